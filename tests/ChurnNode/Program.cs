@@ -11,6 +11,21 @@ using Serilog.Extensions.Logging;
 //
 //   ChurnNode publish SERVICE INTERFACE TOPICS RATE SECONDS FOLLOWERS
 //   ChurnNode follow  SERVICE INTERFACE TOPICS KEPT CHANGES SEED      (KEPT: comma-separated numbers; ends with its input)
+//
+// Or of a campaign: a member that stays, or one that joins and leaves all the time. SECURITY is the file of a secret, or none.
+//
+//   ChurnNode stay SERVICE INTERFACE SECURITY STAYERS INDEX RATE
+//   ChurnNode roam SERVICE INTERFACE SECURITY STAYERS INDEX
+if (args is ["stay", var stayAt, var stayOn, var staySecurity, var stayers, var stayer, var rate])
+{
+    return await Stayer.RunAsync(NodeStart.Read(stayAt, stayOn, staySecurity), Whole(stayers), Whole(stayer), Whole(rate));
+}
+
+if (args is ["roam", var roamAt, var roamOn, var roamSecurity, var stays, var roamer])
+{
+    return await Roamer.RunAsync(NodeStart.Read(roamAt, roamOn, roamSecurity), Whole(stays), Whole(roamer));
+}
+
 if (args is not [var role, var service, var address, var topics, ..] || args.Length != 7)
 {
     Console.Error.WriteLine("usage: publish SERVICE INTERFACE TOPICS RATE SECONDS FOLLOWERS");
@@ -44,3 +59,5 @@ switch (role)
         Console.Error.WriteLine($"'{role}' is neither publish nor follow.");
         return 2;
 }
+
+static int Whole(string text) => int.Parse(text, CultureInfo.InvariantCulture);

@@ -149,64 +149,6 @@ public sealed class RestartTests
     }
 
     [Fact]
-    public void A_file_keeps_the_epoch_and_says_when_it_holds_none()
-    {
-        string path = Path.Combine(Path.GetTempPath(), Path.GetRandomFileName());
-        try
-        {
-            var store = new FileMembershipStore(path);
-            Assert.Equal(0, store.LoadEpoch());
-            store.SaveEpoch(12);
-            store.SaveEpoch(13);
-            Assert.Equal(13, new FileMembershipStore(path).LoadEpoch());
-            File.WriteAllText(path, "gibberish");
-            Assert.Throws<InvalidDataException>(() => store.LoadEpoch());
-            Assert.Throws<DirectoryNotFoundException>(() => new FileMembershipStore(Path.Combine(path + "-none", "epoch")).SaveEpoch(1));
-        }
-        finally
-        {
-            File.Delete(path);
-        }
-    }
-
-    [Fact]
-    public void A_file_is_durable_only_when_its_directory_was_flushed_after_the_move()
-    {
-        string directory = Directory.CreateTempSubdirectory().FullName;
-        try
-        {
-            string path = Path.Combine(directory, "epoch");
-            var flushed = new List<(string Directory, string Epoch)>();
-            var store = new FileMembershipStore(path, at => flushed.Add((at, File.ReadAllText(path))));
-            store.SaveEpoch(12);
-            store.SaveEpoch(13);
-            Assert.Equal([(directory, "12\n"), (directory, "13\n")], flushed);
-            Assert.Equal([path], Directory.GetFiles(directory));
-            Assert.Throws<IOException>(() => new FileMembershipStore(path, _ => throw new IOException("no")).SaveEpoch(14));
-        }
-        finally
-        {
-            Directory.Delete(directory, recursive: true);
-        }
-    }
-
-    [Fact]
-    public void A_file_in_the_current_directory_has_a_directory_to_flush()
-    {
-        string name = Path.GetRandomFileName();
-        try
-        {
-            string? flushed = null;
-            new FileMembershipStore(name, at => flushed = at).SaveEpoch(1);
-            Assert.Equal(Directory.GetCurrentDirectory(), flushed);
-        }
-        finally
-        {
-            File.Delete(name);
-        }
-    }
-
-    [Fact]
     public void A_store_that_fails_does_not_stop_the_service()
     {
         var cluster = new FakeCluster(store: new BrokenStore());
@@ -249,5 +191,11 @@ public sealed class RestartTests
         public long LoadEpoch() => throw new IOException("the disk is gone");
 
         public void SaveEpoch(long epoch) => throw new IOException("the disk is full");
+
+        public bool IsHeld => true;
+
+        public void Claim(long configuration, Action onClaimed) => onClaimed();
+
+        public Task ReleaseAsync() => Task.CompletedTask;
     }
 }

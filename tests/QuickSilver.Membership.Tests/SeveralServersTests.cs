@@ -1,6 +1,9 @@
 using System.Net;
+using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Service;
+using QuickSilver.Membership.Service.Lines;
 using QuickSilver.Membership.Tests.Infrastructure;
 using QuickSilver.Membership.Views;
 
@@ -104,6 +107,108 @@ public sealed class SeveralServersTests
     }
 
     [Fact]
+    public void A_node_whose_server_stands_still_goes_to_the_one_that_leads_as_soon_as_that_is_told()
+    {
+        var standby = StandBy(leader: FakeCluster.EndPoint);
+        var node = Start(1, FakeCluster.EndPoint, standby.LocalEndPoint);
+        _cluster.World.RunUntil(() => node.Nodes.Count == 1);
+        _cluster.ServiceEnvironment.Pause();
+        _cluster.Run(3);
+        Assert.Equal(FakeCluster.EndPoint, node.Client.ServiceEndPoint);
+        standby.Leader = Lead(2);
+        _cluster.Run(0.2);
+        Assert.True(node.Client.IsReachable);
+        Assert.Equal(standby.Leader, node.Client.ServiceEndPoint);
+    }
+
+    [Fact]
+    public void A_node_goes_to_a_server_that_says_nothing_when_its_own_stands_still()
+    {
+        var other = Lead(2);
+        var node = Start(1, FakeCluster.EndPoint, other);
+        _cluster.World.RunUntil(() => node.Nodes.Count == 1);
+        _cluster.ServiceEnvironment.Pause();
+        _cluster.Run(4);
+        Assert.True(node.Client.IsReachable);
+        Assert.Equal(other, node.Client.ServiceEndPoint);
+    }
+
+    [Fact]
+    public void A_node_stays_with_a_server_that_is_slow_and_leads()
+    {
+        var standby = StandBy(leader: FakeCluster.EndPoint);
+        var node = Start(1, FakeCluster.EndPoint, standby.LocalEndPoint);
+        _cluster.World.RunUntil(() => node.Nodes.Count == 1);
+        _cluster.ServiceEnvironment.Pause();
+        _cluster.Run(3.5);
+        _cluster.ServiceEnvironment.Resume();
+        _cluster.Run(5);
+        Assert.Equal(1, node.Client.Counters.ServiceConnections);
+    }
+
+    [Fact]
+    public void A_node_that_leaves_while_no_server_leads_stays_until_the_next_one_has_told_the_others()
+    {
+        var standby = StandBy(leader: null);
+        FakeNode[] nodes = [Start(1, FakeCluster.EndPoint, standby.LocalEndPoint), Start(2, FakeCluster.EndPoint, standby.LocalEndPoint)];
+        _cluster.World.RunUntil(() => Array.TrueForAll(nodes, static node => node.Nodes.Count == 2));
+        _cluster.ServiceEnvironment.Crash();
+        _cluster.Run(0.5);
+        bool hasLeft = false;
+        nodes[1].Client.Leave(() => hasLeft = true);
+        _cluster.Run(1);
+        Assert.False(hasLeft);
+        int before = nodes[0].Changes.Count;
+        standby.Leader = Lead(2);
+        _cluster.World.RunUntil(() => hasLeft);
+        // It came along, and left what the next server had told.
+        Assert.Equal(2, nodes[0].Changes[before].Joined.Length);
+        _cluster.World.RunUntil(() => nodes[0].Nodes.Count == 1);
+    }
+
+    [Fact]
+    public void A_node_that_leaves_while_no_server_comes_waits_for_a_limited_time()
+    {
+        var standby = StandBy(leader: null);
+        var node = Start(1, FakeCluster.EndPoint, standby.LocalEndPoint);
+        _cluster.World.RunUntil(() => node.Nodes.Count == 1);
+        _cluster.ServiceEnvironment.Crash();
+        _cluster.Run(0.5);
+        bool hasLeft = false;
+        node.Client.Leave(() => hasLeft = true);
+        _cluster.Run(6);
+        Assert.True(hasLeft);
+    }
+
+    [Fact]
+    public void Nodes_that_come_one_by_one_are_waited_for_while_they_come()
+    {
+        var gathering = new Gathering(TimeSpan.FromSeconds(2));
+        var origin = new Origin(7, 1);
+        Assert.True(gathering.Begin(TimeSpan.Zero));
+        gathering.OnReturned(origin, 3, TimeSpan.FromSeconds(1.9));
+        Assert.True(gathering.IsOn(TimeSpan.FromSeconds(2.8)));
+        gathering.OnReturned(origin, 3, TimeSpan.FromSeconds(2.8));
+        Assert.True(gathering.IsOn(TimeSpan.FromSeconds(3.7)));
+        gathering.OnReturned(origin, 3, TimeSpan.FromSeconds(3.7));
+        Assert.False(gathering.IsOn(TimeSpan.FromSeconds(3.7)));
+    }
+
+    [Fact]
+    public void Nodes_that_never_end_to_come_are_waited_for_within_a_budget()
+    {
+        var gathering = new Gathering(TimeSpan.FromSeconds(2));
+        gathering.Begin(TimeSpan.Zero);
+        var now = TimeSpan.Zero;
+        for (; gathering.IsOn(now) && now < TimeSpan.FromMinutes(1); now += TimeSpan.FromSeconds(0.5))
+        {
+            gathering.OnReturned(new Origin(7, 1), 1000, now);
+        }
+
+        Assert.InRange(now, TimeSpan.FromSeconds(5), TimeSpan.FromSeconds(6.5));
+    }
+
+    [Fact]
     public void An_observer_is_sent_to_the_server_that_leads_and_tries_the_others_when_one_does_not_answer()
     {
         _cluster.AddNodes(2);
@@ -139,6 +244,15 @@ public sealed class SeveralServersTests
         });
         node.Client.Start();
         return node;
+    }
+
+    // Another server that leads.
+    private IPEndPoint Lead(ulong id)
+    {
+        var environment = _cluster.World.AddNode(900 + id);
+        var service = new MembershipService(
+            environment, _cluster.Options, new MemoryMembershipStore(), new ServiceCounters(), NullLogger.Instance);
+        return service.Start(new IPEndPoint(environment.LocalAddress, 7401));
     }
 
     private Standby StandBy(IPEndPoint? leader)

@@ -119,6 +119,10 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
     /// <summary>What ails discovery though the node goes on; null when all is well. From any thread.</summary>
     public Trouble? Trouble => _link.Discovery?.Trouble;
 
+    // Where there are several servers, another one comes. Who goes without a word is a member that says nothing: the others wait for it
+    // until the next server has found out.
+    private bool MayBeTakenOver => _options.Services.Length > 1 && _known > 0;
+
     int IServiceLinkOwner.Rank
     {
         get
@@ -180,16 +184,21 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
 
     public void Leave(Action completed)
     {
-        if (!IsReachable || _isOver)
+        if (_isOver || (!IsReachable && !MayBeTakenOver))
         {
             _left = completed;
             FinishLeaving();
             return;
         }
 
+        bool isFirst = _left is null;
         _left += completed;
-        _link.Send(SignalMessage.Leave);
-        _environment.Schedule(_leaveAlarm ??= new Alarm(FinishLeaving), _options.LeaveTimeout);
+        if (isFirst || !MayBeTakenOver)
+        {
+            SendLeave();
+            var limit = MayBeTakenOver ? _options.TakeoverTimeout : _options.LeaveTimeout;
+            _environment.Schedule(_leaveAlarm ??= new Alarm(FinishLeaving), limit);
+        }
     }
 
     public void GiveUp(string reason)
@@ -242,7 +251,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
     {
         _hasJoined = false;
         _afterWelcome = null;
-        if (_left is not null)
+        if (_left is not null && !MayBeTakenOver)
         {
             FinishLeaving();
             return;
@@ -324,6 +333,12 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         _welcomedBy = welcome.Service;
         LastRefusal = null;
         _link.OnWelcome(welcome.HeartbeatInterval, welcome.HeartbeatsMissed);
+        if (_left is not null)
+        {
+            // The same service, on another connection.
+            SendLeave();
+        }
+
         foreach (var send in _afterWelcome ?? [])
         {
             send();
@@ -444,6 +459,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         var content = message.Content;
         Roster = Roster.After(message.IsSnapshot, content.Joined, content.Removed);
         _known = message.Number;
+        bool isTakenOver = _service != _welcomedBy;
         _service = _welcomedBy;
         Counters.ConfigurationsApplied++;
         _reach.Forget();
@@ -451,6 +467,19 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         _held.Apply(message.IsSnapshot, content);
         _topics?.NoteMembership(topics, content.Regions, Self);
         _observer.OnConfiguration(ConfigurationAssembler.ToChange(message, _service, topics));
+        if (isTakenOver && _left is not null)
+        {
+            SendLeave();
+        }
+    }
+
+    // A server that has taken over and told nothing yet would let this node go before the others can know of it.
+    private void SendLeave()
+    {
+        if (IsReachable && (_service == _welcomedBy || !MayBeTakenOver))
+        {
+            _link.Send(SignalMessage.Leave);
+        }
     }
 
     // Nearly always what was told is accepted as it is.

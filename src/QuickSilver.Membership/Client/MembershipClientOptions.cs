@@ -28,6 +28,8 @@ internal sealed record MembershipClientOptions
     public TimeSpan LastRetry { get; init; } = TimeSpan.FromSeconds(1);
     // How long Leave waits for the service.
     public TimeSpan LeaveTimeout { get; init; } = TimeSpan.FromMilliseconds(500);
+    // The same where another server may take over meanwhile.
+    public TimeSpan TakeoverTimeout { get; init; } = TimeSpan.FromSeconds(5);
 }
 
 internal sealed record DiscoveryOptions

@@ -46,6 +46,8 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
     // Made when a service is first lost.
     private Alarm? _retryAlarm;
     private readonly Alarm _watchAlarm;
+    // Null where there is no other server to ask.
+    private readonly LeaderSearch? _search;
 
     private IControlStream? _stream;
     private IPEndPoint? _successor;
@@ -70,6 +72,8 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         _context = context;
         _retryDelay = options.FirstRetry;
         _watchAlarm = new Alarm(Watch);
+        _search = options.Services.Length > 1 ? new LeaderSearch(environment, options.Services, MoveTo) : null;
+        _heartbeatInterval = options.Hosted.Failures.HeartbeatInterval;
         _discovery = options.Services.IsEmpty ? new ServiceDiscovery(context, options.Hosted, Connect) : null;
     }
 
@@ -153,6 +157,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
     {
         var now = _environment.Now;
         _lastHeard = Pause.LeaveOut(length, _lastHeard, now);
+        OnHeard();
         if (!IsWelcome && _watchAlarm.IsPending)
         {
             // A deadline of the service's.
@@ -167,6 +172,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         IsWelcome = false;
         _environment.CancelIfMade(_retryAlarm);
         _environment.Cancel(_watchAlarm);
+        _search?.Stop();
         _discovery?.StopFinding();
         _stream?.Close();
         _stream = null;
@@ -184,6 +190,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         {
             _isConnected = true;
             _lastHeard = _environment.Now;
+            OnHeard();
             ScheduleWatch(_options.WelcomeTimeout);
             _owner.OnLinkUp();
         }
@@ -195,6 +202,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         while (stream == _stream)
         {
             _lastHeard = _environment.Now;
+            OnHeard();
             if (!IsWelcome && ControlFrame.IsTlsAlert(bytes))
             {
                 Drop("the service requires security: it uses TLS, and this node has no key. "
@@ -259,11 +267,27 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         _isConnected = false;
         ScheduleWatch(_options.ConnectTimeout);
         _stream = _environment.Connect(service, this);
+        _search?.Watch(service, _environment.Now, _heartbeatInterval);
+    }
+
+    private void MoveTo(IPEndPoint leader)
+    {
+        _successor = leader;
+        Drop("it is silent, and another server leads", isTold: true);
+    }
+
+    private void OnHeard()
+    {
+        if (_stream?.RemoteEndPoint is { } server)
+        {
+            _search?.Watch(server, _lastHeard, _heartbeatInterval);
+        }
     }
 
     private void Drop(string reason, bool isTold = false)
     {
         _environment.Cancel(_watchAlarm);
+        _search?.Stop();
         var service = _stream?.RemoteEndPoint;
         _stream?.Close();
         _stream = null;
@@ -331,6 +355,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         {
             // This node stood still, and what the service said meanwhile may lie unread: that is not its silence.
             _lastHeard = now;
+            OnHeard();
         }
 
         if (now - _lastHeard > _serviceSilence)

@@ -1,19 +1,26 @@
 namespace QuickSilver.Membership.Service;
 
 // What a service must not forget when it restarts, and what several servers of one service agree on: the numbers of configurations
-// never repeat and never go back. All else is registered anew by the nodes. A store that several servers share has a lease for the one
-// that leads, and grants each number only while that one holds it: a server that was deposed, or stood still, can say nothing new.
+// never repeat and never go back. All else is registered anew by the nodes. An instance is one server's hold on a store, under a lease: as
+// long as it has that, no other server gets an instance that has it. It grants each number only while the lease is held, so a server that
+// was deposed, or stood still, can say nothing new.
+//
+// How a lease is got differs by store, and is not for the service to know: a process holds a file or fails, and a cluster of
+// servers elects the one that holds etcd's key. All stores pass the same tests, MembershipStoreContract.
 internal interface IMembershipStore
 {
     /// <summary>
     /// Whether the service may remove members now. False: its lease has ended, or may have ended, and another server may lead.
     /// </summary>
-    bool IsHeld => true;
+    bool IsHeld { get; }
 
-    /// <summary>The last epoch saved; 0 when there is none. Throws IOException or InvalidDataException when it cannot be read.</summary>
+    /// <summary>
+    /// The last epoch saved, by this server or one before; 0 when there is none. Throws IOException or InvalidDataException when it cannot
+    /// be read.
+    /// </summary>
     long LoadEpoch();
 
-    /// <summary>Throws IOException when it could not be made durable.</summary>
+    /// <summary>Makes it durable at the latest when a number of it is claimed. Throws IOException when it could not.</summary>
     void SaveEpoch(long epoch);
 
     /// <summary>Claims a number of a saved epoch, above all earlier ones, before anyone is told of the configuration.</summary>
@@ -22,14 +29,8 @@ internal interface IMembershipStore
     /// Called once, on the service's core thread, at once or later: no other server has this number, or will have it. Never called if the
     /// lease has ended.
     /// </param>
-    void Claim(long configuration, Action onClaimed) => onClaimed();
-}
+    void Claim(long configuration, Action onClaimed);
 
-internal sealed class MemoryMembershipStore : IMembershipStore
-{
-    private long _epoch;
-
-    public long LoadEpoch() => _epoch;
-
-    public void SaveEpoch(long epoch) => _epoch = epoch;
+    /// <summary>Gives the lease up, for good: another server may have it at once. This one claims nothing more.</summary>
+    Task ReleaseAsync();
 }

@@ -7,14 +7,15 @@ using QuickSilver.Membership.Protocol.Replies;
 
 namespace QuickSilver.Membership.Service;
 
-// A server of a service while another one leads: it tells whoever connects where that one is, as far as it knows, and closes. It reads
-// nothing.
+// A server of a service while another one leads: it tells whoever connects where that one is, as far as it knows, tells it again if that
+// changes, and closes. It reads nothing.
 internal sealed class Standby : IControlAcceptor, IDisposable
 {
     private readonly INodeEnvironment _environment;
     private readonly SessionLimits _limits;
     private readonly HashSet<Visitor> _visitors = [];
     private readonly IControlListener _listener;
+    private bool _isListening = true;
 
     /// <summary>Listens on <paramref name="local"/>. Throws <see cref="TransportException"/> when it cannot.</summary>
     public Standby(INodeEnvironment environment, SessionLimits limits, IPEndPoint local)
@@ -27,11 +28,37 @@ internal sealed class Standby : IControlAcceptor, IDisposable
     public IPEndPoint LocalEndPoint => _listener.LocalEndPoint;
 
     /// <summary>The server that leads; null: none, or it is not known.</summary>
-    public IPEndPoint? Leader { get; set; }
+    public IPEndPoint? Leader
+    {
+        get;
+        set
+        {
+            if (Equals(field, value))
+            {
+                return;
+            }
+
+            field = value;
+            foreach (var visitor in _visitors.ToArray())
+            {
+                visitor.Tell(value);
+            }
+        }
+    }
+
+    /// <summary>Listens no more; those who have connected still hear who leads.</summary>
+    public void StopListening()
+    {
+        if (_isListening)
+        {
+            _isListening = false;
+            _listener.Dispose();
+        }
+    }
 
     public void Dispose()
     {
-        _listener.Dispose();
+        StopListening();
         foreach (var visitor in _visitors.ToArray())
         {
             visitor.Close();
@@ -45,10 +72,9 @@ internal sealed class Standby : IControlAcceptor, IDisposable
             return null;
         }
 
-        var buffer = new ControlBuffer();
-        ControlFrame.Append(buffer, new GoodbyeMessage(Leader));
-        stream.Send(buffer.Written);
-        return new Visitor(this, stream);
+        var visitor = new Visitor(this, stream);
+        visitor.Tell(Leader);
+        return visitor;
     }
 
     // It closes the stream itself when it has read the answer; one that does not is closed.
@@ -65,6 +91,13 @@ internal sealed class Standby : IControlAcceptor, IDisposable
             _deadline = new Alarm(Close);
             owner._visitors.Add(this);
             owner._environment.Schedule(_deadline, owner._limits.Linger);
+        }
+
+        public void Tell(IPEndPoint? leader)
+        {
+            var buffer = new ControlBuffer();
+            ControlFrame.Append(buffer, new GoodbyeMessage(leader));
+            _stream.Send(buffer.Written);
         }
 
         public void Close()

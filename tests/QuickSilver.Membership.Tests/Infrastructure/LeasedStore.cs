@@ -40,4 +40,10 @@ internal sealed class LeasedStore : IMembershipStore
         _waiting.Clear();
         Array.ForEach(waiting, static one => one());
     }
+
+    public Task ReleaseAsync()
+    {
+        (IsHeld, Answers) = (false, false);
+        return Task.CompletedTask;
+    }
 }

@@ -22,5 +22,9 @@ internal sealed class CampaignArguments
     public int Number(string option, int otherwise) =>
         _values.TryGetValue(option, out string? text) ? int.Parse(text, NumberStyles.None, CultureInfo.InvariantCulture) : otherwise;
 
+    public string? Text(string option) => _values.GetValueOrDefault(option);
+
+    public bool Is(string option, string value) => _values.TryGetValue(option, out string? given) && given == value;
+
     public bool Has(string option) => _values.ContainsKey(option);
 }

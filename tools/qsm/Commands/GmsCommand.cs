@@ -24,7 +24,8 @@ internal static class GmsCommand
         var ports = GroupPortsOption.Create();
         var state = new Option<string?>("--state")
         {
-            Description = "A file that stores the service's last epoch, so that the epoch never goes back after a restart.",
+            Description = "A file that stores the service's last epoch, so that the epoch never goes back after a restart. It is locked: "
+                + "only one service at a time has it.",
             HelpName = "FILE",
         };
         var etcd = new Option<string?>("--etcd")

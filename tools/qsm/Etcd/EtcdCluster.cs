@@ -60,12 +60,17 @@ internal sealed class EtcdCluster(EtcdClient client, string cluster)
         return answer.Succeeded;
     }
 
-    public async Task<long> GrantLeaseAsync(TimeSpan timeToLive, CancellationToken cancellationToken) => (await client.CallAsync(
-        "v3/lease/grant",
-        new EtcdLeaseRequest { TimeToLive = (long)timeToLive.TotalSeconds },
-        EtcdJson.Default.EtcdLeaseRequest,
-        EtcdJson.Default.EtcdLeaseResponse,
-        cancellationToken)).Id;
+    /// <summary>A new lease, and the time for which it was granted, which may be longer.</summary>
+    public async Task<(long Lease, TimeSpan Granted)> GrantLeaseAsync(TimeSpan timeToLive, CancellationToken cancellationToken)
+    {
+        var answer = await client.CallAsync(
+            "v3/lease/grant",
+            new EtcdLeaseRequest { TimeToLive = (long)timeToLive.TotalSeconds },
+            EtcdJson.Default.EtcdLeaseRequest,
+            EtcdJson.Default.EtcdLeaseResponse,
+            cancellationToken);
+        return (answer.Id, TimeSpan.FromSeconds(answer.TimeToLive));
+    }
 
     /// <summary>The time that the lease lives on; zero: it has ended.</summary>
     public async Task<TimeSpan> KeepAliveAsync(long lease, CancellationToken cancellationToken)

@@ -27,12 +27,9 @@ internal interface IElectionObserver
 // gone can claim nothing; a firewall that refuses connections does no harm, because it lets none be made.
 internal sealed class EtcdElection(EtcdCluster cluster, IPEndPoint address, IElectionObserver observer, ILogger logger)
 {
-    // Longer than etcd takes to elect a leader of its own, so that it can lose one.
-    private static readonly TimeSpan TimeToLive = TimeSpan.FromSeconds(5);
-    private static readonly TimeSpan KeepAliveInterval = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan Retry = TimeSpan.FromMilliseconds(200);
     // A watch that hears nothing may be one of an etcd member that is cut off.
-    private static readonly TimeSpan LookInterval = TimeSpan.FromSeconds(2);
+    private static readonly TimeSpan LookInterval = TimeSpan.FromMilliseconds(500);
     private static readonly TimeSpan SaidInterval = TimeSpan.FromMinutes(1);
 
     private long _unavailableSaid;
@@ -72,28 +69,22 @@ internal sealed class EtcdElection(EtcdCluster cluster, IPEndPoint address, IEle
 
     private async Task CampaignAsync(CancellationToken cancellationToken)
     {
-        long begun = Stopwatch.GetTimestamp();
-        long lease = await cluster.GrantLeaseAsync(TimeToLive, cancellationToken);
-        if (await cluster.TryLeadAsync(address.ToString(), lease, cancellationToken) is not { } won)
+        if (await EtcdTerm.TryAcquireAsync(cluster, address.ToString(), observer.Post, logger, cancellationToken) is not { } term)
         {
-            await cluster.RevokeAsync(lease, cancellationToken);
             return;
         }
 
-        using var ended = new CancellationTokenSource();
-        var term = new EtcdTerm(cluster, lease, won.Revision, won.Last, observer.Post, logger, ended.Token);
-        term.Extend(begun, TimeToLive);
         _known = null;
-        logger.Leads(won.Last);
+        logger.Leads(term.Last);
         observer.OnElected(term);
         string? reason = null;
         try
         {
-            reason = await KeepAsync(term, cancellationToken);
+            reason = await term.KeepAsync(cancellationToken);
         }
         finally
         {
-            await ended.CancelAsync();
+            await term.EndAsync();
             observer.OnDeposed();
             if (reason is not null)
             {
@@ -101,46 +92,8 @@ internal sealed class EtcdElection(EtcdCluster cluster, IPEndPoint address, IEle
             }
         }
 
-        await TryRevokeAsync(lease);
-    }
-
-    // Returns why it is over; null when it is to end.
-    private async Task<string?> KeepAsync(EtcdTerm term, CancellationToken cancellationToken)
-    {
-        string unanswered = "its lease has ended while etcd did not answer";
-        while (true)
-        {
-            await Task.Delay(KeepAliveInterval, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-            if (cancellationToken.IsCancellationRequested)
-            {
-                return null;
-            }
-
-            if (!term.IsHeld)
-            {
-                return unanswered;
-            }
-
-            long begun = Stopwatch.GetTimestamp();
-            try
-            {
-                var left = await cluster.KeepAliveAsync(term.Lease, cancellationToken);
-                if (left <= TimeSpan.Zero)
-                {
-                    return "its lease has ended";
-                }
-
-                term.Extend(begun, left);
-            }
-            catch (EtcdUnavailableException exception)
-            {
-                unanswered = $"its lease has ended: {exception.Message}";
-            }
-            catch (OperationCanceledException)
-            {
-                return null;
-            }
-        }
+        // After the last word of the service, so that the next leader need not wait for the lease's end.
+        await term.ReleaseAsync();
     }
 
     private async Task FollowAsync(EtcdLeader leader, CancellationToken cancellationToken)
@@ -177,19 +130,6 @@ internal sealed class EtcdElection(EtcdCluster cluster, IPEndPoint address, IEle
         {
             await over.CancelAsync();
             await death.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-        }
-    }
-
-    // So that the next leader need not wait for the lease's end.
-    private async Task TryRevokeAsync(long lease)
-    {
-        try
-        {
-            await cluster.RevokeAsync(lease, CancellationToken.None);
-        }
-        catch (EtcdUnavailableException)
-        {
-            // It ends by itself.
         }
     }
 

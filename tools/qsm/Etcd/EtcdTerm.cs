@@ -8,24 +8,121 @@ namespace QuickSilver.Tool.Etcd;
 // The time in which one server leads. Each number is put by a transaction that requires the key by which this server became the leader.
 // That key goes when its lease ends, and the next leader reads the last number in the transaction that makes it the leader, so no number
 // is given twice, whatever pause lies between a decision and its execution.
-internal sealed class EtcdTerm(
-    EtcdCluster cluster, long lease, long createRevision, long last, Action<Action> post, ILogger logger, CancellationToken ended)
-    : IMembershipStore
+//
+// The lease is as short as etcd grants one, because nothing shows that a leader stands still but its end. etcd may be away for longer: it
+// takes seconds to elect a leader of its own, and then prolongs all leases. So when the lease may have ended and etcd does not answer, the
+// term is in doubt: this server removes nobody, and claims wait. It is over when etcd says that the lease has ended, or says nothing
+// for too long.
+internal sealed class EtcdTerm : IMembershipStore
 {
+    // etcd grants whole seconds, and at least one and a half of its election timeout: two seconds of its default one.
+    private static readonly TimeSpan TimeToLive = TimeSpan.FromSeconds(2);
+    // Several are lost before the lease ends.
+    private static readonly TimeSpan KeepAliveInterval = TimeSpan.FromMilliseconds(250);
+    private static readonly TimeSpan MostDoubt = TimeSpan.FromSeconds(3);
     private static readonly TimeSpan Retry = TimeSpan.FromMilliseconds(100);
 
+    private readonly EtcdCluster _cluster;
+    private readonly long _lease;
+    private readonly long _createRevision;
+    private readonly Action<Action> _post;
+    private readonly ILogger _logger;
+    private readonly CancellationTokenSource _end = new();
+    private readonly CancellationToken _ended;
     private long _validUntil;
 
-    public long Lease => lease;
+    private EtcdTerm(EtcdCluster cluster, long lease, (long Revision, long Last) won, Action<Action> post, ILogger logger)
+    {
+        (_cluster, _lease, _post, _logger) = (cluster, lease, post, logger);
+        (_createRevision, Last) = won;
+        _ended = _end.Token;
+    }
+
+    /// <summary>The last number that was claimed before.</summary>
+    public long Last { get; }
 
     /// <summary>By this machine's clock, which counts from before etcd began to count: at the latest when etcd ends the lease.</summary>
-    public bool IsHeld => Stopwatch.GetTimestamp() < Volatile.Read(ref _validUntil) && !ended.IsCancellationRequested;
+    public bool IsHeld => Stopwatch.GetTimestamp() < Volatile.Read(ref _validUntil) && !_ended.IsCancellationRequested;
 
-    /// <summary>The lease was granted or kept alive by a request that began then.</summary>
-    public void Extend(long begun, TimeSpan timeToLive) =>
-        Volatile.Write(ref _validUntil, begun + (long)(timeToLive.TotalSeconds * Stopwatch.Frequency));
+    /// <summary>Leads if nobody does; null: another server does.</summary>
+    /// <param name="cluster">The cluster of servers.</param>
+    /// <param name="address">This server's, by which others find it.</param>
+    /// <param name="post">Runs an action on the core thread.</param>
+    /// <param name="logger">The service's.</param>
+    /// <param name="cancellationToken">Ends the attempt.</param>
+    /// <exception cref="EtcdUnavailableException">No member of etcd answered.</exception>
+    public static async Task<EtcdTerm?> TryAcquireAsync(
+        EtcdCluster cluster, string address, Action<Action> post, ILogger logger, CancellationToken cancellationToken)
+    {
+        long begun = Stopwatch.GetTimestamp();
+        var (lease, granted) = await cluster.GrantLeaseAsync(TimeToLive, cancellationToken);
+        if (await cluster.TryLeadAsync(address, lease, cancellationToken) is not { } won)
+        {
+            await cluster.RevokeAsync(lease, cancellationToken);
+            return null;
+        }
 
-    public long LoadEpoch() => ConfigurationNumbers.EpochOf(last);
+        var term = new EtcdTerm(cluster, lease, won, post, logger);
+        term.Extend(begun, granted);
+        return term;
+    }
+
+    /// <summary>Keeps the lease until the term is over. Returns why it is; null: because it was to end.</summary>
+    public async Task<string?> KeepAsync(CancellationToken cancellationToken)
+    {
+        string unanswered = "its lease has ended while etcd did not answer";
+        while (true)
+        {
+            await Task.Delay(KeepAliveInterval, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            if (cancellationToken.IsCancellationRequested)
+            {
+                return null;
+            }
+
+            long begun = Stopwatch.GetTimestamp();
+            try
+            {
+                var left = await _cluster.KeepAliveAsync(_lease, cancellationToken);
+                if (left <= TimeSpan.Zero)
+                {
+                    return "its lease has ended";
+                }
+
+                Extend(begun, left);
+            }
+            catch (EtcdUnavailableException exception)
+            {
+                unanswered = $"its lease has ended: {exception.Message}";
+                long validUntil = Volatile.Read(ref _validUntil);
+                if (begun > validUntil && Stopwatch.GetElapsedTime(validUntil) > MostDoubt)
+                {
+                    return unanswered;
+                }
+            }
+            catch (OperationCanceledException)
+            {
+                return null;
+            }
+        }
+    }
+
+    /// <summary>Claims nothing more, and forgets what waits to be claimed.</summary>
+    public Task EndAsync() => _end.CancelAsync();
+
+    public async Task ReleaseAsync()
+    {
+        await EndAsync();
+        try
+        {
+            await _cluster.RevokeAsync(_lease, CancellationToken.None);
+        }
+        catch (EtcdUnavailableException)
+        {
+            // It ends by itself.
+        }
+    }
+
+    public long LoadEpoch() => ConfigurationNumbers.EpochOf(Last);
 
     // The number that is claimed next contains it.
     public void SaveEpoch(long epoch)
@@ -33,6 +130,10 @@ internal sealed class EtcdTerm(
     }
 
     public void Claim(long configuration, Action onClaimed) => _ = ClaimAsync(configuration, onClaimed);
+
+    // Counted from before the request that granted or prolonged the lease.
+    private void Extend(long begun, TimeSpan timeToLive) =>
+        Volatile.Write(ref _validUntil, begun + (long)(timeToLive.TotalSeconds * Stopwatch.Frequency));
 
     private async Task ClaimAsync(long configuration, Action onClaimed)
     {
@@ -42,17 +143,17 @@ internal sealed class EtcdTerm(
             {
                 try
                 {
-                    if (await cluster.TryPutConfigurationAsync(createRevision, configuration, ended))
+                    if (await _cluster.TryPutConfigurationAsync(_createRevision, configuration, _ended))
                     {
-                        post(onClaimed);
+                        _post(onClaimed);
                     }
 
                     return;
                 }
                 catch (EtcdUnavailableException exception)
                 {
-                    logger.Unavailable(exception.Message);
-                    await Task.Delay(Retry, ended);
+                    _logger.Unavailable(exception.Message);
+                    await Task.Delay(Retry, _ended);
                 }
             }
         }

@@ -68,10 +68,13 @@ internal sealed class ReplicatedService : IElectionObserver, IAsyncDisposable
 
     void IElectionObserver.OnElected(EtcdTerm term) => Post(() =>
     {
+        _service = new MembershipService(_environment, _options, term, new ServiceCounters(), _logger);
+        _standby?.StopListening();
+        _service.Start(LocalEndPoint);
+        // Whoever waits to hear who leads hears it when it can come.
+        _standby?.Leader = LocalEndPoint;
         _standby?.Dispose();
         _standby = null;
-        _service = new MembershipService(_environment, _options, term, new ServiceCounters(), _logger);
-        _service.Start(LocalEndPoint);
     });
 
     void IElectionObserver.OnDeposed() => Post(() =>

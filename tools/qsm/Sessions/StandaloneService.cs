@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Net;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Composition;
@@ -13,12 +14,19 @@ namespace QuickSilver.Tool.Sessions;
 internal sealed class StandaloneService : IAsyncDisposable
 {
     private readonly MachineEnvironment _environment;
-    private readonly MembershipService _service;
+    // The earlier process of a service that is restarted may end later than this one begins.
+    private static readonly TimeSpan LeaseWait = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan Retry = TimeSpan.FromMilliseconds(100);
 
-    private StandaloneService(MachineEnvironment environment, MembershipService service, IPEndPoint localEndPoint)
+    private readonly MembershipService _service;
+    private readonly IMembershipStore _store;
+
+    private StandaloneService(
+        MachineEnvironment environment, MembershipService service, IMembershipStore store, IPEndPoint localEndPoint)
     {
         _environment = environment;
         _service = service;
+        _store = store;
         LocalEndPoint = localEndPoint;
     }
 
@@ -29,11 +37,12 @@ internal sealed class StandaloneService : IAsyncDisposable
         IPEndPoint listen, QuickSilverOptions options, string? stateFile, ILoggerFactory logs)
     {
         IStreamCredentials? credentials;
-        IMembershipStore store = stateFile is null ? new MemoryMembershipStore() : new FileMembershipStore(stateFile);
+        IMembershipStore store;
         try
         {
             OptionRules.Check(options);
             credentials = SecurityComposition.CredentialsOf(options, logs);
+            store = stateFile is null ? new MemoryMembershipStore() : await AcquireAsync(stateFile);
             // A file that cannot be written is found out now and not when the service has something to remember.
             store.SaveEpoch(store.LoadEpoch());
         }
@@ -66,7 +75,7 @@ internal sealed class StandaloneService : IAsyncDisposable
                     store,
                     new ServiceCounters(),
                     logs.CreateLogger("QuickSilver.Membership"));
-                started.SetResult(new StandaloneService(environment, service, service.Start(listen)));
+                started.SetResult(new StandaloneService(environment, service, store, service.Start(listen)));
             }
             catch (Exception exception)
             {
@@ -80,6 +89,7 @@ internal sealed class StandaloneService : IAsyncDisposable
         catch (Exception exception) when (exception is not OperationCanceledException)
         {
             environment.Dispose();
+            await store.ReleaseAsync();
             throw ToolException.OnStart(exception);
         }
     }
@@ -94,5 +104,26 @@ internal sealed class StandaloneService : IAsyncDisposable
         }));
         await closed.Task;
         _environment.Dispose();
+        await _store.ReleaseAsync();
+    }
+
+    private static async Task<FileMembershipStore> AcquireAsync(string stateFile)
+    {
+        long begun = Stopwatch.GetTimestamp();
+        while (true)
+        {
+            if (FileMembershipStore.TryAcquire(stateFile) is { } store)
+            {
+                return store;
+            }
+
+            if (Stopwatch.GetElapsedTime(begun) > LeaseWait)
+            {
+                throw new ToolException(
+                    ExitCode.Failed, $"--state: another membership service has '{stateFile}'. End it, or name another file.");
+            }
+
+            await Task.Delay(Retry);
+        }
     }
 }

@@ -81,6 +81,7 @@ internal sealed class Gathering(TimeSpan grace)
         if (Until is not null)
         {
             Await(line);
+            Extend(now);
             return false;
         }
 
@@ -91,6 +92,17 @@ internal sealed class Gathering(TimeSpan grace)
 
         Await(line);
         return true;
+    }
+
+    // While some come, more may: on a machine that is short of time, or where the service has just begun, they come one by one.
+    private void Extend(TimeSpan now)
+    {
+        var until = now + (grace / 2);
+        if (Until is { } known && until > known && until - known <= _budget)
+        {
+            _budget -= until - known;
+            Until = until;
+        }
     }
 
     private void Await(Line line)

@@ -1,0 +1,179 @@
+using System.Collections.Immutable;
+using System.Net;
+using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Environment;
+using QuickSilver.Core.Transport;
+using QuickSilver.Membership.Protocol;
+using QuickSilver.Membership.Protocol.Replies;
+
+namespace QuickSilver.Membership.Client;
+
+// Asks the other servers who leads, while the one that this node has, or is about to join, says nothing. A leader that stands still or is
+// cut off closes no connection, and the silence after which it is given up is longer than its lease.
+//
+// Intuition: a server that stands by says who leads to whoever connects, and says it again when that changes. So a few connections are
+// enough to be told at once. The leader itself says nothing to one who does not join: one that took the connection and said nothing for a
+// while is taken for it.
+//
+// What goes wrong: the leader may be slow and not gone. Those who stand by then name it, and nothing changes. A server that stands by and
+// is slow itself may be taken for the leader; it sends the node back.
+internal sealed class LeaderSearch(INodeEnvironment environment, ImmutableArray<IPEndPoint> servers, Action<IPEndPoint> onFound)
+{
+    // Of heartbeats. A heartbeat is answered at once, so one answer is missing.
+    private const double Patience = 1.5;
+    private static readonly TimeSpan AskInterval = TimeSpan.FromMilliseconds(250);
+    private static readonly TimeSpan SilenceOfLeader = TimeSpan.FromSeconds(1);
+    // A server that stands by ends the connection sooner.
+    private static readonly TimeSpan MostSilence = TimeSpan.FromSeconds(2);
+
+    private readonly List<Question> _questions = [];
+    private Alarm? _alarm;
+    private IPEndPoint? _silent;
+    private TimeSpan _heard;
+    private TimeSpan _patience;
+
+    /// <summary>A stream to this server begins, or it was heard.</summary>
+    /// <param name="server">The server.</param>
+    /// <param name="heard">When it was heard, or when the stream began.</param>
+    /// <param name="heartbeatInterval">How often it wants to hear this node.</param>
+    public void Watch(IPEndPoint server, TimeSpan heard, TimeSpan heartbeatInterval)
+    {
+        (_silent, _heard, _patience) = (server, heard, heartbeatInterval * Patience);
+        if (_alarm is not { IsPending: true })
+        {
+            Schedule(_heard + _patience - environment.Now);
+        }
+    }
+
+    /// <summary>There is no server to be watched.</summary>
+    public void Stop()
+    {
+        _silent = null;
+        environment.CancelIfMade(_alarm);
+        Forget();
+    }
+
+    private void Check()
+    {
+        if (_heard + _patience > environment.Now)
+        {
+            Forget();
+            Schedule(_heard + _patience - environment.Now);
+            return;
+        }
+
+        if (_questions.Find(question => question.IsMute) is { } mute)
+        {
+            if (mute.IsConnected && !mute.HasSpoken)
+            {
+                onFound(mute.Server);
+                return;
+            }
+
+            mute.Close();
+            _questions.Remove(mute);
+        }
+
+        foreach (var server in servers)
+        {
+            if (!server.Equals(_silent) && !_questions.Exists(question => question.Server.Equals(server)))
+            {
+                _questions.Add(new Question(this, server));
+            }
+        }
+
+        Schedule(AskInterval);
+    }
+
+    private void Schedule(TimeSpan delay) =>
+        environment.Schedule(_alarm ??= new Alarm(Check), delay > TimeSpan.Zero ? delay : TimeSpan.Zero);
+
+    private void Forget()
+    {
+        _questions.ForEach(static question => question.Close());
+        _questions.Clear();
+    }
+
+    private void OnTold(IPEndPoint? leader)
+    {
+        if (leader is not null && _silent is not null && !leader.Equals(_silent))
+        {
+            onFound(leader);
+        }
+    }
+
+    private TimeSpan Now => environment.Now;
+
+    private IControlStream Connect(IPEndPoint server, IControlStreamHandler handler) => environment.Connect(server, handler);
+
+    // A connection on which the server says who leads.
+    private sealed class Question : IControlStreamHandler
+    {
+        private readonly LeaderSearch _owner;
+        private readonly IControlStream _stream;
+        private bool _isClosed;
+
+        public Question(LeaderSearch owner, IPEndPoint server)
+        {
+            (_owner, Server) = (owner, server);
+            Since = owner.Now;
+            _stream = owner.Connect(server, this);
+        }
+
+        public IPEndPoint Server { get; }
+
+        /// <summary>When it was asked, or last spoke.</summary>
+        public TimeSpan Since { get; private set; }
+
+        public bool IsConnected { get; private set; }
+
+        public bool HasSpoken { get; private set; }
+
+        public bool IsMute => _owner.Now - Since >= (HasSpoken ? MostSilence : SilenceOfLeader);
+
+        public void Close()
+        {
+            _isClosed = true;
+            _stream.Close();
+        }
+
+        void IControlStreamHandler.OnConnected(IControlStream stream) => (IsConnected, Since) = (true, _owner.Now);
+
+        int IControlStreamHandler.OnBytes(IControlStream stream, ReadOnlySpan<byte> bytes)
+        {
+            int consumed = 0;
+            while (!_isClosed)
+            {
+                var outcome = ControlFrame.TryCut(
+                    bytes[consumed..], ControlFrame.MaxFromServiceBytes, out int kind, out var body, out int length);
+                if (outcome == FrameOutcome.Incomplete)
+                {
+                    return consumed;
+                }
+
+                if (outcome == FrameOutcome.Garbage)
+                {
+                    End();
+                    break;
+                }
+
+                consumed += length;
+                (HasSpoken, Since) = (true, _owner.Now);
+                if (kind == ControlMessageKind.Goodbye && ControlFrame.TryRead<GoodbyeMessage>(body, out var goodbye, out _))
+                {
+                    _owner.OnTold(goodbye.Successor);
+                }
+            }
+
+            return bytes.Length;
+        }
+
+        void IControlStreamHandler.OnClosed(IControlStream stream, string reason) => End();
+
+        private void End()
+        {
+            Close();
+            _owner._questions.Remove(this);
+        }
+    }
+}

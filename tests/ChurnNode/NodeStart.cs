@@ -1,0 +1,25 @@
+using System.Net;
+using QuickSilver;
+using Serilog;
+using Serilog.Events;
+using Serilog.Extensions.Logging;
+
+namespace ChurnNode;
+
+// How the nodes of a campaign start.
+internal static class NodeStart
+{
+    public static QuickSilverOptions Read(string service, string address, string security) => new()
+    {
+        MembershipService = service,
+        Interface = IPAddress.Parse(address),
+        Security = security == "none" ? SecurityOptions.None : new SecurityOptions { SecretFile = security },
+    };
+
+    public static SerilogLoggerFactory Logs() => new(
+        new LoggerConfiguration()
+            .MinimumLevel.Is(LogEventLevel.Information)
+            .WriteTo.Console(standardErrorFromLevel: LogEventLevel.Verbose)
+            .CreateLogger(),
+        dispose: true);
+}

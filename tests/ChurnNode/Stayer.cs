@@ -1,0 +1,103 @@
+using System.Buffers.Binary;
+using System.Collections.Concurrent;
+using System.Diagnostics;
+using System.Globalization;
+using System.Text.Json;
+using QuickSilver;
+
+namespace ChurnNode;
+
+// A member that stays: it publishes a steady stream, receives those of all that stay, and opens and closes other topics meanwhile.
+//
+// It says "ready" and waits for a line before it publishes; after the next line it stops, drains, and says "sent COUNT"; after the third
+// it reports and ends.
+internal static class Stayer
+{
+    private const int PayloadBytes = 100;
+    private const int SideRate = 20;
+    private static readonly TimeSpan StableLimit = TimeSpan.FromMinutes(1);
+
+    public static async Task<int> RunAsync(QuickSilverOptions options, int stayers, int index, int rate)
+    {
+        using var logs = NodeStart.Logs();
+        await using var node = await QuickSilverNode.StartAsync(options, logs);
+        var says = new ConcurrentQueue<string>();
+        var streams = new List<SteadyStream>();
+        for (int stayer = 0; stayer < stayers; stayer++)
+        {
+            streams.Add(await SteadyStream.OpenAsync(node, stayer, says));
+        }
+
+        var roaming = await RoamingStream.OpenAsync(node);
+        var steady = await node.OpenPublisherAsync<ReadOnlyMemory<byte>>(Topics.Steady(index));
+        var side = await node.OpenPublisherAsync<ReadOnlyMemory<byte>>(Topics.Data(index));
+        await steady.WaitForSubscribersAsync(stayers);
+        Console.Out.WriteLine("ready");
+        using var stop = new CancellationTokenSource();
+        using var end = new CancellationTokenSource();
+        var saying = SayAsync(says, end.Token);
+        await Console.In.ReadLineAsync();
+        var sending = Task.Factory.StartNew(() => Send(steady, rate, stop.Token), TaskCreationOptions.LongRunning);
+        var sendingBeside = Task.Factory.StartNew(() => Send(side, SideRate, stop.Token), TaskCreationOptions.LongRunning);
+        var visits = new Visits(node, stayers, perSecond: 0.4, seed: index);
+        var visiting = visits.RunAsync(stop.Token);
+        await Console.In.ReadLineAsync();
+        await stop.CancelAsync();
+        long sent = await sending;
+        await sendingBeside;
+        await visiting;
+        bool isStable = await node.DrainAsync(StableLimit);
+        Console.Out.WriteLine(string.Create(CultureInfo.InvariantCulture, $"sent {sent}"));
+        await Console.In.ReadLineAsync();
+        await end.CancelAsync();
+        await saying;
+        var steadies = new List<SteadyReport>();
+        foreach (var stream in streams)
+        {
+            steadies.Add(await stream.CloseAsync());
+        }
+
+        var counters = node.GetCounters();
+        var report = new StayReport(
+            isStable, sent, steadies, visits.Changes, visits.Faults, await roaming.CloseAsync(), counters.Repairs, counters.KernelDrops);
+        Console.Out.WriteLine("report " + JsonSerializer.Serialize(report, ReportJson.Default.StayReport));
+        return 0;
+    }
+
+    private static long Send(ITopicPublisher<ReadOnlyMemory<byte>> topic, int rate, CancellationToken stop)
+    {
+        byte[] payload = new byte[PayloadBytes];
+        long sent = 0;
+        long start = Stopwatch.GetTimestamp();
+        while (!stop.IsCancellationRequested)
+        {
+            for (long due = (long)(Stopwatch.GetElapsedTime(start).TotalSeconds * rate); sent < due;)
+            {
+                BinaryPrimitives.WriteInt64LittleEndian(payload, ++sent);
+                var published = topic.PublishAsync(payload, CancellationToken.None);
+                if (!published.IsCompletedSuccessfully)
+                {
+                    published.AsTask().GetAwaiter().GetResult();
+                }
+            }
+
+            // Thousands of wakes each second would be most of what this process does.
+            Thread.Sleep(Math.Clamp(1000 / rate, 1, 20));
+        }
+
+        return sent;
+    }
+
+    private static async Task SayAsync(ConcurrentQueue<string> says, CancellationToken end)
+    {
+        do
+        {
+            await Task.Delay(50, end).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            while (says.TryDequeue(out string? line))
+            {
+                Console.Out.WriteLine(line);
+            }
+        }
+        while (!end.IsCancellationRequested);
+    }
+}

@@ -1,0 +1,61 @@
+using Microsoft.Extensions.Logging.Abstractions;
+using QuickSilver.Membership.Service;
+using QuickSilver.Processes.Tests.Scenarios;
+using QuickSilver.Tool.Etcd;
+
+namespace QuickSilver.Membership.Tests.Stores;
+
+// Over a real etcd, one for all of these tests.
+public sealed class EtcdMembershipStoreTests(EtcdMembershipStoreTests.Server server)
+    : MembershipStoreContract, IClassFixture<EtcdMembershipStoreTests.Server>, IDisposable
+{
+    private readonly string _cluster = $"contract-{Guid.NewGuid():N}";
+    private EtcdClient? _client;
+
+    public void Dispose() => _client?.Dispose();
+
+    // A lease that nobody keeps ends; one that is kept does not.
+    [SkippableFact]
+    public async Task A_lease_that_is_kept_lives_on()
+    {
+        var term = (EtcdTerm)(await TryAcquireAsync("first"))!;
+        using var enough = new CancellationTokenSource();
+        var keeping = term.KeepAsync(enough.Token);
+        await Task.Delay(TimeSpan.FromSeconds(4));
+        Assert.True(term.IsHeld);
+        Assert.False(keeping.IsCompleted);
+        await enough.CancelAsync();
+        Assert.Null(await keeping);
+        await term.ReleaseAsync();
+    }
+
+    [SkippableFact]
+    public async Task A_server_whose_lease_was_ended_by_another_is_told()
+    {
+        var term = (EtcdTerm)(await TryAcquireAsync("first"))!;
+        var keeping = term.KeepAsync(CancellationToken.None);
+        var cluster = new EtcdCluster(_client!, _cluster);
+        var leader = await cluster.ReadLeaderAsync(CancellationToken.None);
+        Assert.Equal("first", leader!.Address);
+        await cluster.RevokeAsync(leader.Lease, CancellationToken.None);
+        Assert.Equal("its lease has ended", await keeping.WaitAsync(TimeSpan.FromSeconds(30)));
+        await term.ReleaseAsync();
+    }
+
+    private protected override async Task<IMembershipStore?> TryAcquireAsync(string server)
+    {
+        Skip.If(EtcdServer.Missing is not null, EtcdServer.Missing);
+        _client ??= new EtcdClient([Etcd]);
+        return await EtcdTerm.TryAcquireAsync(
+            new EtcdCluster(_client, _cluster), server, static action => action(), NullLogger.Instance, CancellationToken.None);
+    }
+
+    private Uri Etcd => server.Etcd!.Address;
+
+    public sealed class Server : IDisposable
+    {
+        internal EtcdServer? Etcd { get; } = EtcdServer.Missing is null ? new EtcdServer() : null;
+
+        public void Dispose() => Etcd?.Dispose();
+    }
+}

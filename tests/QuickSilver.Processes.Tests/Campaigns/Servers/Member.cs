@@ -1,0 +1,93 @@
+using System.Diagnostics;
+using System.Globalization;
+using System.Text.Json;
+using QuickSilver.Processes.Tests.Lab;
+using QuickSilver.Processes.Tests.Scenarios;
+
+namespace QuickSilver.Processes.Tests.Campaigns.Servers;
+
+/// <summary>Nothing came to a receiver of a steady stream for so long; the end is in ticks of the machine.</summary>
+internal readonly record struct Silence(string Receiver, int Stayer, double Milliseconds, long End)
+{
+    public long Begin => End - (long)(Milliseconds / 1000 * Stopwatch.Frequency);
+
+    /// <summary>Whether any of it lies between these.</summary>
+    public bool Touches(long from, long to) => End > from && Begin < to;
+}
+
+// A node of the campaign: one that stays, or one that joins and leaves.
+internal sealed class Member : LoggedProcess
+{
+    private readonly object _lock = new();
+    private readonly List<Silence> _silences = [];
+    private readonly string _name;
+    private bool _isReady;
+    private long? _sent;
+    private JsonElement? _report;
+    private string? _removal;
+
+    public Member(NetworkNamespaces network, int node, params IEnumerable<string> arguments)
+        : base(network, node, Programs.ChurnNode, arguments)
+    {
+        _name = $"node {node}";
+        BeginReading();
+    }
+
+    public bool IsReady => Read(() => _isReady);
+
+    /// <summary>How many it published; null until it has stopped.</summary>
+    public long? Sent => Read(() => _sent);
+
+    public JsonElement? Report => Read(() => _report);
+
+    /// <summary>What it said when it was removed; null: it was not.</summary>
+    public string? Removal => Read(() => _removal);
+
+    public IReadOnlyList<Silence> Silences => Read(() => _silences.ToArray());
+
+    protected override void OnOutput(string line, long at)
+    {
+        string[] words = line.Split(' ');
+        lock (_lock)
+        {
+            switch (words[0])
+            {
+                case "ready":
+                    _isReady = true;
+                    break;
+                case "pause":
+                    _silences.Add(new Silence(
+                        _name,
+                        int.Parse(words[1], CultureInfo.InvariantCulture),
+                        double.Parse(words[2], CultureInfo.InvariantCulture),
+                        long.Parse(words[3], CultureInfo.InvariantCulture)));
+                    break;
+                case "sent":
+                    _sent = long.Parse(words[1], CultureInfo.InvariantCulture);
+                    break;
+                case "report":
+                    _report = JsonDocument.Parse(line["report ".Length..]).RootElement;
+                    break;
+            }
+        }
+    }
+
+    protected override void OnError(string line, long at)
+    {
+        if (line.Contains("service removed this node", StringComparison.Ordinal))
+        {
+            lock (_lock)
+            {
+                _removal ??= line;
+            }
+        }
+    }
+
+    private T Read<T>(Func<T> get)
+    {
+        lock (_lock)
+        {
+            return get();
+        }
+    }
+}

@@ -1,0 +1,26 @@
+using QuickSilver.Processes.Tests.Campaigns.Servers;
+
+namespace QuickSilver.Processes.Tests.Scenarios;
+
+// The campaign `servers` in short: each fault once. What depends on the speed of the machine is not judged. F4, F8; I1, I7, I9.
+public sealed class ServersCampaignScenarios
+{
+    [SkippableFact]
+    public void Servers_and_members_of_etcd_come_and_go_and_members_that_stay_get_everything()
+    {
+        Skip.If(EtcdServer.Missing is not null, EtcdServer.Missing);
+        using var output = new StringWriter();
+        var plan = new ServersPlan
+        {
+            Kills = 1,
+            EtcdKills = 1,
+            Stop = TimeSpan.FromSeconds(6),
+            Isolations = 0,
+            Calm = TimeSpan.FromSeconds(1),
+            Rate = 500,
+            IsTimed = false,
+        };
+        int code = ServersCampaign.Run(plan, output);
+        Assert.True(code == 0, output.ToString());
+    }
+}
