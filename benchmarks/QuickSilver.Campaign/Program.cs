@@ -24,7 +24,8 @@ var seconds = new Option<int?>("--seconds") { Description = "Seconds of sending 
 var only = new Option<string[]>("--only")
 {
     Description = "Only sections whose names begin so, as their plots' files are named: throughput, variants, round-trips, typed, "
-        + "memory, requests, slow-reader, watching, sealed, shaped-link, loss, jumbo. Round trips under load need throughput-1000-3 besides.",
+        + "memory, requests, slow-reader, watching, sealed, shaped-link, loss, jumbo. Round trips under load need throughput-1000-3 "
+        + "besides.",
     HelpName = "SECTION",
     AllowMultipleArgumentsPerToken = true,
     DefaultValueFactory = _ => [],

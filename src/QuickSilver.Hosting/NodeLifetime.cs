@@ -14,6 +14,9 @@ internal sealed class NodeSettings(HostedNode node, IServiceProvider provider)
 
     public QuickSilverHostingOptions Hosting => node.HostingOptions(provider);
 
+    /// <summary>Has no effect in a container without a host.</summary>
+    public void StopHost() => provider.GetService<IHostApplicationLifetime>()?.StopApplication();
+
     public string LogCategory => node.Key is null ? "QuickSilver.Hosting" : $"QuickSilver.Hosting.{node.Key}";
 }
 
@@ -25,8 +28,7 @@ internal sealed class NodeLifetime(
     NodeHolder holder,
     IHostedTopic[] topics,
     ILoggerFactory logs,
-    TimeProvider time,
-    IHostApplicationLifetime? application)
+    TimeProvider time)
     : IHostedService, IAsyncDisposable, IDisposable
 {
     // Between attempts, doubling: a service that is down is not hammered, one that comes back is found soon.
@@ -44,8 +46,7 @@ internal sealed class NodeLifetime(
         node.Get<NodeHolder>(provider),
         node.Topics(provider),
         provider.GetRequiredService<ILoggerFactory>(),
-        provider.GetRequiredService<TimeProvider>(),
-        provider.GetService<IHostApplicationLifetime>());
+        provider.GetRequiredService<TimeProvider>());
 
     public Task StartAsync(CancellationToken cancellationToken)
     {
@@ -195,7 +196,7 @@ internal sealed class NodeLifetime(
         HostingLog.StoppingHost(_log);
         // No other node: the host's end cancels this as well, but comes later.
         _stop.Cancel();
-        application?.StopApplication();
+        settings.StopHost();
     }
 
     // A topic that is refused is tried again for as long as the node lives: its contract may suit others once they have been upgraded.

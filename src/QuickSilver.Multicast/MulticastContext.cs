@@ -255,7 +255,7 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
         PacketTemplate.AddFlags(copy, PacketFlags.Repair);
         if (Options.IsSealed)
         {
-            PacketTemplate.WriteLength(copy);
+            PacketTemplate.CompleteWithoutChecksum(copy);
         }
         else
         {

@@ -17,6 +17,7 @@ using QuickSilver.Multicast.Dispatch;
 using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Ordering;
+using QuickSilver.Multicast.Ordering.Credit;
 using QuickSilver.Multicast.Paths;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Repair;

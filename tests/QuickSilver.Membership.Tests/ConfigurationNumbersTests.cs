@@ -1,8 +1,8 @@
 using FsCheck;
 using FsCheck.Fluent;
 using Microsoft.Extensions.Logging.Abstractions;
-using QuickSilver.Membership.Service;
 using QuickSilver.Membership.Service.Lines;
+using QuickSilver.Membership.Service.Stores;
 
 namespace QuickSilver.Membership.Tests;
 
@@ -177,6 +177,12 @@ public sealed class ConfigurationNumbersTests
         public bool IsGone { get; set; }
 
         public long Epoch { get; set; }
+
+        public bool IsHeld => true;
+
+        public void Claim(long configuration, Action onClaimed) => onClaimed();
+
+        public Task ReleaseAsync() => Task.CompletedTask;
 
         public long LoadEpoch() => IsGone ? throw new IOException("the disk is gone") : Epoch;
 

@@ -1,6 +1,7 @@
 using Microsoft.Extensions.Logging;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Service;
+using QuickSilver.Membership.Service.Stores;
 using QuickSilver.Membership.Tests.Infrastructure;
 
 namespace QuickSilver.Membership.Tests;

@@ -1,6 +1,6 @@
 using System.Globalization;
 using QuickSilver.Seeds.Tests.Infrastructure;
-using QuickSilver.Simulation.Checkers;
+using QuickSilver.Simulation.Checkers.Records;
 using Xunit.Abstractions;
 
 namespace QuickSilver.Seeds.Tests;

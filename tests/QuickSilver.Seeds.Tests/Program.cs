@@ -1,5 +1,5 @@
 using System.Globalization;
-using QuickSilver.Simulation.Checkers;
+using QuickSilver.Simulation.Checkers.Records;
 
 namespace QuickSilver.Seeds.Tests;
 

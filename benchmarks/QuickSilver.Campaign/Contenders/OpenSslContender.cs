@@ -16,7 +16,7 @@ internal sealed partial class OpenSslContender : IContender
     public bool IsOwn => false;
 
     public string Command(Load load, int seconds) =>
-        $"{string.Join(' ', Arguments(seconds, "-aead").Prepend("openssl"))}\n    {string.Join(' ', Arguments(seconds).Prepend("openssl"))}";
+        $"openssl {string.Join(' ', Arguments(seconds, "-aead"))}\n    openssl {string.Join(' ', Arguments(seconds))}";
 
     public Measurement Run(Load load, int seconds)
     {

@@ -118,7 +118,7 @@ internal sealed partial class SealReport
     {
         for (int i = 0; i < Packets; i++)
         {
-            PacketTemplate.WriteLength(Packet(i));
+            PacketTemplate.CompleteWithoutChecksum(Packet(i));
         }
 
         _sealer.Seal(_plain, _packetBytes, _sealed);

@@ -159,13 +159,22 @@ internal readonly struct PacketTemplate(
         BinaryPrimitives.WriteUInt16LittleEndian(at, (ushort)(BinaryPrimitives.ReadUInt16LittleEndian(at) | (ushort)flags));
     }
 
-    /// <summary>Completes a packet that goes out sealed, and so needs no checksum.</summary>
-    public static void WriteLength(Span<byte> packet) =>
-        BinaryPrimitives.WriteUInt16LittleEndian(packet[PacketHeader.LengthOffset..], (ushort)packet.Length);
+    /// <summary>
+    /// Completes a packet that goes out sealed, and so needs no checksum. Its place does not show what was in this memory before: packets
+    /// go out within others, too.
+    /// </summary>
+    public static void CompleteWithoutChecksum(Span<byte> packet)
+    {
+        WriteLength(packet);
+        packet.Slice(PacketHeader.ChecksumOffset, sizeof(uint)).Clear();
+    }
 
     public static void Seal(Span<byte> packet)
     {
         WriteLength(packet);
         BinaryPrimitives.WriteUInt32LittleEndian(packet[PacketHeader.ChecksumOffset..], PacketChecksum.Compute(packet));
     }
+
+    private static void WriteLength(Span<byte> packet) =>
+        BinaryPrimitives.WriteUInt16LittleEndian(packet[PacketHeader.LengthOffset..], (ushort)packet.Length);
 }

@@ -4,6 +4,7 @@ using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Service;
+using QuickSilver.Membership.Service.Stores;
 
 namespace QuickSilver.Membership.Client;
 

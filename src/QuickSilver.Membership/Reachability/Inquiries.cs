@@ -3,8 +3,8 @@ using System.Net;
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
-using QuickSilver.Membership.Views;
 using QuickSilver.Membership.Service;
+using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Reachability;
 

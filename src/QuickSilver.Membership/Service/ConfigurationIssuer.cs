@@ -3,6 +3,7 @@ using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Regions;
 using QuickSilver.Membership.Service.Lines;
+using QuickSilver.Membership.Service.Stores;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Service;

@@ -14,6 +14,7 @@ using QuickSilver.Membership.Regions;
 using QuickSilver.Membership.Regions.Held;
 using QuickSilver.Membership.Service.Failures;
 using QuickSilver.Membership.Service.Lines;
+using QuickSilver.Membership.Service.Stores;
 using QuickSilver.Membership.Service.Watching;
 using QuickSilver.Membership.Views;
 

@@ -1,5 +1,6 @@
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Ordering.Credit;
 using QuickSilver.Multicast.Reassembly;
 using QuickSilver.Multicast.Receiving;
 

@@ -1,4 +1,5 @@
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Ordering.Credit;
 
 namespace QuickSilver.Multicast.Ordering;
 

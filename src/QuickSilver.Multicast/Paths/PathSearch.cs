@@ -64,7 +64,7 @@ internal sealed class PathSearch
 
     private int Wanted => _isGrowth ? Option : Bytes;
 
-    // Since the last one began: a stream asks once a second, and one that ended a moment after it began would be looked at every other time.
+    // Since the last one began: a stream asks once a second, and would otherwise find a check that ended a moment after its time not due.
     public bool IsCheckDue(TimeSpan now) => !IsSearching && now - _begunAt >= CheckInterval;
 
     /// <summary>Whether it may be checked although it was a short time ago.</summary>

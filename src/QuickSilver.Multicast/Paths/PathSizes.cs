@@ -17,9 +17,9 @@ namespace QuickSilver.Multicast.Paths;
 // layer path MTU discovery). An echo and its reply are equally large, so both directions are tried at once.
 //
 // A path is checked while a stream sends to its member, every second, and at once if the system refuses to send, or the member asks again
-// for a packet that was sent to it again, or does not answer probes. A check is one echo. If it does not come back but a small one does, a search finds the largest size
-// that does. What the search finds is told to the member, whose path has the same size. Growth is tried after 5 s, and then ever more
-// seldom.
+// for a packet that was sent to it again, or does not answer probes. A check is one echo. If it does not come back but a small one does, a
+// search finds the largest size that does. What the search finds is told to the member, whose path has the same size. Growth is tried after
+// 5 s, and then ever more seldom.
 //
 // Invariant: a size is between MinPacketBytes and the option. A member that answers nothing keeps the size it had: it is for the membership
 // service to say that it is dead.

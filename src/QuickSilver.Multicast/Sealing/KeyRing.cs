@@ -98,7 +98,7 @@ internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions opt
         }
         else if (view.Key is { } key)
         {
-            _views.Add(id, new ViewSeals(view, key, _self, this, options.PacketsPerKeyEpoch));
+            _views.Add(id, new ViewSeals(view.Configuration, key, _self, this, options.PacketsPerKeyEpoch));
             _current[view.RegionId] = view.Number;
             ForgetLast();
         }

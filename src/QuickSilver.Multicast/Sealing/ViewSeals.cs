@@ -1,5 +1,4 @@
 using QuickSilver.Core.Sealing;
-using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Sealing;
 
@@ -11,7 +10,12 @@ namespace QuickSilver.Multicast.Sealing;
 // comes to it under the cluster's next key is kept until its configuration comes, as if the view were not known.
 //
 // Invariant: the rest is sealed under the newest key of the cluster, and the last two are opened.
-internal sealed class ViewSeals(RegionView view, SecretKey key, Sealer self, ISubkeyBudget budget, long packetsPerEpoch) : IDisposable
+/// <param name="configuration">That of the view.</param>
+/// <param name="key">That of the view.</param>
+/// <param name="self">This node.</param>
+/// <param name="budget">Of subkeys.</param>
+/// <param name="packetsPerEpoch">After which a subkey is replaced.</param>
+internal sealed class ViewSeals(long configuration, SecretKey key, Sealer self, ISubkeyBudget budget, long packetsPerEpoch) : IDisposable
 {
     private readonly KeySeal _view = new(key, self, budget, packetsPerEpoch);
     private Rest? _newest;
@@ -40,7 +44,7 @@ internal sealed class ViewSeals(RegionView view, SecretKey key, Sealer self, ISu
     public void OnClusterKey(ClusterKey? cluster)
     {
         // Who was removed when an older key was made was never told the view's.
-        if (_isSuperseded && cluster?.Configuration > view.Configuration)
+        if (_isSuperseded && cluster?.Configuration > configuration)
         {
             _cluster = cluster;
         }

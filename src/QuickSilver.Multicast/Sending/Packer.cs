@@ -204,7 +204,7 @@ internal sealed class Packer(
 
         if (isSealed)
         {
-            PacketTemplate.WriteLength(packet[.._length]);
+            PacketTemplate.CompleteWithoutChecksum(packet[.._length]);
         }
         else
         {

@@ -1,5 +1,6 @@
 using QuickSilver.Core.Flow;
 using QuickSilver.Multicast.Ordering;
+using QuickSilver.Multicast.Ordering.Credit;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Sending;
 

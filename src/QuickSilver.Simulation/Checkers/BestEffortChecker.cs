@@ -1,3 +1,5 @@
+using QuickSilver.Simulation.Checkers.Records;
+
 namespace QuickSilver.Simulation.Checkers;
 
 // I1 for best-effort topics, which report their losses. If a sender stays up, each subscriber in the view that stays up has received each

@@ -1,3 +1,5 @@
+using QuickSilver.Simulation.Checkers.Records;
+
 namespace QuickSilver.Simulation.Checkers;
 
 // I17: the memory of a node never exceeds its bounds. When everything is stable, the node keeps no packet, no old view, and no more blocks

@@ -1,3 +1,5 @@
+using QuickSilver.Simulation.Checkers.Records;
+
 namespace QuickSilver.Simulation.Checkers;
 
 // I3: each delivered message was published by that incarnation of that node, in that topic, with that number and those bytes, and the

@@ -1,3 +1,5 @@
+using QuickSilver.Simulation.Checkers.Records;
+
 namespace QuickSilver.Simulation.Checkers;
 
 // I18: the number of repair requests, and of packets sent again, is at most a small multiple of the packets that were lost or delayed, plus

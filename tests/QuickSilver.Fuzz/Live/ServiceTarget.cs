@@ -4,6 +4,7 @@ using QuickSilver.Fuzz.Control;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Service;
+using QuickSilver.Membership.Service.Stores;
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Machines;
 

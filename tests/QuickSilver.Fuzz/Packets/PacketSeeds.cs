@@ -3,7 +3,7 @@ using QuickSilver.Core.Environment;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Hearing;
-using QuickSilver.Multicast.Ordering;
+using QuickSilver.Multicast.Ordering.Credit;
 using QuickSilver.Multicast.Reachability;
 using QuickSilver.Multicast.Repair;
 using QuickSilver.Multicast.Stability;

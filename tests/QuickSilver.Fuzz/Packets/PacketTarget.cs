@@ -1,7 +1,7 @@
 using QuickSilver.Core.Sealing;
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Hearing;
-using QuickSilver.Multicast.Ordering;
+using QuickSilver.Multicast.Ordering.Credit;
 using QuickSilver.Multicast.Reachability;
 using QuickSilver.Multicast.Repair;
 using QuickSilver.Multicast.Stability;

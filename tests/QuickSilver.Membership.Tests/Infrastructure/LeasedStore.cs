@@ -1,4 +1,4 @@
-using QuickSilver.Membership.Service;
+using QuickSilver.Membership.Service.Stores;
 
 namespace QuickSilver.Membership.Tests.Infrastructure;
 

@@ -1,5 +1,5 @@
 using Microsoft.Extensions.Logging.Abstractions;
-using QuickSilver.Membership.Service;
+using QuickSilver.Membership.Service.Stores;
 using QuickSilver.Processes.Tests.Scenarios;
 using QuickSilver.Tool.Etcd;
 

@@ -1,6 +1,6 @@
 using Microsoft.Extensions.Logging.Abstractions;
-using QuickSilver.Membership.Service;
 using QuickSilver.Membership.Service.Lines;
+using QuickSilver.Membership.Service.Stores;
 
 namespace QuickSilver.Membership.Tests.Stores;
 

@@ -1,5 +1,5 @@
 using QuickSilver.Core.Wire;
-using QuickSilver.Multicast.Ordering;
+using QuickSilver.Multicast.Ordering.Credit;
 
 namespace QuickSilver.Multicast.Tests.Ordering;
 

@@ -47,13 +47,15 @@ internal sealed class KillCampaign(CampaignLog log, bool isIpv6)
 
         Summarize("processes", closed, OfConnection);
         Summarize("machines", lost, OfHeartbeats);
-        string[] removals = run.Cluster.ServiceProcess.Errors.Lines().Where(line => line.Contains(Removal, StringComparison.Ordinal)).ToArray();
+        string[] removals = Array.FindAll(
+            run.Cluster.ServiceProcess.Errors.Lines(), line => line.Contains(Removal, StringComparison.Ordinal));
         log.Hold(removals.Length == times, $"{removals.Length} removals in the log of the service for {times} kills");
         publisher.Feed("halt\n");
         string sent = StreamNodes.WaitFor(publisher, "published kill").Split(' ')[^1];
         foreach (var node in others)
         {
-            log.Hold(StreamNodes.Ask(node, $"expect kill 1 {sent}", "has kill") == $"has kill {sent} 0", $"a reader has all {sent} messages");
+            string got = StreamNodes.Ask(node, $"expect kill 1 {sent}", "has kill");
+            log.Hold(got == $"has kill {sent} 0", $"a reader has all {sent} messages");
         }
 
         run.EndAndExpectNothingWrong();

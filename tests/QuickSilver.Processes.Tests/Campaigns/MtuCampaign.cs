@@ -81,7 +81,8 @@ internal sealed class MtuCampaign(CampaignLog log, bool isIpv6, int rate, int by
         log.Hold(all, $"{name}: all {sent} messages came to all readers");
         log.Hold(PathBytes(publisher) < option, $"{name}: packets became smaller");
         log.HoldInTime(followed < Limit, $"{name}: packets became smaller within {Limit.TotalSeconds} s");
-        log.HoldInTime(pauses.Max() <= Limit.TotalMilliseconds, $"{name}: no pause of more than {Limit.TotalSeconds} s, but {pauses.Max()} ms");
+        log.HoldInTime(
+            pauses.Max() <= Limit.TotalMilliseconds, $"{name}: no pause of more than {Limit.TotalSeconds} s, but {pauses.Max()} ms");
         log.HoldInTime(behind <= Limit, $"{name}: what was published was delivered within {Limit.TotalSeconds} s");
         var late = run.Subscriber(Victim, "late reliable handler");
         StreamNodes.Do(publisher, "open late reliable 1", "open late");

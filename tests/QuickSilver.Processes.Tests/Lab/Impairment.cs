@@ -30,7 +30,8 @@ internal sealed record Impairment
 
     /// <summary>True when frames may pass untouched, whole runs at a time.</summary>
     public bool IsHarmless =>
-        MtuBytes == 0 && LossPercent <= 0 && DuplicatePercent <= 0 && ReorderPercent <= 0 && Delay <= TimeSpan.Zero && Jitter <= TimeSpan.Zero;
+        MtuBytes == 0 && LossPercent <= 0 && DuplicatePercent <= 0 && ReorderPercent <= 0
+        && Delay <= TimeSpan.Zero && Jitter <= TimeSpan.Zero;
 
     public bool Stops(bool multicast) => Blocked || (multicast && MulticastOff);
 

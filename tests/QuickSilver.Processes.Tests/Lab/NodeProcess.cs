@@ -46,7 +46,11 @@ internal sealed class NodeProcess : IDisposable
 
     /// <summary>Starts a process with the certificate and its key in a file.</summary>
     public static NodeProcess StartWithCertificate(
-        NetworkNamespaces network, int node, (string Certificate, string Authority) files, string file, params IEnumerable<string> arguments) =>
+        NetworkNamespaces network,
+        int node,
+        (string Certificate, string Authority) files,
+        string file,
+        params IEnumerable<string> arguments) =>
         new(network, node, ["QS_SECURITY=" + files.Certificate, "QS_AUTHORITY=" + files.Authority], file, [.. arguments]);
 
     /// <summary>Writes to standard input; returns when the process has taken it into its pipe.</summary>

@@ -1,6 +1,6 @@
 using System.Diagnostics;
 using QuickSilver.Simulation;
-using QuickSilver.Simulation.Checkers;
+using QuickSilver.Simulation.Checkers.Records;
 using Xunit.Abstractions;
 
 namespace QuickSilver.Seeds.Tests.Infrastructure;
@@ -24,7 +24,8 @@ internal abstract class Campaign(string name, ITestOutputHelper? output)
     public void Check(ulong seed)
     {
         long begun = Stopwatch.GetTimestamp();
-        using var all = Environment.GetEnvironmentVariable("QS_RECORDS") is { } path ? new StreamWriter(path) : null;
+        string? path = Environment.GetEnvironmentVariable("QS_RECORDS");
+        using var all = path is null ? null : new StreamWriter(path);
         var tail = new RecordTail(all);
         try
         {
@@ -33,7 +34,8 @@ internal abstract class Campaign(string name, ITestOutputHelper? output)
             Say($"{name} seed {seed}: {result} in {millis:F0} ms");
             if (seed % TwiceEvery == 0)
             {
-                var again = Play(seed, new RecordTail());
+                using var allAgain = path is null ? null : new StreamWriter(path + ".again");
+                var again = Play(seed, new RecordTail(allAgain));
                 if (again.Trace != result.Trace)
                 {
                     throw new InvariantException($"I20: the seed left the trace {result.Trace:x16}, and played again {again.Trace:x16}.");

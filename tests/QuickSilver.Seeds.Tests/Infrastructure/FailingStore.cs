@@ -1,5 +1,5 @@
 using QuickSilver.Core.Requests;
-using QuickSilver.Membership.Service;
+using QuickSilver.Membership.Service.Stores;
 using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Seeds.Tests.Infrastructure;
@@ -30,6 +30,8 @@ internal sealed class FailingStore(SimulatedMachine machine, SimulatedMachines m
         var life = machine.Environment;
         machines.After(_random.UpTo(machine.Faults.StoreDelay), () => Answer(life, onClaimed));
     }
+
+    public Task ReleaseAsync() => Task.CompletedTask;
 
     private void Answer(SimulatedEnvironment life, Action onClaimed)
     {

@@ -1,8 +1,8 @@
 using System.Net;
 using QuickSilver.Core.Requests;
-using QuickSilver.Membership.Service;
 using QuickSilver.Membership.Service.Lines;
-using QuickSilver.Simulation.Checkers;
+using QuickSilver.Membership.Service.Stores;
+using QuickSilver.Simulation.Checkers.Records;
 using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Seeds.Tests.Infrastructure;
@@ -97,6 +97,9 @@ internal sealed class LeaderTerm(
     }
 
     public void Claim(long configuration, Action onClaimed) => machines.After(Delay(), () => Ask(configuration, onClaimed));
+
+    // A server of the simulation ends by a crash, or is deposed.
+    public Task ReleaseAsync() => Task.CompletedTask;
 
     private TimeSpan Delay() => random.UpTo(UsualDelay + life.Node.Faults.StoreDelay);
 

@@ -1,6 +1,7 @@
 using System.Net;
 using QuickSilver.Core.Requests;
 using QuickSilver.Membership.Service;
+using QuickSilver.Membership.Service.Stores;
 using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Seeds.Tests.Infrastructure;

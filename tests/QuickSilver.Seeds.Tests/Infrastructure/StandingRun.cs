@@ -1,6 +1,7 @@
 using QuickSilver.Membership.Views;
 using QuickSilver.Simulation.Checkers;
 using QuickSilver.Simulation.Checkers.Progress;
+using QuickSilver.Simulation.Checkers.Records;
 using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Seeds.Tests.Infrastructure;

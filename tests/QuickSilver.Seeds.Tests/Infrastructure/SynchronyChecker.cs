@@ -1,6 +1,6 @@
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
-using QuickSilver.Simulation.Checkers;
+using QuickSilver.Simulation.Checkers.Records;
 
 namespace QuickSilver.Seeds.Tests.Infrastructure;
 

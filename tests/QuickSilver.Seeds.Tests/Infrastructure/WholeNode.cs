@@ -1,7 +1,7 @@
 using QuickSilver.Core.Requests;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
-using QuickSilver.Simulation.Checkers;
+using QuickSilver.Simulation.Checkers.Records;
 using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Seeds.Tests.Infrastructure;

@@ -1,6 +1,6 @@
 using FsCheck;
 using FsCheck.Fluent;
-using QuickSilver.Simulation.Checkers;
+using QuickSilver.Simulation.Checkers.Records;
 
 namespace QuickSilver.Simulation.Tests.Checkers;
 

@@ -1,5 +1,5 @@
-using QuickSilver.Simulation.Checkers;
 using QuickSilver.Simulation.Checkers.Progress;
+using QuickSilver.Simulation.Checkers.Records;
 
 namespace QuickSilver.Simulation.Tests.Checkers;
 

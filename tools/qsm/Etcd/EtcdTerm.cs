@@ -1,7 +1,7 @@
 using System.Diagnostics;
 using Microsoft.Extensions.Logging;
-using QuickSilver.Membership.Service;
 using QuickSilver.Membership.Service.Lines;
+using QuickSilver.Membership.Service.Stores;
 
 namespace QuickSilver.Tool.Etcd;
 

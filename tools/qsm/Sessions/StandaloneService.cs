@@ -7,6 +7,7 @@ using QuickSilver.Core.Requests;
 using QuickSilver.Core.Transport.Tls;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Service;
+using QuickSilver.Membership.Service.Stores;
 
 namespace QuickSilver.Tool.Sessions;
 

@@ -2,6 +2,7 @@ using System.Text.Json;
 using System.Text.Json.Serialization;
 using QuickSilver.Simulation.Checkers;
 using QuickSilver.Simulation.Checkers.Progress;
+using QuickSilver.Simulation.Checkers.Records;
 using QuickSilver.Tool.Sessions;
 using QuickSilver.Tool.Swarm.Records;
 

@@ -1,7 +1,7 @@
 using QuickSilver.Endpoints;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Views;
-using QuickSilver.Simulation.Checkers;
+using QuickSilver.Simulation.Checkers.Records;
 using QuickSilver.Tool.Sessions;
 using QuickSilver.Tool.Swarm.Records;
 

@@ -1,5 +1,5 @@
 using QuickSilver.Membership.Views;
-using QuickSilver.Simulation.Checkers;
+using QuickSilver.Simulation.Checkers.Records;
 using QuickSilver.Simulation.Machines;
 using QuickSilver.Tool.Perf;
 using QuickSilver.Tool.Swarm.Records;

@@ -2,9 +2,9 @@ using System.Net.Sockets;
 
 namespace QuickSilver.Core.Transport.Streams;
 
-// Sockets of control streams, whose segments pass every path on which packets of 1,280 bytes do, the least of IPv6. Most systems learn that a
-// path carries less than its interface from routers alone; where those say nothing (a tunnel, an overlay network), a stream stands still with
-// its first large segment, and a node could not even join. Control messages are few, so small segments cost nothing that counts.
+// Sockets of control streams, whose segments pass every path on which packets of 1,280 bytes do, the least of IPv6. Most systems learn that
+// a path carries less than its interface from routers alone; where those say nothing (a tunnel, an overlay network), a stream stands still
+// with its first large segment, and a node could not even join. Control messages are few, so small segments cost nothing that counts.
 internal static class SmallSegments
 {
     // Without the headers of IPv6 and TCP.

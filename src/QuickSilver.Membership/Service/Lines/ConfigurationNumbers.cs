@@ -1,6 +1,7 @@
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Membership.Diagnostics;
+using QuickSilver.Membership.Service.Stores;
 
 namespace QuickSilver.Membership.Service.Lines;
 

@@ -1,3 +1,5 @@
+using QuickSilver.Simulation.Checkers.Records;
+
 namespace QuickSilver.Simulation.Checkers.Progress;
 
 // I23: a majority loses no member by a partition or by its end. The injector of faults tells which nodes are faulty. Faulty nodes, such as

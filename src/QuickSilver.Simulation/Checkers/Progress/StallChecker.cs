@@ -1,3 +1,5 @@
+using QuickSilver.Simulation.Checkers.Records;
+
 namespace QuickSilver.Simulation.Checkers.Progress;
 
 // I21: no stall without a reported cause. If an application waits for its node longer than the node's limit, the node's status contains the

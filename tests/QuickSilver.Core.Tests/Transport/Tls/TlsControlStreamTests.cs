@@ -73,6 +73,8 @@ public sealed class TlsControlStreamTests
     public void A_peer_that_is_not_read_is_held_back()
     {
         const int AllBytes = 64 << 20;
+        // Each is far less than the kernel holds.
+        const int Pieces = 1024;
         using var goesOn = new ManualResetEventSlim();
         using var service = new TlsService(TlsHouse.Of(Ours))
         {
@@ -87,9 +89,9 @@ public sealed class TlsControlStreamTests
         Patience.Until(() => told.Told.Contains("connected"), "the connection");
         node.Node.Do(() =>
         {
-            for (int i = 0; i < 64; i++)
+            for (int i = 0; i < Pieces; i++)
             {
-                stream.Send(new byte[AllBytes / 64]);
+                stream.Send(new byte[AllBytes / Pieces]);
             }
         });
         // What the kernel holds, and one piece beyond.

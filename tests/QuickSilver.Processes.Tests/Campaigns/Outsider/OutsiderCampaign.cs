@@ -90,9 +90,9 @@ internal sealed class OutsiderCampaign : IDisposable
         _other.Publish(50);
         _recordings.Take();
         Thread.Sleep(TimeSpan.FromSeconds(2));
-        _log.Say($"recorded {_recordings.Theirs.Length} packets of kinds "
-            + $"{string.Join(", ", _recordings.Theirs.Select(sample => sample.Payload[1]).Distinct().Order())} and {_recordings.Own.Length} of the "
-            + $"outsider's cluster; data go to {_recordings.Group}");
+        string kinds = string.Join(", ", _recordings.Theirs.Select(sample => sample.Payload[1]).Distinct().Order());
+        _log.Say($"recorded {_recordings.Theirs.Length} packets of kinds {kinds} and {_recordings.Own.Length} of the outsider's cluster; "
+            + $"data go to {_recordings.Group}");
     }
 
     // What may belong to a view that is not known yet is kept for five seconds, and counted then.

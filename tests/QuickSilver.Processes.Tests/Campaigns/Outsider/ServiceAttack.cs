@@ -29,7 +29,9 @@ internal sealed class ServiceAttack(QsmNetwork network, int port)
         }
     }
 
-    /// <summary>Holds connections open that say nothing, or half of a greeting; returns how many were closed, and the bytes that came.</summary>
+    /// <summary>
+    /// Holds connections open that say nothing, or half of a greeting; returns how many were closed, and the bytes that came.
+    /// </summary>
     public (int Closed, int Opened, long Bytes) HoldHalfOpen(Action meanwhile)
     {
         List<Socket> sockets = [];
@@ -112,7 +114,8 @@ internal sealed class ServiceAttack(QsmNetwork network, int port)
 
     private Socket Connect()
     {
-        var socket = network.Namespaces.Run(network.Node, () => new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp));
+        var socket = network.Namespaces.Run(
+            network.Node, () => new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp));
         socket.ReceiveTimeout = (int)Patience.TotalMilliseconds;
         socket.Connect(network.Namespaces.Address(1), port);
         return socket;

@@ -3,8 +3,8 @@ using System.Net;
 using System.Net.Sockets;
 using System.Security.Cryptography;
 using QuickSilver.Core.Wire;
-using QuickSilver.Tool.Doctor.Checks;
 using QuickSilver.Membership.Views;
+using QuickSilver.Tool.Doctor.Checks;
 
 namespace QuickSilver.Tool.Doctor.Facts;
 

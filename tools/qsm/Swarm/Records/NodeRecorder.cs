@@ -1,7 +1,7 @@
 using System.Collections.Immutable;
 using System.Diagnostics;
 using QuickSilver.Membership.Views;
-using QuickSilver.Simulation.Checkers;
+using QuickSilver.Simulation.Checkers.Records;
 
 namespace QuickSilver.Tool.Swarm.Records;
 

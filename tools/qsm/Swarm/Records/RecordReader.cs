@@ -1,6 +1,6 @@
 using System.Collections.Immutable;
 using QuickSilver.Membership.Views;
-using QuickSilver.Simulation.Checkers;
+using QuickSilver.Simulation.Checkers.Records;
 
 namespace QuickSilver.Tool.Swarm.Records;
 

@@ -1,7 +1,7 @@
 using System.Collections.Immutable;
 using QuickSilver.Membership.Views;
 
-namespace QuickSilver.Simulation.Checkers;
+namespace QuickSilver.Simulation.Checkers.Records;
 
 // One message: the incarnation of its sender, its topic, and its number in the topic.
 internal readonly record struct MessageId(NodeKey Sender, ulong Topic, long Sequence)

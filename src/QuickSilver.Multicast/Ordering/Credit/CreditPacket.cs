@@ -1,7 +1,7 @@
 using System.Buffers.Binary;
 using QuickSilver.Core.Wire;
 
-namespace QuickSilver.Multicast.Ordering;
+namespace QuickSilver.Multicast.Ordering.Credit;
 
 // The body of a Credit packet: u16 count, then for each topic its id (u64) and the last number of the sender's messages in it that this
 // node takes (i64; the largest value means no limit). The header's sequence increases with each packet of a node: if two packets arrive in

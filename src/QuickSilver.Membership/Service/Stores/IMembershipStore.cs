@@ -1,4 +1,4 @@
-namespace QuickSilver.Membership.Service;
+namespace QuickSilver.Membership.Service.Stores;
 
 // What a service must not forget when it restarts, and what several servers of one service agree on: the numbers of configurations
 // never repeat and never go back. All else is registered anew by the nodes. An instance is one server's hold on a store, under a lease: as

@@ -4,7 +4,7 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Stalls;
 
-namespace QuickSilver.Multicast.Ordering;
+namespace QuickSilver.Multicast.Ordering.Credit;
 
 // Credit per topic, at the receiver. When readers on this node have no room for a topic, the sender is told to stop sending this topic
 // only. Messages already in flight still arrive. When the readers have room again, the sender is told to continue.

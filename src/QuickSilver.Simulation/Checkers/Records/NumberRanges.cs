@@ -1,4 +1,4 @@
-namespace QuickSilver.Simulation.Checkers;
+namespace QuickSilver.Simulation.Checkers.Records;
 
 // A set of numbers, stored as ascending ranges that are disjoint and not adjacent. Without losses, it is one range.
 internal sealed class NumberRanges

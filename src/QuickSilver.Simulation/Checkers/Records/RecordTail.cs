@@ -2,7 +2,7 @@ using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Membership.Views;
 
-namespace QuickSilver.Simulation.Checkers;
+namespace QuickSilver.Simulation.Checkers.Records;
 
 // Checks no invariant: keeps the last records of a history until the first violation, to show them with it. Register it as the last
 // checker.

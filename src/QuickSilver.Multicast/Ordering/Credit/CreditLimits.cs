@@ -3,7 +3,7 @@ using QuickSilver.Core.Environment;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 
-namespace QuickSilver.Multicast.Ordering;
+namespace QuickSilver.Multicast.Ordering.Credit;
 
 // Credit per topic, at the sender: the number up to which each member takes messages of each topic. The smallest limit of the members
 // applies, and only to that topic. A limit that its member does not repeat is removed: the member may have been removed, or its packet that

@@ -1,7 +1,7 @@
 using System.Globalization;
 using QuickSilver.Core.Storage;
 
-namespace QuickSilver.Membership.Service;
+namespace QuickSilver.Membership.Service.Stores;
 
 // The epoch as one line of text. The new line is written to a second file, which then replaces the first one, so a crash leaves the old
 // line or the new one. The directory is flushed last: without that, the old file may come back after a loss of power.

@@ -2,7 +2,7 @@ using System.Collections.Immutable;
 using QuickSilver.Membership.Views;
 using QuickSilver.Simulation.Checkers.Progress;
 
-namespace QuickSilver.Simulation.Checkers;
+namespace QuickSilver.Simulation.Checkers.Records;
 
 // Passes each event of a run to all checkers. It keeps no events, so a run may be long. It collects the first violations, because the
 // others usually follow from them, and throws them at the end, or immediately if requested.

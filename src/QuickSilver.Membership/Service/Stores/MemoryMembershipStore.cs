@@ -1,4 +1,4 @@
-namespace QuickSilver.Membership.Service;
+namespace QuickSilver.Membership.Service.Stores;
 
 // Forgets with its process. Servers in one process may share it: for tests and simulations.
 internal sealed class MemoryMembershipStore : IMembershipStore
