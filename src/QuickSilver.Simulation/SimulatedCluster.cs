@@ -422,10 +422,11 @@ public sealed class SimulatedCluster : IDisposable
     {
         if (_escapes.HasEscaped)
         {
+            string where = _escapes.Where is { } method ? $"It was {method}. " : "";
             _failure ??= new SimulationException(
                 $"Code under simulation continued on the thread pool before {Now} under seed {Options.Seed}, so runs would differ. "
                 + "It used Task.Run, a wall-clock timer or delay, or ConfigureAwait(false) on a channel, a semaphore or another "
-                + "object that completes elsewhere. Start code that must stay outside under ExecutionContext.SuppressFlow.");
+                + $"object that completes elsewhere. {where}Start code that must stay outside under ExecutionContext.SuppressFlow.");
         }
 
         foreach (var invariant in _invariants)

@@ -111,7 +111,11 @@ public sealed class TopicInjectionTests
     public async Task An_observer_that_throws_at_its_end_is_logged_and_the_others_are_told()
     {
         await using var hosted = new HostedNodes(
-            builder => builder.Services.AddQuickSilver().AddSubscriber<string>("a").AddSubscriber<string>("b"));
+            builder => builder.Services.AddQuickSilver().AddSubscriber<string>("a").AddSubscriber<string>("b"))
+        {
+            // Where a node has opened the topics, it ends their observers itself.
+            HoldsStarts = true,
+        };
         var topics = new[] { "a", "b" }.Select(hosted.Host.Services.GetRequiredKeyedService<ITopicSubscriber<string>>).ToArray();
         var observers = new List<RecordingObserver>();
         foreach (var topic in topics)
@@ -179,6 +183,8 @@ public sealed class TopicInjectionTests
         await Assert.ThrowsAsync<ContractMismatchException>(() => topic.PublishAsync("early").AsTask()).OrFail();
         await hosted.Time.RunUntilAsync(Patience.Until(() => requests == 4));
         await Patience.Until(() => topic.Subscribers > 0);
+        // Handlers are attached before those that wait go on.
+        await topic.WaitForSubscribersAsync(1).OrFail();
         await topic.PublishAsync("late").OrFail();
         var parts = Assert.Single(hosted.Parts);
         await parts.Core.RunAsync(() => parts.ReceiverOf("t").Deliver(1, "heard"u8));

@@ -1,3 +1,5 @@
+using System.Diagnostics;
+
 namespace QuickSilver.Simulation.Machines;
 
 // Finds code under simulation that goes on in the thread pool, where no two runs are alike: what is started within a run
@@ -7,6 +9,7 @@ internal sealed class EscapeWatch
     private readonly AsyncLocal<bool> _mark;
     private volatile int _threadId;
     private volatile bool _hasEscaped;
+    private volatile string? _where;
 
     public EscapeWatch()
     {
@@ -14,12 +17,16 @@ internal sealed class EscapeWatch
         {
             if (change.CurrentValue && Environment.CurrentManagedThreadId != _threadId)
             {
+                _where ??= AsyncMethodOf(new StackTrace());
                 _hasEscaped = true;
             }
         });
     }
 
     public bool HasEscaped => _hasEscaped;
+
+    /// <summary>The asynchronous method that went on in the thread pool; null: it is not known.</summary>
+    public string? Where => _where;
 
     /// <summary>The calling thread runs the simulation from here to Leave.</summary>
     public void Enter()
@@ -32,4 +39,12 @@ internal sealed class EscapeWatch
 
     /// <summary>From any thread: found otherwise.</summary>
     public void Note() => _hasEscaped = true;
+
+    // The frame that resumes an asynchronous method is generic in the type that the compiler made of it.
+    private static string? AsyncMethodOf(StackTrace stack)
+    {
+        var resumed = stack.GetFrames().Select(static frame => frame.GetMethod()?.DeclaringType).FirstOrDefault(static type =>
+            type is { IsGenericType: true } && type.Name.StartsWith("AsyncStateMachineBox", StringComparison.Ordinal));
+        return resumed?.GetGenericArguments()[^1].ToString().Replace('+', '.');
+    }
 }
