@@ -36,6 +36,7 @@ internal sealed class CalmCampaign(CampaignLog log, CampaignArguments arguments)
         }
 
         publishers.ForEach(node => node.Feed($"pace calm {(_minutes + 1) * 60} {PayloadBytes} {arguments.Number("rate", 100)}\n"));
+        int told = 0;
         using (var pauses = new RandomPauses(nodes, arguments.Number("pausers", 2), seed: 1))
         {
             var share = new ProcessorShare();
@@ -47,6 +48,11 @@ internal sealed class CalmCampaign(CampaignLog log, CampaignArguments arguments)
                     $"minute {minute}: {Removals(run).Length} removals, {nodes.Count(node => node.HasExited)} processes ended, "
                     + $"{pauses.Pauses} pauses, {pauses.Collections} collections, processors {100 * share.Take():0} % used, "
                     + $"{loss} % of frames lost"));
+                foreach (string removal in Removals(run).Skip(told))
+                {
+                    log.Say(removal);
+                    told++;
+                }
             }
         }
 
@@ -63,7 +69,6 @@ internal sealed class CalmCampaign(CampaignLog log, CampaignArguments arguments)
 
         log.Say($"all delivered {Stopwatch.GetElapsedTime(asked).TotalSeconds:0.0} s after the last was published");
         string[] removals = Removals(run);
-        Array.ForEach(removals, log.Say);
         log.Hold(removals.Length == 0, $"no false removal ({removals.Length})");
         run.EndAndExpectNothingWrong();
     }
