@@ -10,6 +10,9 @@ public sealed class LoopbackRuleScenarios : IDisposable
 
     private static readonly string[] Lines = ["one", "two", "three"];
 
+    // Processes in namespaces are told by their environment that nothing protects them; not these.
+    private static readonly string[] Unsaid = ["-u", "QS_SECURITY"];
+
     private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory("qsm-keys-");
 
     public void Dispose() => _folder.Delete(recursive: true);
@@ -62,7 +65,7 @@ public sealed class LoopbackRuleScenarios : IDisposable
     public void A_doctor_without_a_key_says_that_a_node_would_not_start_and_examines_the_rest()
     {
         using var cluster = new QsmCluster(2);
-        var doctor = cluster.Start(2, "doctor", "--gms", cluster.Service, "--interface", "auto");
+        var doctor = cluster.StartProgram("env", 2, [.. Unsaid, Programs.Qsm, "doctor", "--gms", cluster.Service, "--interface", "auto"]);
         doctor.ExpectExit(1);
         string text = doctor.Output.Text();
         Assert.Contains("problem      security        ", text);
@@ -72,7 +75,7 @@ public sealed class LoopbackRuleScenarios : IDisposable
 
     private static string Refuse(NetworkNamespaces network, string[] arguments)
     {
-        using var process = NodeProcess.Start(network, 1, Programs.Qsm, arguments);
+        using var process = NodeProcess.Start(network, 1, "env", [.. Unsaid, Programs.Qsm, .. arguments]);
         process.ExpectExit(Usage);
         string errors = process.Errors.Text();
         Assert.Contains("make a secret with 'qsm keys secret --out cluster.secret'", errors);
