@@ -65,7 +65,8 @@ public sealed class RightsScenarios : IDisposable
         liar.ExpectExit(0);
 
         Assert.Equal($"taken prices {Messages}", StreamNodes.Ask(reader, "taken prices", "taken prices"));
-        reader.WaitForErrors(e => e.Text().Contains("publishes in topic \"prices\" without the right", StringComparison.Ordinal), "the warning");
+        reader.WaitForErrors(
+            e => e.Text().Contains("publishes in topic \"prices\" without the right", StringComparison.Ordinal), "the warning");
     }
 
     public void Dispose()
