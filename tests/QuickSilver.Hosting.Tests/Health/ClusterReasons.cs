@@ -74,11 +74,7 @@ internal static class ClusterReasons
         // Neither a large packet nor its repairs arrive, in whatever pieces, and a small one tells that it is missing.
         cluster.Nodes[1].Faults.InboundLargestBytes = 500;
         Publish(cluster, news, 1);
-        cluster.RunUntilCompleted(() =>
-        {
-            _ = news.PublishAsync("small");
-            return Task.CompletedTask;
-        });
+        Publish(cluster, news, 1, "small");
         return Reason(cluster, 1, StatusReasonKind.RepairMissing);
     }
 
@@ -197,12 +193,13 @@ internal static class ClusterReasons
     }
 
     // In virtual time: what is more than the queue takes would go on at some moment of real time otherwise.
-    private static void Publish(SimulatedCluster cluster, ITopicPublisher<string> topic, int messages) =>
+    private static void Publish(
+        SimulatedCluster cluster, ITopicPublisher<string> topic, int messages, string? text = null) =>
         cluster.RunUntilCompleted(() =>
         {
             for (int i = 0; i < messages; i++)
             {
-                _ = topic.PublishAsync(Large);
+                _ = topic.PublishAsync(text ?? Large);
             }
 
             return Task.CompletedTask;

@@ -36,6 +36,7 @@ internal sealed class NodeProcess : IDisposable
 
     public bool HasExited => _process.HasExited;
 
+    // The network is of this test alone, so it needs no protection unless a scenario is about that.
     public static NodeProcess Start(NetworkNamespaces network, int node, string file, params IEnumerable<string> arguments) =>
         new(network, node, ["QS_SECURITY=none"], file, [.. arguments]);
 

@@ -33,7 +33,7 @@ internal sealed class QsmCluster : IDisposable
             Assert.True(File.Exists(Programs.Qsm), $"the tool is not built: {Programs.Qsm}");
             Switch = new ImpairedSwitch(Network, seed);
             Switch.SetAll(impairment ?? Impairment.None);
-            ServiceProcess = Start(1, Secured(["gms", "--listen", Service, .. service ?? []]));
+            ServiceProcess = Start(1, ["gms", "--listen", Service, .. service ?? []]);
             ServiceProcess.WaitForErrors(e => e.Text().Contains("listening", StringComparison.Ordinal), "it to listen");
         }
         catch
@@ -69,7 +69,7 @@ internal sealed class QsmCluster : IDisposable
 
     /// <summary>The arguments of a command that uses the node's own interface.</summary>
     public string[] OnNetwork(int node, params IEnumerable<string> arguments) =>
-        Secured([.. arguments, "--interface", Network.Address(node).ToString()]);
+        [.. arguments, "--interface", Network.Address(node).ToString()];
 
     public NodeProcess Subscribe(int node, params IEnumerable<string> topicsAndOptions)
     {
@@ -80,10 +80,6 @@ internal sealed class QsmCluster : IDisposable
 
     public static void WaitUntilReady(NodeProcess process) =>
         process.WaitForErrors(e => e.Lines().Contains("ready"), "it to be ready");
-
-    // The network is of this test alone, so it needs no protection unless a scenario is about that.
-    private string[] Secured(string[] arguments) =>
-        _secretFile is not null || arguments.Contains("--security") ? arguments : [.. arguments, "--security", "none"];
 
     public void Dispose()
     {
