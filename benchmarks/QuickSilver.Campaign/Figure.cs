@@ -27,7 +27,6 @@ internal sealed record Figure(string Title, Func<Measurement, double> Of, string
     public static readonly Figure ReceiverNanos = new("receiver, ns a message", run => run.ReceiverNanos, "N0");
     public static readonly Figure CipherNanos = new("cipher, ns a packet", run => run.CipherNanos, "N0");
     public static readonly Figure StreamNanos = new("ns of a stream", run => run.StreamNanos, "N0");
-    public static readonly Figure AllocatedPerMessage = new("B allocated a message", run => run.AllocatedPerMessage, "F3");
     public static readonly Figure ViewChanges = new("view changes", run => run.ViewChanges, "N0");
 
     public static readonly Figure[] Throughput = [Rate, Lost, Cpu];

@@ -50,9 +50,6 @@ internal sealed record Measurement
     /// <summary>Likewise of a receiver's, in the mean of the receivers.</summary>
     public double ReceiverNanos { get; init; } = double.NaN;
 
-    /// <summary>For each message, once it runs steadily, by the process that allocates most.</summary>
-    public double AllocatedPerMessage { get; init; } = double.NaN;
-
     /// <summary>Of a cipher alone, as an operation of its own for each packet.</summary>
     public double CipherNanos { get; init; } = double.NaN;
 

@@ -119,7 +119,7 @@ internal sealed class OwnSections(CampaignPlan plan, Namespaces namespaces)
 
     public Section ShapedLink()
     {
-        var bridge = new Bridge(namespaces, shape: "tbf rate 1gbit burst 256kb latency 20ms");
+        var bridge = new Bridge(namespaces, shape: Bridge.OneGigabit);
         const int PayloadBytes = FrameBytes - FrameHeaderBytes;
         const double PayloadMegabits = LinkMegabits * PayloadBytes / FrameBytes;
         var share = new Figure("share", run => Figure.Goodput.Of(run) / PayloadMegabits, "F3");

@@ -57,7 +57,7 @@ internal sealed class SealedSections(Namespaces namespaces)
 
     public Section Link()
     {
-        var bridge = new Bridge(namespaces, shape: "tbf rate 1gbit burst 256kb latency 20ms");
+        var bridge = new Bridge(namespaces, shape: Bridge.OneGigabit);
         var plain = Own("plain", new OwnTraffic(), bridge);
         return new Section
         {

@@ -5,6 +5,9 @@ namespace QuickSilver.Campaign.Contenders;
 // The namespaces n1, n2, … on one bridge, at an MTU, and where it is wanted the sender's link shaped to a rate.
 internal sealed class Bridge(Namespaces namespaces, int mtu = Namespaces.UsualMtu, string? shape = null) : ITestbed
 {
+    /// <summary>For tc: the sender's link at 1 Gbit/s.</summary>
+    public const string OneGigabit = "tbf rate 1gbit burst 256kb latency 20ms";
+
     private static readonly TimeSpan Limit = TimeSpan.FromSeconds(10);
 
     public string Description(int receivers)

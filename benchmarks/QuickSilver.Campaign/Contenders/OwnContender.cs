@@ -74,7 +74,6 @@ internal sealed class OwnContender(ITestbed testbed, string name, OwnTraffic tra
             CpuSecondsPerMillion = used / receivers.Sum(report => Number(report, "delivered")) * 1e6,
             SenderNanos = NanosOfMessage(sender, "sent"),
             ReceiverNanos = receivers.Average(static report => NanosOfMessage(report, "delivered")),
-            AllocatedPerMessage = all.Max(static report => Number(report, "allocatedBytesPerMessage")),
             PayloadBytes = Number(sender, "payloadBytes"),
             SenderAllocatedBytes = Number(sender, "allocatedBytes"),
             ReceiverAllocatedBytes = receivers.Max(report => Number(report, "allocatedBytes")),
