@@ -10,13 +10,12 @@ internal sealed class PacketSealer(SecretKey key, Sealer self, long packetsPerEp
     public const long DefaultPacketsPerEpoch = 1L << 24;
 
     private Subkey? _subkey;
-    private uint _steps;
     private ulong _counter;
     private ulong _dataCounter;
     private long _left;
 
     /// <summary>Epochs so far; 0: nothing was sealed yet.</summary>
-    public uint Steps => _steps;
+    public uint Steps { get; private set; }
 
     /// <summary>Seals a run of packets of one length; the last may be shorter.</summary>
     /// <param name="run">The packets, all of one kind.</param>
@@ -57,7 +56,7 @@ internal sealed class PacketSealer(SecretKey key, Sealer self, long packetsPerEp
     private void Step()
     {
         _subkey?.Dispose();
-        _subkey = new Subkey(key, self, epochs.Number(++_steps));
+        _subkey = new Subkey(key, self, epochs.Number(++Steps));
         (_counter, _dataCounter, _left) = (0, 0, packetsPerEpoch);
     }
 }

@@ -82,17 +82,9 @@ internal sealed class ViewSeals(long configuration, SecretKey key, Sealer self, 
 
         var epochs = KeyEpochs.OfRest(cluster.Label);
         var rest = new Rest(cluster, new KeySeal(key.OfRest(cluster.Key), self, budget, packetsPerEpoch, epochs));
-        if (_newest is null || cluster.Configuration > _newest.Cluster.Configuration)
-        {
-            _before?.Seal.Dispose();
-            (_before, _newest) = (_newest, rest);
-        }
-        else
-        {
-            _before?.Seal.Dispose();
-            _before = rest;
-        }
-
+        _before?.Seal.Dispose();
+        bool isNewest = _newest is null || cluster.Configuration > _newest.Cluster.Configuration;
+        (_before, _newest) = isNewest ? (_newest, rest) : (rest, _newest);
         return rest;
     }
 
