@@ -249,7 +249,7 @@ internal sealed class MulticastNode
         Observer?.OnSettled(configuration, open);
     }
 
-    public void OnClusterKey(ClusterKey key) => _keys?.Add(key);
+    public void OnClusterKey(ClusterKey key, bool isOfAnother) => _keys?.Add(key, isOfAnother);
 
     public void OnInquiry(ImmutableArray<IPEndPoint> targets, TimeSpan wait, Action<EchoesAnswered> completed) =>
         _context.Echoes.Ask(targets, wait, completed);

@@ -23,9 +23,10 @@ namespace QuickSilver;
 public sealed class QuickSilverNode : IAsyncDisposable
 {
     private static readonly TimeSpan DrainLimit = TimeSpan.FromSeconds(1);
-    // Together they stay within the second that disposing may take.
+    // Together, and with what membership takes to leave, they stay within the second that disposing may take.
     private static readonly TimeSpan EndpointsLimit = TimeSpan.FromMilliseconds(550);
-    private static readonly TimeSpan LeaveLimit = TimeSpan.FromMilliseconds(200);
+    // Membership keeps its own limit, unless the core thread is blocked.
+    private static readonly TimeSpan LeaveGrace = TimeSpan.FromMilliseconds(50);
     private static readonly TimeSpan StopLimit = TimeSpan.FromMilliseconds(200);
 
     private readonly INodeParts _parts;
@@ -348,6 +349,10 @@ public sealed class QuickSilverNode : IAsyncDisposable
     /// Closes all topics, leaves the cluster and stops, all within a second. Accepted messages get up to half a second to become stable. To
     /// wait longer, call <see cref="DrainAsync"/> first.
     /// </summary>
+    /// <remarks>
+    /// Where <see cref="QuickSilverOptions.MembershipService"/> names several servers and none of them leads, the node waits up to five seconds more for
+    /// one that does. If its process ended before the other members are told, they would wait for its acknowledgements.
+    /// </remarks>
     public ValueTask DisposeAsync()
     {
         var disposal = Volatile.Read(ref _disposal);
@@ -518,7 +523,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
             await Within(closing, left < TimeSpan.Zero ? TimeSpan.Zero : left).ConfigureAwait(_core.ResumesInContext);
             var departed = new TaskCompletionSource(_core.Completions);
             _core.Run(() => _core.Leave(departed.SetResult));
-            inOrder = await Within(departed.Task, LeaveLimit).ConfigureAwait(_core.ResumesInContext);
+            inOrder = await Within(departed.Task, _parts.Membership.LeaveLimit + LeaveGrace).ConfigureAwait(_core.ResumesInContext);
         }
 
         inOrder &= await Within(_parts.StopAsync(), StopLimit).ConfigureAwait(_core.ResumesInContext);

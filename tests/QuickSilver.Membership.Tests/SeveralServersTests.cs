@@ -168,6 +168,39 @@ public sealed class SeveralServersTests
     }
 
     [Fact]
+    public void A_node_that_leaves_while_the_store_gives_no_number_stays_until_the_others_have_been_told()
+    {
+        FakeNode[] nodes = [Start(1, FakeCluster.EndPoint, Nobody), Start(2, FakeCluster.EndPoint, Nobody)];
+        _cluster.World.RunUntil(() => Array.TrueForAll(nodes, static node => node.Nodes.Count == 2));
+        _store.Answers = false;
+        bool hasLeft = false;
+        nodes[1].Client.Leave(() => hasLeft = true);
+        _cluster.Run(2);
+        Assert.False(hasLeft);
+        Assert.Equal(2, nodes[0].Nodes.Count);
+
+        _cluster.ServiceEnvironment.Post(new Core.Requests.ActionRequest(_store.Answer));
+        _cluster.Run(0.1);
+        Assert.True(hasLeft);
+        Assert.Single(nodes[0].Nodes);
+        Assert.Null(nodes[1].Expelled);
+    }
+
+    [Fact]
+    public void A_node_that_does_not_hear_that_it_has_left_is_not_taken_for_one_that_was_removed()
+    {
+        FakeNode[] nodes = [Start(1, FakeCluster.EndPoint, Nobody), Start(2, FakeCluster.EndPoint, Nobody)];
+        _cluster.World.RunUntil(() => Array.TrueForAll(nodes, static node => node.Nodes.Count == 2));
+        _store.Answers = false;
+        bool hasLeft = false;
+        nodes[1].Client.Leave(() => hasLeft = true);
+        _cluster.Run(0.1);
+        nodes[1].Environment.BreakStreams();
+        _cluster.World.RunUntil(() => hasLeft);
+        Assert.Null(nodes[1].Expelled);
+    }
+
+    [Fact]
     public void A_node_that_leaves_while_no_server_comes_waits_for_a_limited_time()
     {
         var standby = StandBy(leader: null);
@@ -232,6 +265,8 @@ public sealed class SeveralServersTests
         _cluster.Run(30);
         Assert.Contains("has ended", observer.Ended);
     }
+
+    private IPEndPoint Nobody => new(_cluster.World.AddNode(++_seed).LocalAddress, 7401);
 
     private FakeNode Start(ulong id, params IPEndPoint[] servers)
     {

@@ -101,6 +101,9 @@ public sealed class MixedFaultsCampaign(ITestOutputHelper output)
     [InlineData(3, "Sealed, SeveralServers, Rights, Forgeries", null)]
     // A node that was denied the right to subscribe was denied to publish, too, as it asked for both at the same time.
     [InlineData(2, "Sealed, SeveralServers, Rights, Forgeries", null)]
+    // A node that had hosted a service of its own went on sealing its echoes under that one's key, and no service could find that datagrams
+    // reached it again.
+    [InlineData(2382695907, "BestEffort, Standing, Sealed", "DeafDatagrams")]
     // The last member of a large view learned of one other member after the other that it had closed the view, with a wait for each.
     [InlineData(359, "DeadDatagrams, Endings", null)]
     public void Seeds_that_once_failed_under_hardships_hold(ulong seed, string hardships, string? standing)

@@ -4,6 +4,7 @@ namespace QuickSilver.Core.Sealing;
 internal sealed class ClusterSeals(
     Sealer self, ISubkeyBudget budget, long packetsPerEpoch = PacketSealer.DefaultPacketsPerEpoch) : IDisposable
 {
+    private readonly SpentEpochs _spent = new();
     private Known? _newest;
     private Known? _before;
 
@@ -12,16 +13,33 @@ internal sealed class ClusterSeals(
 
     public ClusterKey? NewestKey => _newest?.Key;
 
-    public void Add(ClusterKey key)
+    /// <summary>The cluster has this key.</summary>
+    /// <param name="key">The key.</param>
+    /// <param name="isOfAnother">
+    /// Whether another service tells it than the keys before: it is the newest then, as the numbers of two services tell nothing of their
+    /// order. Those of one service do.
+    /// </param>
+    public void Add(ClusterKey key, bool isOfAnother = false)
     {
-        if (key == _newest?.Key || key == _before?.Key || key.Configuration < _newest?.Key.Configuration)
+        if (key == _newest?.Key)
         {
             return;
         }
 
-        _before?.Seal.Dispose();
+        if (isOfAnother && key == _before?.Key)
+        {
+            (_newest, _before) = (_before, _newest);
+            return;
+        }
+
+        if (key == _before?.Key || (!isOfAnother && key.Configuration < _newest?.Key.Configuration))
+        {
+            return;
+        }
+
+        _before?.Seal.GiveUp();
         _before = _newest;
-        _newest = new Known(key, new KeySeal(key.Key, self, budget, packetsPerEpoch));
+        _newest = new Known(key, new KeySeal(key.Key, self, budget, packetsPerEpoch, spent: _spent));
     }
 
     public KeySeal? Find(uint label) =>

@@ -6,11 +6,12 @@ internal sealed class KeySeal(
     Sealer self,
     ISubkeyBudget budget,
     long packetsPerEpoch = PacketSealer.DefaultPacketsPerEpoch,
-    KeyEpochs epochs = default) : IDisposable
+    KeyEpochs epochs = default,
+    SpentEpochs? spent = null) : IDisposable
 {
     public SecretKey Key => key;
 
-    public PacketSealer Sealer { get; } = new(key, self, packetsPerEpoch, epochs);
+    public PacketSealer Sealer { get; } = new(key, self, packetsPerEpoch, epochs, spent?.Of(key) ?? 0);
 
     public PacketOpener Opener { get; } = new(key, budget);
 
@@ -19,5 +20,12 @@ internal sealed class KeySeal(
     {
         Sealer.Dispose();
         Opener.Dispose();
+    }
+
+    /// <summary>The key is given up, for all that is known now.</summary>
+    public void GiveUp()
+    {
+        spent?.Note(key, Sealer.Steps);
+        Dispose();
     }
 }

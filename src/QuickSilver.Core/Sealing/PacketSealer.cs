@@ -5,7 +5,8 @@ namespace QuickSilver.Core.Sealing;
 //
 // Invariant: no counter of an epoch is used twice in its space, and no epoch begins twice. Every packet that goes out is sealed by itself,
 // also one that is sent again: its flags differ.
-internal sealed class PacketSealer(SecretKey key, Sealer self, long packetsPerEpoch, KeyEpochs epochs = default) : IDisposable
+internal sealed class PacketSealer(
+    SecretKey key, Sealer self, long packetsPerEpoch, KeyEpochs epochs = default, uint begun = 0) : IDisposable
 {
     public const long DefaultPacketsPerEpoch = 1L << 24;
 
@@ -15,7 +16,7 @@ internal sealed class PacketSealer(SecretKey key, Sealer self, long packetsPerEp
     private long _left;
 
     /// <summary>Epochs so far; 0: nothing was sealed yet.</summary>
-    public uint Steps { get; private set; }
+    public uint Steps { get; private set; } = begun;
 
     /// <summary>Seals a run of packets of one length; the last may be shorter.</summary>
     /// <param name="run">The packets, all of one kind.</param>

@@ -46,6 +46,12 @@ internal interface IMembership
     /// </summary>
     void GiveUp(string reason);
 
-    /// <summary>Leaves for good; the callback comes when the service has confirmed, or at once when it is unreachable.</summary>
+    /// <summary>
+    /// Leaves for good. The callback comes when the others have been told, or when <see cref="LeaveLimit"/> is over; at once when there is
+    /// no service that could tell them.
+    /// </summary>
     void Leave(Action completed);
+
+    /// <summary>How long leaving may take: longer where another server may take over meanwhile.</summary>
+    TimeSpan LeaveLimit { get; }
 }

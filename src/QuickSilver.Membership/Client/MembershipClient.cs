@@ -182,6 +182,8 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         }
     }
 
+    public TimeSpan LeaveLimit => MayBeTakenOver ? _options.TakeoverTimeout : _options.LeaveTimeout;
+
     public void Leave(Action completed)
     {
         if (_isOver || (!IsReachable && !MayBeTakenOver))
@@ -196,8 +198,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         if (isFirst || !MayBeTakenOver)
         {
             SendLeave();
-            var limit = MayBeTakenOver ? _options.TakeoverTimeout : _options.LeaveTimeout;
-            _environment.Schedule(_leaveAlarm ??= new Alarm(FinishLeaving), limit);
+            _environment.Schedule(_leaveAlarm ??= new Alarm(FinishLeaving), LeaveLimit);
         }
     }
 
@@ -356,7 +357,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         _link.OnTried();
         if (inquiry.ClusterKey is { } key)
         {
-            _observer.OnClusterKey(key);
+            _observer.OnClusterKey(key, isOfAnother: !IsReachable);
         }
 
         var targets = inquiry.Targets;
@@ -519,7 +520,12 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
 
     private void OnExpelled(string reason)
     {
-        if (!_isOver)
+        if (_left is not null)
+        {
+            // It had left already, and did not hear the answer.
+            FinishLeaving();
+        }
+        else if (!_isOver)
         {
             _isOver = true;
             _silence.End();

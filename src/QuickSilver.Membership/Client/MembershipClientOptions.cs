@@ -27,7 +27,7 @@ internal sealed record MembershipClientOptions
     public TimeSpan FirstRetry { get; init; } = TimeSpan.FromMilliseconds(50);
     public TimeSpan LastRetry { get; init; } = TimeSpan.FromSeconds(1);
     // How long Leave waits for the service.
-    public TimeSpan LeaveTimeout { get; init; } = TimeSpan.FromMilliseconds(500);
+    public TimeSpan LeaveTimeout { get; init; } = TimeSpan.FromMilliseconds(200);
     // The same where another server may take over meanwhile.
     public TimeSpan TakeoverTimeout { get; init; } = TimeSpan.FromSeconds(5);
 }

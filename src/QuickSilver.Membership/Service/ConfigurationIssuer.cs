@@ -27,6 +27,7 @@ internal sealed class ConfigurationIssuer
     private readonly Alarm _alarm;
     // What the next configuration announces.
     private readonly List<NodeKey> _removed = [];
+    private readonly List<ControlSession> _leaving = [];
     private bool _isClaiming;
     private bool _isStopped;
 
@@ -113,6 +114,25 @@ internal sealed class ConfigurationIssuer
         Settlement.OnRemoved(member);
     }
 
+    /// <summary>
+    /// The member leaves. It goes on as one until the others have been told: else they would wait for its acknowledgements, for as long as a
+    /// store takes to give a number or another server to lead.
+    /// </summary>
+    /// <param name="session">The member's.</param>
+    /// <param name="isNew">Whether nobody was told of it yet.</param>
+    public void OnLeaving(ControlSession session, bool isNew)
+    {
+        if (isNew)
+        {
+            session.OnLeft();
+        }
+        else
+        {
+            session.BeginLeaving();
+            _leaving.Add(session);
+        }
+    }
+
     /// <summary>The node was silent and is removed; it may come back as it is.</summary>
     public void OnLost(NodeKey node) => _returns.OnLost(node, _context.Environment.Now);
 
@@ -193,6 +213,8 @@ internal sealed class ConfigurationIssuer
         Announce(number, previous, joined);
         _batch.OnTold(_context.Counters.ConfigurationBytes - bytesBefore);
         _removed.Clear();
+        _leaving.ForEach(static session => session.OnLeft());
+        _leaving.Clear();
         _context.Counters.Configurations++;
         if (_addresses.Shared > _context.Counters.AddressesShared)
         {

@@ -24,6 +24,8 @@ internal sealed class ControlSession : IControlStreamHandler
         // It is tried whether datagrams pass, and says only what it found.
         Proving,
         Member,
+        // It has left, and is told so when the others have been told.
+        Leaving,
         // It watches, and is no node.
         Observer,
         // The last word was said; what still comes is not read.
@@ -73,6 +75,23 @@ internal sealed class ControlSession : IControlStreamHandler
     {
         _stage = Stage.Proving;
         _context.Environment.Schedule(_deadline!, _context.Limits.JoinTimeout);
+    }
+
+    /// <summary>
+    /// What it says from here on does not count. It is told that it has left by <see cref="OnLeft"/>, within the time that a node has to
+    /// join.
+    /// </summary>
+    public void BeginLeaving()
+    {
+        _stage = Stage.Leaving;
+        _context.Environment.Schedule(_deadline ??= new Alarm(OnDeadline), _context.Limits.JoinTimeout);
+    }
+
+    /// <summary>It has left, and the others know.</summary>
+    public void OnLeft()
+    {
+        Send(SignalMessage.Left);
+        CloseAfterLastWord();
     }
 
     /// <summary>It may watch from here on.</summary>
@@ -218,6 +237,7 @@ internal sealed class ControlSession : IControlStreamHandler
         Stage.Registering => HandleRegistration(kind, body),
         Stage.Proving when kind == ControlMessageKind.Findings => HandleFindings(body),
         Stage.Connected or Stage.Proving or Stage.Observer => OutOfOrder(kind),
+        Stage.Leaving => null,
         _ => HandleRequest(Member!, kind, body),
     };
 
@@ -388,7 +408,7 @@ internal sealed class ControlSession : IControlStreamHandler
 
     private void OnDeadline()
     {
-        if (_stage == Stage.Lingering)
+        if (_stage is Stage.Lingering or Stage.Leaving)
         {
             Close(null);
             return;

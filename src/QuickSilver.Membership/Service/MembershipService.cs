@@ -355,10 +355,13 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
 
     void IControlRequests.OnLeave(Member member)
     {
-        member.Session?.Send(SignalMessage.Left);
-        member.Session?.CloseAfterLastWord();
         Counters.NodesLeft++;
         Log.NodeLeft(member.Key);
+        if (member.Session is { } session)
+        {
+            _issuer.OnLeaving(session, member.IsNew);
+        }
+
         Forget(member, isOver: true);
     }
 

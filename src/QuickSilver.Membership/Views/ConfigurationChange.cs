@@ -67,7 +67,9 @@ internal interface IMembershipObserver
     /// <summary>
     /// The key of packets that concern no view, ahead of the configuration: who is not a member yet needs it for the echoes of an inquiry.
     /// </summary>
-    void OnClusterKey(ClusterKey key)
+    /// <param name="key">The key.</param>
+    /// <param name="isOfAnother">Whether it is of a service that has not taken this node in.</param>
+    void OnClusterKey(ClusterKey key, bool isOfAnother)
     {
     }
 

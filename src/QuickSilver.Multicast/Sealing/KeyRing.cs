@@ -33,6 +33,8 @@ internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions opt
     private readonly List<(ulong Region, uint View)> _superseded = [];
     private readonly Queue<((ulong Region, uint View) View, TimeSpan At)> _closed = new();
     private readonly RateLimit _derivations = new(environment.Now, DerivationsPerSecond, DerivationsPerSecond);
+    // Whose configuration was applied last.
+    private ulong _service;
     private MulticastContext? _context;
     private Sealer _self;
     private ClusterSeals? _cluster;
@@ -56,7 +58,8 @@ internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions opt
     /// <summary>A configuration is applied from now on: what is sealed of views that it supersedes is of their rest.</summary>
     public void OnConfiguration(ConfigurationChange change)
     {
-        Add(change.ClusterKey);
+        Add(change.ClusterKey, isOfAnother: change.Service != _service);
+        _service = change.Service;
         foreach (ulong region in change.RegionsAbsent(_current.Keys))
         {
             Supersede(region);
@@ -71,11 +74,14 @@ internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions opt
         }
     }
 
-    public void Add(ClusterKey? key)
+    /// <summary>The cluster has a key, or another one.</summary>
+    /// <param name="key">Null: it is as before.</param>
+    /// <param name="isOfAnother">Whether another service tells it than the keys before.</param>
+    public void Add(ClusterKey? key, bool isOfAnother)
     {
         if (key is not null)
         {
-            Cluster.Add(key);
+            Cluster.Add(key, isOfAnother);
             foreach (var seals in _views.Values)
             {
                 seals.OnClusterKey(Cluster.NewestKey);

@@ -18,6 +18,7 @@ namespace QuickSilver.Multicast.Sealing;
 internal sealed class ViewSeals(long configuration, SecretKey key, Sealer self, ISubkeyBudget budget, long packetsPerEpoch) : IDisposable
 {
     private readonly KeySeal _view = new(key, self, budget, packetsPerEpoch);
+    private readonly SpentEpochs _spent = new();
     private Rest? _newest;
     private Rest? _before;
     private bool _isSuperseded;
@@ -81,8 +82,8 @@ internal sealed class ViewSeals(long configuration, SecretKey key, Sealer self, 
         }
 
         var epochs = KeyEpochs.OfRest(cluster.Label);
-        var rest = new Rest(cluster, new KeySeal(key.OfRest(cluster.Key), self, budget, packetsPerEpoch, epochs));
-        _before?.Seal.Dispose();
+        var rest = new Rest(cluster, new KeySeal(key.OfRest(cluster.Key), self, budget, packetsPerEpoch, epochs, _spent));
+        _before?.Seal.GiveUp();
         bool isNewest = _newest is null || cluster.Configuration > _newest.Cluster.Configuration;
         (_before, _newest) = isNewest ? (_newest, rest) : (rest, _newest);
         return rest;

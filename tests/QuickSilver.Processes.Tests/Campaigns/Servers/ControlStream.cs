@@ -92,7 +92,7 @@ internal sealed class ControlStream : IDisposable
             {
                 lock (_silences)
                 {
-                    _silences.Add(new Silence("control", 0, gap, now));
+                    _silences.Add(new Silence("the control stream too", 0, gap, now));
                 }
             }
 

@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Globalization;
 using System.Text.Json;
+using System.Text.RegularExpressions;
 using QuickSilver.Processes.Tests.Lab;
 using QuickSilver.Processes.Tests.Scenarios;
 
@@ -16,10 +17,11 @@ internal readonly record struct Silence(string Receiver, int Stayer, double Mill
 }
 
 // A node of the campaign: one that stays, or one that joins and leaves.
-internal sealed class Member : LoggedProcess
+internal sealed partial class Member : LoggedProcess
 {
     private readonly object _lock = new();
     private readonly List<Silence> _silences = [];
+    private readonly List<Silence> _standstills = [];
     private readonly string _name;
     private bool _isReady;
     private long? _sent;
@@ -44,6 +46,9 @@ internal sealed class Member : LoggedProcess
     public string? Removal => Read(() => _removal);
 
     public IReadOnlyList<Silence> Silences => Read(() => _silences.ToArray());
+
+    /// <summary>When this process stood still as a whole, as it told itself: its collector, its compiler, or a machine without time.</summary>
+    public IReadOnlyList<Silence> Standstills => Read(() => _standstills.ToArray());
 
     protected override void OnOutput(string line, long at)
     {
@@ -81,6 +86,14 @@ internal sealed class Member : LoggedProcess
                 _removal ??= line;
             }
         }
+        else if (StandstillLine().Match(line) is { Success: true } told)
+        {
+            lock (_lock)
+            {
+                double milliseconds = double.Parse(told.Groups[1].Value, CultureInfo.InvariantCulture);
+                _standstills.Add(new Silence($"{_name} stood still: {told.Groups[2].Value}", 0, milliseconds, at));
+            }
+        }
     }
 
     private T Read<T>(Func<T> get)
@@ -90,4 +103,7 @@ internal sealed class Member : LoggedProcess
             return get();
         }
     }
+
+    [GeneratedRegex(@"This node stood still for ([\d.]+) ms \((.+?)\)")]
+    private static partial Regex StandstillLine();
 }

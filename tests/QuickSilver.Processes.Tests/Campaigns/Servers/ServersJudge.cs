@@ -218,13 +218,14 @@ internal sealed class ServersJudge(ServersRig rig, TextWriter output)
         }
     }
 
-    // A pause that the control stream has too, for half as long at least, is the machine's.
+    // A pause is the machine's if the control stream has it too, for half as long at least, or if one of the nodes stood still for so long.
     private void Conclude(string what, long from, string more)
     {
         // What receivers say of their pauses comes a moment later.
         Thread.Sleep(100);
         long to = Stopwatch.GetTimestamp();
         var control = rig.Control.Silences.Where(one => one.Touches(from, to)).ToList();
+        var standstills = rig.Stayers.SelectMany(static member => member.Standstills).Where(one => one.Touches(from, to)).ToList();
         var data = rig.Stayers.SelectMany(static member => member.Silences)
             .Where(one => one.Stayer == 0 && one.Touches(from, to)).ToList();
         var longest = Longest(data);
@@ -233,17 +234,17 @@ internal sealed class ServersJudge(ServersRig rig, TextWriter output)
             + Text($"(control {Longest(control).Milliseconds:F0} ms)"));
         foreach (var pause in data.Where(static one => one.Milliseconds > MostPause))
         {
-            bool isMachine = control.Exists(
-                one => one.Touches(pause.Begin, pause.End) && one.Milliseconds * 2 >= pause.Milliseconds);
+            var cause = control.Concat(standstills)
+                .FirstOrDefault(one => one.Touches(pause.Begin, pause.End) && one.Milliseconds * 2 >= pause.Milliseconds);
             double after = Seconds(from, pause.Begin);
             string told = Text($"a pause of {pause.Milliseconds:F0} ms at {pause.Receiver}, {after:F2} s after: {what}");
-            if (rig.Plan.IsTimed && !isMachine)
+            if (rig.Plan.IsTimed && cause.Receiver is null)
             {
                 Miss(told);
             }
             else
             {
-                Say($"  {told}{(isMachine ? " (the control stream has it too)" : "")}");
+                Say($"  {told}{(cause.Receiver is null ? "" : $" ({cause.Receiver})")}");
             }
         }
     }
