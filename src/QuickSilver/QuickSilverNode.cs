@@ -350,8 +350,8 @@ public sealed class QuickSilverNode : IAsyncDisposable
     /// wait longer, call <see cref="DrainAsync"/> first.
     /// </summary>
     /// <remarks>
-    /// Where <see cref="QuickSilverOptions.MembershipService"/> names several servers and none of them leads, the node waits up to five seconds more for
-    /// one that does. If its process ended before the other members are told, they would wait for its acknowledgements.
+    /// Where <see cref="QuickSilverOptions.MembershipService"/> names several servers and none of them leads, the node waits up to five
+    /// seconds more for one that does. If its process ended before the other members are told, they would wait for its acknowledgements.
     /// </remarks>
     public ValueTask DisposeAsync()
     {

@@ -161,7 +161,7 @@ public sealed class HostileSessionTests
     {
         var limits = new SessionLimits { MaxSessions = 10, MaxSessionsPerAddress = 4 };
         var cluster = new FakeCluster(new MembershipServiceOptions { Limits = limits });
-        var crowd = Enumerable.Range(0, 20).Select(_ => new RawClient(cluster, cluster.World.Nodes[0])).ToArray();
+        var crowd = Enumerable.Range(0, 20).Select(_ => new RawClient(cluster.World.Nodes[0])).ToArray();
         cluster.Run(0.1);
         Assert.Equal(16, crowd.Count(raw => raw.IsClosed));
         Assert.Equal(16, cluster.Counters.SessionsRefused);
@@ -169,7 +169,7 @@ public sealed class HostileSessionTests
 
         // Places that are free again may be taken again.
         cluster.Run(6);
-        var next = new RawClient(cluster, cluster.World.Nodes[0]);
+        var next = new RawClient(cluster.World.Nodes[0]);
         cluster.Run(0.1);
         Assert.False(next.IsClosed);
     }
@@ -244,6 +244,36 @@ public sealed class HostileSessionTests
 
         static ContractDescription Version(int number) =>
             Requests.Departure(new(1, "A", "int32"), new(number + 1, $"field number {number} of a long row", "int32"));
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_client_that_asks_again_and_again_for_what_costs_much_is_closed(bool isNode)
+    {
+        var cluster = new FakeCluster();
+        cluster.AddNodes(2);
+        cluster.Run(1);
+        var raw = Connect(cluster);
+        if (isNode)
+        {
+            raw.Send(RawClient.Join(7)).Send(SignalMessage.JoinComplete);
+            cluster.Run(1);
+        }
+
+        var list = new ListTopicsMessage { Cluster = "default", ProtocolVersion = ControlFrame.ProtocolVersion, Name = "", After = 0 };
+        for (int i = 0; i < 2_000 && !raw.IsClosed; i++)
+        {
+            _ = isNode ? raw.Send(KnownMessage.Resync(1)) : raw.Send(list);
+
+            cluster.Run(0.001);
+        }
+
+        Assert.True(raw.IsClosed);
+        Assert.Equal(1, cluster.Counters.GreedySessionsClosed);
+        int answers = raw.Received.Count(kind => kind == (isNode ? ControlMessageKind.Configuration : ControlMessageKind.TopicList));
+        // A snapshot comes in two parts.
+        Assert.InRange(answers, isNode ? 2 * 50 : 1_000, isNode ? 2 * 60 : 1_200);
     }
 
     [Fact]

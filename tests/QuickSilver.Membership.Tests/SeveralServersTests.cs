@@ -263,7 +263,25 @@ public sealed class SeveralServersTests
         one.Leader = other.LocalEndPoint;
         var observer = new FakeObserver(_cluster.World, [one.LocalEndPoint, other.LocalEndPoint]).Ask();
         _cluster.Run(30);
-        Assert.Contains("has ended", observer.Ended);
+        Assert.Contains("does not lead", observer.Ended);
+    }
+
+    [Fact]
+    public void One_machine_does_not_take_all_places_of_a_server_that_stands_by()
+    {
+        var limits = new SessionLimits { MaxSessions = 8, MaxSessionsPerAddress = 2 };
+        var standby = StandBy(leader: FakeCluster.EndPoint, limits);
+        var one = _cluster.World.AddNode(801);
+        var crowd = Enumerable.Range(0, 5).Select(_ => new RawClient(one, standby.LocalEndPoint)).ToArray();
+        var other = new RawClient(_cluster.World.AddNode(802), standby.LocalEndPoint);
+        _cluster.Run(0.1);
+        Assert.Equal(2, crowd.Count(static client => client.Received.Count > 0));
+        Assert.NotEmpty(other.Received);
+        // Who has read the answer, or has not, gives its place back.
+        _cluster.Run(2);
+        var next = new RawClient(one, standby.LocalEndPoint);
+        _cluster.Run(0.1);
+        Assert.NotEmpty(next.Received);
     }
 
     private IPEndPoint Nobody => new(_cluster.World.AddNode(++_seed).LocalAddress, 7401);
@@ -291,9 +309,9 @@ public sealed class SeveralServersTests
         return service.Start(new IPEndPoint(environment.LocalAddress, 7401));
     }
 
-    private Standby StandBy(IPEndPoint? leader)
+    private Standby StandBy(IPEndPoint? leader, SessionLimits? limits = null)
     {
         var environment = _cluster.World.AddNode(++_seed);
-        return new Standby(environment, new SessionLimits(), new IPEndPoint(environment.LocalAddress, 7401)) { Leader = leader };
+        return new Standby(environment, limits ?? new SessionLimits(), new IPEndPoint(environment.LocalAddress, 7401)) { Leader = leader };
     }
 }

@@ -3,8 +3,8 @@ namespace QuickSilver.Core.Sealing;
 // How many epochs a node began under keys that it has given up. A key comes back when a node goes to another service and returns before the
 // first one has removed it: that one has made no other key meanwhile.
 //
-// Invariant: an epoch that was begun is never begun again. What is forgotten here is of a key that 1,024 others have followed, within the few
-// seconds after which a service removes a node that is gone.
+// Invariant: an epoch that was begun is never begun again. What is forgotten here is of a key that 1,024 others have followed, within the
+// few seconds after which a service removes a node that is gone.
 internal sealed class SpentEpochs
 {
     private const int Most = 1024;

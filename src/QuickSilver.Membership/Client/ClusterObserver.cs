@@ -281,7 +281,9 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
             case ControlMessageKind.Goodbye when ControlFrame.TryRead<GoodbyeMessage>(body, out var goodbye, out fault):
                 if (!TryAnother(goodbye.Successor))
                 {
-                    End($"The membership service at {_service} has ended.");
+                    End(_hasAnswered
+                        ? $"The membership service at {_service} has ended."
+                        : $"The server at {_service} does not lead, and it names no other server that does.");
                 }
 
                 return null;

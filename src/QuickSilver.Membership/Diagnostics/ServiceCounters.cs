@@ -14,6 +14,7 @@ internal sealed class ServiceCounters
     public long SessionsNeverJoined { get; set; }
     public long RegistrationsPutOff { get; set; }
     public long SlowSessionsClosed { get; set; }
+    public long GreedySessionsClosed { get; set; }
     public long GarbageFrames { get; set; }
     public long UnknownMessages { get; set; }
     public long JoinsRefused { get; set; }

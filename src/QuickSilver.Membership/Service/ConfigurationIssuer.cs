@@ -115,8 +115,8 @@ internal sealed class ConfigurationIssuer
     }
 
     /// <summary>
-    /// The member leaves. It goes on as one until the others have been told: else they would wait for its acknowledgements, for as long as a
-    /// store takes to give a number or another server to lead.
+    /// The member leaves. It goes on as one until the others have been told: else they would wait for its acknowledgements, for as long as
+    /// a store takes to give a number or another server to lead.
     /// </summary>
     /// <param name="session">The member's.</param>
     /// <param name="isNew">Whether nobody was told of it yet.</param>

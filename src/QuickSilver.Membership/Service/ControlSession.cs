@@ -2,6 +2,7 @@ using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
+using QuickSilver.Core.Flow;
 using QuickSilver.Core.Security.Identities;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Contracts;
@@ -40,6 +41,8 @@ internal sealed class ControlSession : IControlStreamHandler
     private Alarm? _deadline;
     // Null but while it registers.
     private Registration? _registration;
+    // Null until it first asks for what costs much.
+    private RateLimit? _costs;
     private Stage _stage = Stage.Connected;
 
     public ControlSession(SessionContext context, IControlStream stream, IControlRequests requests)
@@ -241,6 +244,19 @@ internal sealed class ControlSession : IControlStreamHandler
         _ => HandleRequest(Member!, kind, body),
     };
 
+    private bool MayCost(double cost)
+    {
+        var now = _context.Environment.Now;
+        if ((_costs ??= new RateLimit(now, _context.Limits.CostPerSecond, _context.Limits.MostCost)).TryTake(now, cost))
+        {
+            return true;
+        }
+
+        _context.Counters.GreedySessionsClosed++;
+        Close(IsObserver ? "the observer asks for too much" : "the node asks for too many snapshots");
+        return false;
+    }
+
     private static string Invalid(int kind, string fault) => $"invalid message of kind {kind}: {fault}";
 
     private static string OutOfOrder(int kind) => $"message of kind {kind} out of order";
@@ -279,6 +295,11 @@ internal sealed class ControlSession : IControlStreamHandler
         if (!ControlFrame.TryRead<ListTopicsMessage>(body, out var request, out string? fault))
         {
             return Invalid(ControlMessageKind.ListTopics, fault);
+        }
+
+        if (!MayCost(_context.Limits.CostOfList))
+        {
+            return null;
         }
 
         _requests.OnListTopics(this, request);
@@ -384,7 +405,11 @@ internal sealed class ControlSession : IControlStreamHandler
                 _requests.OnLeave(member);
                 return null;
             case ControlMessageKind.Resync:
-                _requests.OnResync(member);
+                if (MayCost(_context.Limits.CostOfSnapshot))
+                {
+                    _requests.OnResync(member);
+                }
+
                 return null;
             case >= ControlMessageKind.Join and <= ControlMessageKind.FollowTopics:
                 return fault is null ? OutOfOrder(kind) : Invalid(kind, fault);

@@ -87,6 +87,12 @@ internal sealed record SessionLimits
     public long MaxContractBytes { get; init; } = 8L << 20;
     // Bytes of recent configurations kept for a member that may come back.
     public long MaxBacklogBytes { get; init; } = 4L << 20;
+    // Snapshots and lists of topics take far longer than to ask for them. One costs a member or an observer so much of what it has: a list
+    // is a page of a thousand topics, and a snapshot is of all that a node must know.
+    public double CostOfList { get; init; } = 1;
+    public double CostOfSnapshot { get; init; } = 20;
+    public double CostPerSecond { get; init; } = 100;
+    public double MostCost { get; init; } = 1_000;
     // Those who watch the cluster at a time.
     public int MaxObservers { get; init; } = 8;
     // Nodes of which an observer is told: the first that joined.

@@ -1,52 +1,28 @@
-using System.Net;
 using QuickSilver.Core.Transport;
 
 namespace QuickSilver.Membership.Service;
 
-// The sessions that are open, and how many of them come from each address: one machine cannot take the places of all others.
+// The sessions that are open.
 internal sealed class SessionTable(SessionLimits limits)
 {
     private readonly List<ControlSession> _sessions = [];
-    private readonly Dictionary<IPAddress, int> _byAddress = [];
-    // Of certificates. A secret is that of all nodes.
-    private readonly Dictionary<string, int> _byIdentity = [];
+    private readonly SessionPlaces _places = new(limits);
 
     public int Count => _sessions.Count;
 
-    public bool HasRoomFor(IControlStream stream) => _sessions.Count < limits.MaxSessions
-        && (stream.RemoteEndPoint is not { } remote || _byAddress.GetValueOrDefault(remote.Address) < limits.MaxSessionsPerAddress)
-        && (stream.Peer is not { IsShared: false, Name: var name }
-            || _byIdentity.GetValueOrDefault(name) < limits.MaxSessionsPerIdentity);
+    public bool HasRoomFor(IControlStream stream) => _places.HasRoomFor(stream);
 
     public void Add(ControlSession session)
     {
         _sessions.Add(session);
-        if (session.RemoteEndPoint is { } remote)
-        {
-            _byAddress[remote.Address] = _byAddress.GetValueOrDefault(remote.Address) + 1;
-        }
-
-        if (session.Peer is { IsShared: false, Name: var name })
-        {
-            _byIdentity[name] = _byIdentity.GetValueOrDefault(name) + 1;
-        }
+        _places.Take(session.RemoteEndPoint, session.Peer);
     }
 
     public void Remove(ControlSession session)
     {
-        if (!_sessions.Remove(session))
+        if (_sessions.Remove(session))
         {
-            return;
-        }
-
-        if (session.RemoteEndPoint is { } remote && --_byAddress[remote.Address] == 0)
-        {
-            _byAddress.Remove(remote.Address);
-        }
-
-        if (session.Peer is { IsShared: false, Name: var name } && --_byIdentity[name] == 0)
-        {
-            _byIdentity.Remove(name);
+            _places.GiveBack(session.RemoteEndPoint, session.Peer);
         }
     }
 

@@ -14,6 +14,7 @@ internal sealed class Standby : IControlAcceptor, IDisposable
     private readonly INodeEnvironment _environment;
     private readonly SessionLimits _limits;
     private readonly HashSet<Visitor> _visitors = [];
+    private readonly SessionPlaces _places;
     private readonly IControlListener _listener;
     private bool _isListening = true;
 
@@ -22,6 +23,7 @@ internal sealed class Standby : IControlAcceptor, IDisposable
     {
         _environment = environment;
         _limits = limits;
+        _places = new SessionPlaces(limits);
         _listener = environment.Listen(local, this);
     }
 
@@ -67,7 +69,7 @@ internal sealed class Standby : IControlAcceptor, IDisposable
 
     IControlStreamHandler? IControlAcceptor.OnAccept(IControlStream stream)
     {
-        if (_visitors.Count >= _limits.MaxSessions)
+        if (!_places.HasRoomFor(stream))
         {
             return null;
         }
@@ -90,6 +92,7 @@ internal sealed class Standby : IControlAcceptor, IDisposable
             _stream = stream;
             _deadline = new Alarm(Close);
             owner._visitors.Add(this);
+            owner._places.Take(stream.RemoteEndPoint, stream.Peer);
             owner._environment.Schedule(_deadline, owner._limits.Linger);
         }
 
@@ -117,7 +120,10 @@ internal sealed class Standby : IControlAcceptor, IDisposable
         private void Forget()
         {
             _owner._environment.Cancel(_deadline);
-            _owner._visitors.Remove(this);
+            if (_owner._visitors.Remove(this))
+            {
+                _owner._places.GiveBack(_stream.RemoteEndPoint, _stream.Peer);
+            }
         }
     }
 }

@@ -463,8 +463,18 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
             // no receiver may begin in the middle of a view.
             CloseReceiver();
             OpenReceiver();
-            wanted = TopicRole.Publish;
-            subscribes = false;
+            if ((wanted & TopicRole.Publish) != 0)
+            {
+                wanted = TopicRole.Publish;
+                subscribes = false;
+            }
+            else
+            {
+                // There is nothing else to keep, and no right to publish is needed.
+                Node.Membership.Close(Id);
+                _granted = TopicRole.None;
+                _isSubscribedInView = false;
+            }
         }
 
         _askedSubscription = subscribes ? _subscription : 0;

@@ -16,9 +16,9 @@ internal sealed class RawClient : IControlStreamHandler
         Stream = (FakeStream)cluster.World.AddNode(seed).Connect(FakeCluster.EndPoint, this);
     }
 
-    public RawClient(FakeCluster cluster, FakeEnvironment at)
+    public RawClient(FakeEnvironment at, IPEndPoint? to = null)
     {
-        Stream = (FakeStream)at.Connect(FakeCluster.EndPoint, this);
+        Stream = (FakeStream)at.Connect(to ?? FakeCluster.EndPoint, this);
     }
 
     public FakeStream Stream { get; }

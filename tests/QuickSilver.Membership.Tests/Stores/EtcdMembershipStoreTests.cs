@@ -44,6 +44,38 @@ public sealed class EtcdMembershipStoreTests(EtcdMembershipStoreTests.Server ser
         await term.ReleaseAsync();
     }
 
+    // Its answer was lost, and it comes when the next numbers have been put.
+    [SkippableFact]
+    public async Task A_number_that_comes_late_is_not_put_over_a_later_one()
+    {
+        var term = (EtcdTerm)(await TryAcquireAsync("first"))!;
+        var cluster = new EtcdCluster(_client!, _cluster);
+        long revision = (await cluster.ReadLeaderAsync(CancellationToken.None))!.CreateRevision;
+        Assert.Equal(5, await cluster.TryPutConfigurationAsync(revision, 0, 5, CancellationToken.None));
+        Assert.Equal(5, await cluster.TryPutConfigurationAsync(revision, 0, 5, CancellationToken.None));
+        Assert.Equal(6, await cluster.TryPutConfigurationAsync(revision, 5, 6, CancellationToken.None));
+        Assert.Equal(6, await cluster.TryPutConfigurationAsync(revision, 0, 5, CancellationToken.None));
+        await term.ReleaseAsync();
+        Assert.Null(await cluster.TryPutConfigurationAsync(revision, 6, 7, CancellationToken.None));
+        var next = (EtcdTerm)(await TryAcquireAsync("second"))!;
+        Assert.Equal(6, next.Last);
+        await next.ReleaseAsync();
+    }
+
+    // Nobody else may change the number; somebody who restores or deletes it takes nobody's lead for good.
+    [SkippableFact]
+    public async Task A_server_whose_number_was_changed_by_another_ends_its_term()
+    {
+        var term = (EtcdTerm)(await TryAcquireAsync("first"))!;
+        var keeping = term.KeepAsync(CancellationToken.None);
+        var cluster = new EtcdCluster(_client!, _cluster);
+        long revision = (await cluster.ReadLeaderAsync(CancellationToken.None))!.CreateRevision;
+        await cluster.TryPutConfigurationAsync(revision, 0, 9, CancellationToken.None);
+        term.Claim(1, static () => Assert.Fail("claimed"));
+        Assert.Contains("from 0 to 9", await keeping.WaitAsync(TimeSpan.FromSeconds(30)), StringComparison.Ordinal);
+        await term.ReleaseAsync();
+    }
+
     private protected override async Task<IMembershipStore?> TryAcquireAsync(string server)
     {
         Skip.If(EtcdServer.Missing is not null, EtcdServer.Missing);

@@ -69,6 +69,29 @@ public sealed class CommandLineScenarios
     }
 
     [Fact]
+    public void A_second_service_with_the_same_state_does_not_start_before_the_first_has_ended()
+    {
+        var folder = Directory.CreateTempSubdirectory("state");
+        try
+        {
+            string state = Path.Combine(folder.FullName, "epoch");
+            string[] service = ["gms", "--listen", "127.0.0.1:0", "--state", state];
+            using var processes = new ToolProcesses();
+            var first = processes.Start(service);
+            ToolProcesses.Await(first.StandardError, "listening ");
+            var (code, errors) = Run(service);
+            Assert.Equal(Failed, code);
+            Assert.Contains($"--state: another membership service has '{state}'.", errors, StringComparison.Ordinal);
+            first.Kill();
+            ToolProcesses.Await(processes.Start(service).StandardError, "listening ");
+        }
+        finally
+        {
+            folder.Delete(recursive: true);
+        }
+    }
+
+    [Fact]
     public void Each_command_explains_itself()
     {
         string[][] commands =

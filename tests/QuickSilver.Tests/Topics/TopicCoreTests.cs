@@ -113,6 +113,32 @@ public sealed class TopicCoreTests
     }
 
     [Fact]
+    public async Task A_subscription_is_ended_before_it_begins_anew_without_asking_for_a_right_to_publish()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        var first = await node.OpenSubscriberAsync<string>(Name).OrFail();
+        parts.Service.HoldsAnswers = true;
+        parts.Service.Refuse = static request => request.Role == Both ? "no right to publish" : null;
+        var publisher = node.OpenPublisherAsync<string>(Name);
+        await Patience.Until(() => parts.Service.Requests.Count == 2);
+        var closed = parts.ReceiverOf(Name);
+        await first.DisposeAsync().OrFail();
+        var second = node.OpenSubscriberAsync<string>(Name);
+        await Patience.Until(() => parts.ReceiverOf(Name) != closed);
+
+        await parts.Core.RunAsync(() => parts.Service.Answers.Dequeue()());
+        Assert.Equal([TopicRole.Subscribe, Both, TopicRole.Subscribe], Asked(parts));
+        Assert.Equal([TopicId.Of(Name)], parts.Service.Closed);
+        await Assert.ThrowsAsync<ContractMismatchException>(() => publisher).OrFail();
+        Assert.False(second.IsCompleted);
+
+        await parts.Core.RunAsync(() => parts.Service.Answers.Dequeue()());
+        await second.OrFail();
+        Assert.False(parts.ReceiverOf(Name).IsClosed);
+    }
+
+    [Fact]
     public async Task What_is_still_opening_when_the_node_ends_fails_with_the_nodes_reason()
     {
         await using var parts = new FakeParts();

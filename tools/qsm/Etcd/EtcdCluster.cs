@@ -46,18 +46,47 @@ internal sealed class EtcdCluster(EtcdClient client, string cluster)
         return answer.Succeeded ? (answer.Header.Revision, ReadNumber(answer.Responses.LastOrDefault())) : null;
     }
 
-    /// <summary>Whether the number was put: the leader's key is still the one of this revision.</summary>
-    public async Task<bool> TryPutConfigurationAsync(long createRevision, long configuration, CancellationToken cancellationToken)
+    /// <summary>
+    /// Puts a number if the leader's key is still the one of this revision and the number before is the last. A request that seems lost may
+    /// arrive when later numbers are put, and puts nothing then. Returns the last number; null: another server leads, or none.
+    /// </summary>
+    /// <param name="createRevision">Of the leader's key.</param>
+    /// <param name="previous">The number before; 0: none.</param>
+    /// <param name="configuration">The number.</param>
+    /// <param name="cancellationToken">Ends the attempt.</param>
+    public async Task<long?> TryPutConfigurationAsync(
+        long createRevision, long previous, long configuration, CancellationToken cancellationToken)
     {
-        byte[] value = Encoding.UTF8.GetBytes(configuration.ToString(CultureInfo.InvariantCulture));
         var answer = await CommitAsync(
             new EtcdTransaction
             {
-                Compare = [new EtcdCompare { Key = _leader, CreateRevision = createRevision }],
-                Success = [new EtcdOperation { RequestPut = new EtcdPutRequest { Key = _configuration, Value = value } }],
+                Compare =
+                [
+                    new EtcdCompare { Key = _leader, CreateRevision = createRevision },
+                    previous == 0
+                        ? new EtcdCompare { Key = _configuration, CreateRevision = 0 }
+                        : new EtcdCompare { Key = _configuration, Target = "VALUE", Value = Text(previous) },
+                ],
+                Success =
+                [
+                    new EtcdOperation { RequestPut = new EtcdPutRequest { Key = _configuration, Value = Text(configuration) } },
+                ],
+                Failure =
+                [
+                    new EtcdOperation { RequestRange = new EtcdRangeRequest { Key = _leader } },
+                    new EtcdOperation { RequestRange = new EtcdRangeRequest { Key = _configuration } },
+                ],
             },
             cancellationToken);
-        return answer.Succeeded;
+        if (answer.Succeeded)
+        {
+            return configuration;
+        }
+
+        // An earlier attempt may have put it.
+        return answer.Responses is [{ ResponseRange.Kvs: [var leader, ..] }, var last] && leader.CreateRevision == createRevision
+            ? ReadNumber(last)
+            : null;
     }
 
     /// <summary>A new lease, and the time for which it was granted, which may be longer.</summary>
@@ -97,6 +126,8 @@ internal sealed class EtcdCluster(EtcdClient client, string cluster)
 
     private Task<EtcdTransactionResponse> CommitAsync(EtcdTransaction transaction, CancellationToken cancellationToken) => client.CallAsync(
         "v3/kv/txn", transaction, EtcdJson.Default.EtcdTransaction, EtcdJson.Default.EtcdTransactionResponse, cancellationToken);
+
+    private static byte[] Text(long number) => Encoding.UTF8.GetBytes(number.ToString(CultureInfo.InvariantCulture));
 
     // Whoever cannot read the last number must not give the next.
     private long ReadNumber(EtcdOutcome? outcome) => outcome?.ResponseRange?.Kvs is not [var one, ..] ? 0

@@ -58,7 +58,9 @@ internal sealed record EtcdCompare
     public string Result { get; init; } = "EQUAL";
     public string Target { get; init; } = "CREATE";
     public required byte[] Key { get; init; }
-    public long CreateRevision { get; init; }
+    // One of these, as the target says.
+    public long? CreateRevision { get; init; }
+    public byte[]? Value { get; init; }
 }
 
 internal sealed record EtcdOperation

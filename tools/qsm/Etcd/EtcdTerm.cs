@@ -30,11 +30,16 @@ internal sealed class EtcdTerm : IMembershipStore
     private readonly CancellationTokenSource _end = new();
     private readonly CancellationToken _ended;
     private long _validUntil;
+    // The last number that was claimed; numbers are claimed one after another.
+    private long _claimed;
+    // Why this server cannot claim any more although it leads; null: it can.
+    private string? _intrusion;
 
     private EtcdTerm(EtcdCluster cluster, long lease, (long Revision, long Last) won, Action<Action> post, ILogger logger)
     {
         (_cluster, _lease, _post, _logger) = (cluster, lease, post, logger);
         (_createRevision, Last) = won;
+        _claimed = Last;
         _ended = _end.Token;
     }
 
@@ -77,6 +82,11 @@ internal sealed class EtcdTerm : IMembershipStore
             if (cancellationToken.IsCancellationRequested)
             {
                 return null;
+            }
+
+            if (Volatile.Read(ref _intrusion) is { } intrusion)
+            {
+                return intrusion;
             }
 
             long begun = Stopwatch.GetTimestamp();
@@ -143,9 +153,15 @@ internal sealed class EtcdTerm : IMembershipStore
             {
                 try
                 {
-                    if (await _cluster.TryPutConfigurationAsync(_createRevision, configuration, _ended))
+                    long? last = await _cluster.TryPutConfigurationAsync(_createRevision, _claimed, configuration, _ended);
+                    if (last == configuration)
                     {
+                        _claimed = configuration;
                         _post(onClaimed);
+                    }
+                    else if (last is not null)
+                    {
+                        Volatile.Write(ref _intrusion, $"somebody else has changed the last number from {_claimed} to {last}");
                     }
 
                     return;

@@ -47,7 +47,7 @@ internal sealed partial class Member : LoggedProcess
 
     public IReadOnlyList<Silence> Silences => Read(() => _silences.ToArray());
 
-    /// <summary>When this process stood still as a whole, as it told itself: its collector, its compiler, or a machine without time.</summary>
+    /// <summary>When this process stood still as a whole, as it told itself: for its collector, its compiler, or the machine.</summary>
     public IReadOnlyList<Silence> Standstills => Read(() => _standstills.ToArray());
 
     protected override void OnOutput(string line, long at)
