@@ -10,6 +10,8 @@ public sealed class InquestTests
     private static readonly NodeKey A = new(1, 1), B = new(2, 1), C = new(3, 1), D = new(4, 1), E = new(5, 1);
 
     private readonly HashSet<(NodeKey, NodeKey)> _cut = [];
+    // Only the first echo of a round is lost.
+    private readonly HashSet<(NodeKey, NodeKey)> _lost = [];
     private readonly HashSet<NodeKey> _withoutService = [];
     private readonly HashSet<NodeKey> _silent = [];
     private TimeSpan _now = Round * 100;
@@ -35,13 +37,15 @@ public sealed class InquestTests
             {
                 NodeKey[] others = [.. inquest.Parties.Select(other => other.Key).Where(other => other != party)];
                 ulong reached = 0;
+                ulong first = 0;
                 for (int i = 0; i < others.Length; i++)
                 {
                     bool isCut = _cut.Contains((party, others[i])) || _cut.Contains((others[i], party)) || _silent.Contains(others[i]);
                     reached |= isCut ? 0 : 1UL << i;
+                    first |= isCut || _lost.Contains((party, others[i])) ? 0 : 1UL << i;
                 }
 
-                inquest.OnFound(party, others, new Findings(new EchoesAnswered(reached, reached), !_withoutService.Contains(party)), _now);
+                inquest.OnFound(party, others, new Findings(new EchoesAnswered(reached, first), !_withoutService.Contains(party)), _now);
             }
 
             _now += Round;
@@ -50,6 +54,15 @@ public sealed class InquestTests
         }
 
         return ruling;
+    }
+
+    private void Lose(NodeKey[] all, Random random, Func<NodeKey, NodeKey, double> share)
+    {
+        _lost.Clear();
+        foreach (var one in all)
+        {
+            _lost.UnionWith(all.Where(other => random.NextDouble() < share(one, other)).Select(other => (one, other)));
+        }
     }
 
     private void Cut(NodeKey node, params NodeKey[] others) => Array.ForEach(others, other => _cut.Add((node, other)));
@@ -264,6 +277,48 @@ public sealed class InquestTests
         {
             _cut.Clear();
             Cut(A, i % 2 == 0 ? [B, C, D] : []);
+            ruling = Pass(inquest, 1, B);
+        }
+
+        Assert.Equal((RulingKind.Lossy, A), (ruling.Kind, ruling.Guilty));
+    }
+
+    // A network that loses a tenth of all echoes, and members that stand still now and then: one neighbour goes on to report.
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    [InlineData(3)]
+    public void Losses_by_chance_are_nobodys_fault(int seed)
+    {
+        var random = new Random(seed);
+        NodeKey[] all = [.. Enumerable.Range(1, 7).Select(id => new NodeKey((ulong)id, 1))];
+        var inquest = Begin(A, B, all[2..]);
+        for (int i = 0; i < 3_000; i++)
+        {
+            Lose(all, random, (_, _) => 0.1);
+
+            Assert.Equal(RulingKind.Open, Pass(inquest, 1, B).Kind);
+            if (random.Next(4) == 0)
+            {
+                // Not the suspect: its reports would begin anew.
+                inquest.Excuse(all[1 + random.Next(6)], _now);
+            }
+        }
+    }
+
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    public void One_that_loses_half_is_found_where_the_network_loses_a_tenth(int seed)
+    {
+        var random = new Random(seed);
+        NodeKey[] all = [.. Enumerable.Range(1, 7).Select(id => new NodeKey((ulong)id, 1))];
+        var inquest = Begin(A, B, all[2..]);
+        var ruling = Ruling.Open;
+        for (int i = 0; i < 14 && ruling.Kind == RulingKind.Open; i++)
+        {
+            Lose(all, random, static (one, other) => one == A || other == A ? 0.5 : 0.1);
+
             ruling = Pass(inquest, 1, B);
         }
 

@@ -16,7 +16,8 @@ namespace QuickSilver.Membership.Reachability;
 // witnesses are added as may be: of two only one may be cut off from many. A pair that met ends the matter when the reports end; where
 // two reporters go on for long, the suspect answers echoes and not its rings, and is removed for that. But who leads a ring is blamed
 // for each that loses its tokens: where another of the parties loses notably more echoes, that one goes; whom the suspect itself reports
-// is one of them. A suspect that loses notably more than all others goes for one report.
+// is one of them. A suspect that loses notably more than all others goes for one report. Notably is what chance does not explain: where
+// the network loses a part of all datagrams, of a few echoes somebody has always lost the most.
 //
 // What goes wrong: all datagrams fail at once (a switch that restarts). Then nobody has met anybody, and whoever was removed would
 // be so for others' fault: so one party must have shown that datagrams pass at it, or nobody is removed. Two alone, where the
@@ -41,6 +42,8 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
     // the suspect loses, which loses those with the other too.
     private const int LossyPart = 8;
     private const double LossyTimes = 1.5;
+    // In standard deviations, how far its losses are above those of the others among themselves.
+    private const double Deviations = 5;
 
     private readonly List<Party> _parties = [];
     private readonly Dictionary<(NodeKey, NodeKey), TimeSpan> _met = [];
@@ -222,7 +225,8 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
         // One that goes in place of the suspect loses more than the suspect; a suspect that goes, more than everybody.
         var others = lossy != suspect ? [suspect] : _parties.Where(other => other != suspect);
         bool isClear = lossy.Missed > 0 && lossy.Missed * LossyPart >= lossy.Tried
-            && others.All(other => lossy.Missed * other.Tried >= LossyTimes * other.Missed * lossy.Tried);
+            && others.All(other => lossy.Missed * other.Tried >= LossyTimes * other.Missed * lossy.Tried)
+            && IsBeyondChance(lossy);
         if (!isClear)
         {
             return null;
@@ -230,6 +234,28 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
 
         NodeKey[] unmet = [.. _parties.Select(party => party.Key).Where(other => _lost.Contains(Pair(lossy.Key, other)))];
         return new Ruling(RulingKind.Lossy, lossy.Key, unmet, standing);
+    }
+
+    // Each echo counts at both of its ends, so what the others have lost with it can be taken out.
+    private bool IsBeyondChance(Party lossy)
+    {
+        long tried = 0;
+        long missed = 0;
+        foreach (var party in _parties)
+        {
+            (tried, missed) = party == lossy ? (tried, missed) : (tried + party.Tried, missed + party.Missed);
+        }
+
+        double echoes = (tried - lossy.Tried) / 2.0;
+        double lost = (missed - lossy.Missed) / 2.0;
+        if (echoes <= 0)
+        {
+            return false;
+        }
+
+        double share = (lossy.Missed + lost) / (lossy.Tried + echoes);
+        double deviation = Math.Sqrt(share * (1 - share) * ((1.0 / lossy.Tried) + (1 / echoes)));
+        return ((double)lossy.Missed / lossy.Tried) - (lost / echoes) >= Deviations * deviation;
     }
 
     private Ruling Decide(Party suspect, Party reporter, int members, TimeSpan now)
