@@ -58,7 +58,7 @@ if (long.Parse(bytes, CultureInfo.InvariantCulture) is > 0 and var buffer)
 
 using var logs = new SerilogLoggerFactory(
     new LoggerConfiguration()
-        .MinimumLevel.Is(LogEventLevel.Warning)
+        .MinimumLevel.Is(Enum.Parse<LogEventLevel>(Environment.GetEnvironmentVariable("QS_LOG") ?? "Warning"))
         .WriteTo.Console(standardErrorFromLevel: LogEventLevel.Verbose)
         .CreateLogger(),
     dispose: true);

@@ -4,9 +4,11 @@ namespace QuickSilver.Core.Sealing;
 internal sealed class ClusterSeals(
     Sealer self, ISubkeyBudget budget, long packetsPerEpoch = PacketSealer.DefaultPacketsPerEpoch) : IDisposable
 {
-    private readonly SpentEpochs _spent = new();
     private Known? _newest;
     private Known? _before;
+    // A key may come back after it was given up, from a service to which this node returns. So each key begins after the epochs of those that
+    // were given up.
+    private uint _begun;
 
     /// <summary>The one to seal under, and its label; null before there is one.</summary>
     public (KeySeal Seal, uint Label)? Newest => _newest is { } newest ? (newest.Seal, newest.Key.Label) : null;
@@ -37,9 +39,14 @@ internal sealed class ClusterSeals(
             return;
         }
 
-        _before?.Seal.GiveUp();
+        if (_before is { Seal: var old })
+        {
+            _begun = Math.Max(_begun, old.Sealer.Steps);
+            old.Dispose();
+        }
+
         _before = _newest;
-        _newest = new Known(key, new KeySeal(key.Key, self, budget, packetsPerEpoch, spent: _spent));
+        _newest = new Known(key, new KeySeal(key.Key, self, budget, packetsPerEpoch, begun: _begun));
     }
 
     public KeySeal? Find(uint label) =>

@@ -7,11 +7,11 @@ internal sealed class KeySeal(
     ISubkeyBudget budget,
     long packetsPerEpoch = PacketSealer.DefaultPacketsPerEpoch,
     KeyEpochs epochs = default,
-    SpentEpochs? spent = null) : IDisposable
+    uint begun = 0) : IDisposable
 {
     public SecretKey Key => key;
 
-    public PacketSealer Sealer { get; } = new(key, self, packetsPerEpoch, epochs, spent?.Of(key) ?? 0);
+    public PacketSealer Sealer { get; } = new(key, self, packetsPerEpoch, epochs, begun);
 
     public PacketOpener Opener { get; } = new(key, budget);
 
@@ -22,10 +22,4 @@ internal sealed class KeySeal(
         Opener.Dispose();
     }
 
-    /// <summary>The key is given up, for all that is known now.</summary>
-    public void GiveUp()
-    {
-        spent?.Note(key, Sealer.Steps);
-        Dispose();
-    }
 }

@@ -43,4 +43,6 @@ internal enum PacketFlags : ushort
     Repair = 8,
     // A data packet that was made of a shared one.
     Shared = 16,
+    // A token that each member sends twice, because tokens of its ring are lost.
+    Twice = 32,
 }

@@ -6,7 +6,7 @@ namespace QuickSilver.Multicast.Paths;
 
 // The path to one node: how large its packets may be, and the search for that.
 //
-//   rest → check (one echo, then a small one too) → search (all smaller sizes, four times what has not come back) → rest
+//   rest → check (one echo, then a small one too) → search (all smaller sizes, six times what has not come back) → rest
 //   rest → growth (all larger sizes, twice) → rest
 //
 // A reply that is as large as what is looked for ends it at once. Without any reply for a second, the node is silent and nothing is found.
@@ -17,7 +17,7 @@ namespace QuickSilver.Multicast.Paths;
 internal sealed class PathSearch
 {
     private const int MostCheckRounds = 8;
-    private const int SearchRounds = 4;
+    private const int SearchRounds = 6;
     private const int GrowthRounds = 2;
     private const int MostSilentGrowths = 3;
     private static readonly TimeSpan Round = TimeSpan.FromMilliseconds(120);

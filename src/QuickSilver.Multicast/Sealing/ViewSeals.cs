@@ -18,9 +18,10 @@ namespace QuickSilver.Multicast.Sealing;
 internal sealed class ViewSeals(long configuration, SecretKey key, Sealer self, ISubkeyBudget budget, long packetsPerEpoch) : IDisposable
 {
     private readonly KeySeal _view = new(key, self, budget, packetsPerEpoch);
-    private readonly SpentEpochs _spent = new();
     private Rest? _newest;
     private Rest? _before;
+    // As for the keys of the cluster: a rest that was given up may come back.
+    private uint _begun;
     private bool _isSuperseded;
     private ClusterKey? _cluster;
 
@@ -82,8 +83,13 @@ internal sealed class ViewSeals(long configuration, SecretKey key, Sealer self, 
         }
 
         var epochs = KeyEpochs.OfRest(cluster.Label);
-        var rest = new Rest(cluster, new KeySeal(key.OfRest(cluster.Key), self, budget, packetsPerEpoch, epochs, _spent));
-        _before?.Seal.GiveUp();
+        var rest = new Rest(cluster, new KeySeal(key.OfRest(cluster.Key), self, budget, packetsPerEpoch, epochs, _begun));
+        if (_before is { Seal: var old })
+        {
+            _begun = Math.Max(_begun, old.Sealer.Steps);
+            old.Dispose();
+        }
+
         bool isNewest = _newest is null || cluster.Configuration > _newest.Cluster.Configuration;
         (_before, _newest) = isNewest ? (_newest, rest) : (rest, _newest);
         return rest;

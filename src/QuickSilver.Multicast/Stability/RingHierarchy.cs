@@ -105,7 +105,7 @@ internal sealed class RingHierarchy : IStabilityTracker
     {
         if (header.Kind == PacketKind.Token)
         {
-            return OnToken(from, header.Body);
+            return OnToken(from, header.Body, isSentTwice: (header.Flags & PacketFlags.Twice) != 0);
         }
 
         if (header.Kind == PacketKind.ProbeReply)
@@ -124,7 +124,7 @@ internal sealed class RingHierarchy : IStabilityTracker
         return DropReason.None;
     }
 
-    public DropReason OnToken(NodeKey from, ReadOnlySpan<byte> body)
+    public DropReason OnToken(NodeKey from, ReadOnlySpan<byte> body, bool isSentTwice = false)
     {
         int rank = Live.RankOf(from);
         if (!Live.IsLive(rank))
@@ -137,6 +137,7 @@ internal sealed class RingHierarchy : IStabilityTracker
             return DropReason.Malformed;
         }
 
+        Token.IsSentTwice = isSentTwice;
         // The token is for an earlier incarnation at this address, or for a ring in which this node has no seat.
         if (Token.To != Context.Self || Token.Level >= _rings.Count
             || Shape.RingOf(Token.Level, rank) != Shape.RingOf(Token.Level, SelfRank))

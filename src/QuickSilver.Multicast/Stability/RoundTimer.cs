@@ -1,3 +1,4 @@
+using System.Numerics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Multicast.Pacing;
 
@@ -18,6 +19,7 @@ namespace QuickSilver.Multicast.Stability;
 internal sealed class RoundTimer(MulticastOptions options)
 {
     private const int RoundsTimed = 16;
+    private const int FewLost = 2;
 
     // When the last rounds began, by their numbers.
     private readonly TimeSpan[] _began = new TimeSpan[RoundsTimed];
@@ -25,6 +27,8 @@ internal sealed class RoundTimer(MulticastOptions options)
     private SmoothedTime _roundTrip;
     // The timeout by what was measured, without what lost tokens add.
     private TimeSpan _measured = options.TokenTimeout;
+    // Of the last 16 rounds, those whose token did not return in time: a bit each, the latest lowest.
+    private ushort _lost;
     // The last round that was excused, and whether one has ended since that was not.
     private long _excusedThrough;
     private bool _mayExcuse = true;
@@ -43,6 +47,9 @@ internal sealed class RoundTimer(MulticastOptions options)
 
     /// <summary>The number of consecutive rounds whose token did not return.</summary>
     public int Timeouts { get; private set; }
+
+    /// <summary>Whether tokens were lost of late, and not only once.</summary>
+    public bool LosesTokens => BitOperations.PopCount(_lost) >= FewLost;
 
     /// <summary>When the last round has visited all members.</summary>
     public TimeSpan HeardAllAt { get; set; }
@@ -91,6 +98,7 @@ internal sealed class RoundTimer(MulticastOptions options)
     public void End(TimeSpan now)
     {
         Timeouts = 0;
+        _lost <<= 1;
         Last = now - _began[_round % RoundsTimed];
         if (_round <= _excusedThrough)
         {
@@ -154,6 +162,7 @@ internal sealed class RoundTimer(MulticastOptions options)
     public void OnTimeout()
     {
         Timeouts++;
+        _lost = (ushort)((_lost << 1) | 1);
         var doubled = Clamp(Timeout * 2);
         Timeout = doubled > Timeout ? doubled : Timeout;
     }
@@ -162,6 +171,7 @@ internal sealed class RoundTimer(MulticastOptions options)
     public void Reset()
     {
         Timeouts = 0;
+        _lost = 0;
         Timeout = _measured = options.TokenTimeout;
     }
 

@@ -42,6 +42,8 @@ internal sealed class Token
     // Whether the root has found that some member of the view was not heard. Moves down from ring to ring, so that the members of all rings
     // know that somebody may hold what they do not.
     public bool IsUnheardInView { get; set; }
+    // Whether each member sends it twice: a flag of the packet, not of the body.
+    public bool IsSentTwice { get; set; }
     public int Count { get; private set; }
 
     public RecoveryRecord this[int index] => _pool[index];
@@ -52,7 +54,7 @@ internal sealed class Token
     public void Clear()
     {
         Count = 0;
-        IsDisputed = IsAnyUnheard = IsUnheardInView = false;
+        IsDisputed = IsAnyUnheard = IsUnheardInView = IsSentTwice = false;
         Skipped.Clear();
     }
 
@@ -84,7 +86,7 @@ internal sealed class Token
     /// <summary>Writes the packet; <paramref name="from"/> rotates which records are written first, so that none starves.</summary>
     public int Write(Span<byte> packet, in PacketTemplate template, int from)
     {
-        template.Write(packet, PacketKind.Token, PacketFlags.None, 0, 0, 0);
+        template.Write(packet, PacketKind.Token, IsSentTwice ? PacketFlags.Twice : PacketFlags.None, 0, 0, 0);
         var body = packet[PacketHeader.Bytes..];
         BinaryPrimitives.WriteInt64LittleEndian(body, Round);
         BinaryPrimitives.WriteUInt64LittleEndian(body[8..], Leader.Id);

@@ -16,9 +16,11 @@ namespace QuickSilver.Multicast.Stability;
 //
 // Application: there is about one token per second while nothing is open, thousands while packets move, and fewer and fewer while what is
 // open does not change (a slow reader, a gap that no member could fill yet). What goes wrong: a token is lost (a new round begins after a
-// timeout that doubles); a member is silent (it is probed, then skipped, then reported to the membership service); the leader dies
-// (members watch it, and the next live seat leads when the service has removed it); two members that both hear the leader do not hear each
-// other (the leader's probes ask each member to check the member that sends it the token).
+// timeout that doubles; while that happens often, each member sends the token twice: where links lose 5 %, a token that is sent once comes
+// around a ring of sixteen in 44 of 100 rounds, and one that is sent twice in 96); a member is silent (it is probed, then skipped, then
+// reported to the membership service); the leader dies (members watch it, and the next live seat leads when the service has removed it);
+// two members that both hear the leader do not hear each other (the leader's probes ask each member to check the member that sends it the
+// token).
 internal sealed class TokenRing
 {
     private const int QuietRounds = 3;
@@ -262,6 +264,7 @@ internal sealed class TokenRing
         token.KernelDrops = _rings.DropsUnder(Level);
         token.ReceiveBufferBytes = _rings.BufferUnder(Level);
         token.Gone = _rings.Live.Gone;
+        token.IsSentTwice = _clock.LosesTokens;
         token.IsAnyUnheard = _rings.IsAnyUnheardUnder(Level);
         token.IsUnheardInView = IsRoot ? Hearing.IsAnyUnheard : _rings.IsUnheardAbove(Level);
         if (_probes.TrySkip(token) && _context.Environment.Now - _clock.ProbedAt >= _context.Options.TokenTimeout)
@@ -487,8 +490,12 @@ internal sealed class TokenRing
             token.To = next;
             var packet = _context.FullPacket.AsSpan(0, _context.Sizes.To(address));
             int bytes = token.Write(packet, _rings.Template, token.Count == 0 ? 0 : rotation % token.Count);
-            _context.SendControl(packet[..bytes], address);
-            _context.Counters.TokensSent++;
+            // A copy that comes second is of a round that its receiver has seen.
+            for (int copy = token.IsSentTwice ? 2 : 1; copy > 0; copy--)
+            {
+                _context.SendControl(packet[..bytes], address);
+                _context.Counters.TokensSent++;
+            }
         }
     }
 

@@ -146,12 +146,22 @@ internal sealed class LoneMember
     }
 
     /// <summary>The tokens that were sent since they were last taken, as their receivers read them.</summary>
-    public List<Token> TakeTokens() => Port.Take(PacketKind.Token).ConvertAll(packet =>
+    /// <summary>The tokens that this member has sent; one that was sent twice is taken once.</summary>
+    public List<Token> TakeTokens()
     {
-        var token = new Token();
-        Assert.True(token.TryRead(packet.Body));
-        return token;
-    });
+        var tokens = new List<Token>();
+        foreach (var packet in Port.Take(PacketKind.Token))
+        {
+            var token = new Token();
+            Assert.True(token.TryRead(packet.Body));
+            if (tokens.Count == 0 || tokens[^1].Round != token.Round || tokens[^1].Level != token.Level)
+            {
+                tokens.Add(token);
+            }
+        }
+
+        return tokens;
+    }
 
     public Token TakeToken() => Assert.Single(TakeTokens());
 

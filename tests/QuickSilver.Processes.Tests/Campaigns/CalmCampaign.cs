@@ -6,7 +6,7 @@ using QuickSilver.Processes.Tests.Scenarios;
 namespace QuickSilver.Processes.Tests.Campaigns;
 
 // The membership service removes nobody who lives, however short of time everybody is, and everything is delivered.
-//   calm [minutes=30] [nodes=16] [loss=5] [publishers=4] [rate=100] [pausers=2] [busy=2]
+//   calm [minutes=30] [nodes=16] [loss=5] [publishers=4] [rate=100] [pausers=2] [busy=2] [logs=FOLDER]
 //
 // Every node subscribes, some publish at a steady rate. The network loses frames of all kinds, busy processes compete for the
 // processors, and nodes stand still at random: see RandomPauses.
@@ -22,8 +22,23 @@ internal sealed class CalmCampaign(CampaignLog log, CampaignArguments arguments)
 
     public void RunAll()
     {
-        using var run = new StreamNodes(new QsmCluster(_nodes));
+        using var run = new StreamNodes(new QsmCluster(_nodes, service: ["--verbose"]));
         List<NodeProcess> nodes = [.. Enumerable.Range(1, _nodes).Select(host => run.Subscriber(host, "calm reliable handler"))];
+        try
+        {
+            Run(run, nodes);
+        }
+        finally
+        {
+            if (arguments.Text("logs") is { } folder)
+            {
+                WriteLogs(Directory.CreateDirectory(folder).FullName, run, nodes);
+            }
+        }
+    }
+
+    private void Run(StreamNodes run, List<NodeProcess> nodes)
+    {
         var publishers = nodes.Take(_publishers).ToList();
         publishers.ForEach(node => StreamNodes.Do(node, $"open calm reliable {_nodes}", "open calm"));
         log.Say($"{_nodes} nodes, {_publishers} of them publish, everybody subscribes");
@@ -71,6 +86,15 @@ internal sealed class CalmCampaign(CampaignLog log, CampaignArguments arguments)
         string[] removals = Removals(run);
         log.Hold(removals.Length == 0, $"no false removal ({removals.Length})");
         run.EndAndExpectNothingWrong();
+    }
+
+    private static void WriteLogs(string folder, StreamNodes run, List<NodeProcess> nodes)
+    {
+        File.WriteAllLines(Path.Combine(folder, "service"), run.Cluster.ServiceProcess.Errors.Lines());
+        for (int i = 0; i < nodes.Count; i++)
+        {
+            File.WriteAllLines(Path.Combine(folder, $"node-{i + 1}"), nodes[i].Errors.Lines());
+        }
     }
 
     private static string[] Removals(StreamNodes run) =>
