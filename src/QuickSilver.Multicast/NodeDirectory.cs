@@ -63,6 +63,10 @@ internal sealed class NodeDirectory(NodeRoster roster)
         return _since is not null && _since.TryGetValue(node, out long since) ? since : Math.Max(known.AdmittedAt, Admitted);
     }
 
+    /// <summary>Whether the node was admitted by this configuration, and had none before.</summary>
+    public bool IsNew(NodeKey node, long configuration) =>
+        Known(node) is { } known && known.AdmittedAt == configuration && known.Origin == default;
+
     /// <summary>
     /// Whether this node and that node share a view of this configuration. They share a view from before this node was admitted only if
     /// they came together. Any other member, known before or not, has given up that view, or never knew it.

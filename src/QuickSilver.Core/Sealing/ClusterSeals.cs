@@ -6,8 +6,8 @@ internal sealed class ClusterSeals(
 {
     private Known? _newest;
     private Known? _before;
-    // A key may come back after it was given up, from a service to which this node returns. So each key begins after the epochs of those that
-    // were given up.
+    // A key may come back after it was given up, from a service to which this node returns. So each key begins after the epochs of those
+    // that were given up.
     private uint _begun;
 
     /// <summary>The one to seal under, and its label; null before there is one.</summary>

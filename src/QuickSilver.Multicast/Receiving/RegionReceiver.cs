@@ -256,7 +256,12 @@ internal sealed class RegionReceiver : IGapObserver
     public bool NeedsNeighbourPush(InboundStream stream) => _repairs[stream].NeedsNeighbourPush;
 
     /// <summary>A configuration names the view again, with no change.</summary>
-    public void Confirm(long configuration) => _confirmedAt = configuration;
+    public void Confirm(long configuration)
+    {
+        _confirmedAt = configuration;
+        // One that an earlier service had announced, and that never heard of it, has sent nothing in the view before.
+        _ = _gone.RemoveWhere(node => _context.Directory.IsNew(node, configuration));
+    }
 
     public void Supersede(long configuration)
     {
