@@ -25,8 +25,8 @@ public sealed class QuickSilverNode : IAsyncDisposable
     private static readonly TimeSpan DrainLimit = TimeSpan.FromSeconds(1);
     // Together, and with what membership takes to leave, they stay within the second that disposing may take.
     private static readonly TimeSpan EndpointsLimit = TimeSpan.FromMilliseconds(550);
-    // Membership keeps its own limit, unless the core thread is blocked.
-    private static readonly TimeSpan LeaveGrace = TimeSpan.FromMilliseconds(50);
+    // Of the limit that membership keeps itself, unless the core thread is blocked.
+    private const double LeaveGrace = 1.1;
     private static readonly TimeSpan StopLimit = TimeSpan.FromMilliseconds(200);
 
     private readonly INodeParts _parts;
@@ -523,7 +523,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
             await Within(closing, left < TimeSpan.Zero ? TimeSpan.Zero : left).ConfigureAwait(_core.ResumesInContext);
             var departed = new TaskCompletionSource(_core.Completions);
             _core.Run(() => _core.Leave(departed.SetResult));
-            inOrder = await Within(departed.Task, _parts.Membership.LeaveLimit + LeaveGrace).ConfigureAwait(_core.ResumesInContext);
+            inOrder = await Within(departed.Task, _parts.Membership.LeaveLimit * LeaveGrace).ConfigureAwait(_core.ResumesInContext);
         }
 
         inOrder &= await Within(_parts.StopAsync(), StopLimit).ConfigureAwait(_core.ResumesInContext);

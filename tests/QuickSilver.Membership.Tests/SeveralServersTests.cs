@@ -84,6 +84,15 @@ public sealed class SeveralServersTests
     }
 
     [Fact]
+    public void A_node_that_finds_servers_and_no_leader_says_so()
+    {
+        var standby = StandBy(leader: null);
+        var node = Start(1, standby.LocalEndPoint);
+        _cluster.Run(2);
+        Assert.Equal("the server does not lead, and names no other server that does", node.Client.LastFailure);
+    }
+
+    [Fact]
     public void A_node_tries_all_servers_within_the_grace_of_one_that_takes_over()
     {
         var nobody = new IPEndPoint(_cluster.World.AddNode(99).LocalAddress, 7401);

@@ -198,6 +198,11 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         if (isFirst || !MayBeTakenOver)
         {
             SendLeave();
+            if (!IsReachable)
+            {
+                _logger.WaitsToLeave(LeaveLimit);
+            }
+
             _environment.Schedule(_leaveAlarm ??= new Alarm(FinishLeaving), LeaveLimit);
         }
     }
@@ -310,7 +315,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
             case ControlMessageKind.HeartbeatReply:
                 return null;
             case ControlMessageKind.Goodbye when ControlFrame.TryRead<GoodbyeMessage>(body, out var goodbye, out fault):
-                _link.GoTo(goodbye.Successor);
+                _link.OnGoodbye(goodbye.Successor);
                 return null;
             case ControlMessageKind.Inquiry when ControlFrame.TryRead<InquiryMessage>(body, out var inquiry, out fault):
                 OnInquiry(inquiry);

@@ -152,6 +152,19 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         Drop("the service closed the session", isTold: true);
     }
 
+    /// <summary>The server does not lead, or ends, and says who does, if it knows.</summary>
+    public void OnGoodbye(IPEndPoint? successor)
+    {
+        if (successor is null && !IsWelcome)
+        {
+            Drop("the server does not lead, and names no other server that does");
+        }
+        else
+        {
+            GoTo(successor);
+        }
+    }
+
     /// <summary>This node stood still for so long: what the service said meanwhile is not read yet, and it is not silent.</summary>
     public void OnPause(TimeSpan length)
     {

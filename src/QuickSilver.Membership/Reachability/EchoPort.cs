@@ -17,6 +17,8 @@ internal sealed class EchoPort(INodeEnvironment environment, string cluster, Reg
     : IDatagramReceiver, ISubkeyBudget, IDisposable
 {
     private const double DerivationsPerSecond = 1_000;
+    // An answer goes to the address that the echo names, which anybody can write.
+    private const double AnswersPerSecond = 1_000;
 
     private static readonly DatagramPortOptions Small = new()
     {
@@ -29,6 +31,7 @@ internal sealed class EchoPort(INodeEnvironment environment, string cluster, Reg
     private IDatagramPort? _port;
     private ClusterSeals? _seals;
     private RateLimit? _derivations;
+    private RateLimit? _answers;
 
     public long Answered { get; private set; }
 
@@ -96,7 +99,9 @@ internal sealed class EchoPort(INodeEnvironment environment, string cluster, Reg
 
     private void Answer(in PacketHeader echo, Span<byte> reply, KeySeal? seal, uint label)
     {
-        if (echo.Kind != PacketKind.Echo || EchoPacket.ReadAnswerTo(echo.Body) is not { } answerTo)
+        _answers ??= new RateLimit(environment.Now, AnswersPerSecond, AnswersPerSecond);
+        if (echo.Kind != PacketKind.Echo || EchoPacket.ReadAnswerTo(echo.Body) is not { } answerTo
+            || !_answers.TryTake(environment.Now, 1))
         {
             return;
         }

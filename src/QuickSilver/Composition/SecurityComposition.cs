@@ -1,5 +1,6 @@
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Diagnostics;
+using QuickSilver.Core.Security.Identities;
 using QuickSilver.Core.Transport.Tls;
 
 namespace QuickSilver.Composition;
@@ -43,6 +44,12 @@ internal static class SecurityComposition
 
     private static TlsCredentials OfVariable(string variable)
     {
+        if (Secret.IsLike(variable))
+        {
+            throw new CredentialException($"{Key(nameof(SecurityOptions.SecretVariable))}: a secret was given where the name of a variable "
+                + "is expected. It is not shown here.");
+        }
+
         string? text = System.Environment.GetEnvironmentVariable(variable);
         return text is not null
             ? CredentialFiles.OfSecrets(text, $"the environment variable {variable}")

@@ -37,7 +37,7 @@ internal static partial class ApiLog
     public static partial void Stopped(ILogger logger, long published, long delivered);
 
     [LoggerMessage(1606, LogLevel.Warning,
-        "The node did not shut down cleanly in time: the core thread is blocked, or members did not answer.")]
+        "The node did not shut down cleanly in time: the core thread is blocked, or members or servers did not answer.")]
     public static partial void StopTimedOut(ILogger logger);
 
     [LoggerMessage(1610, LogLevel.Warning, "Topic \"{Topic}\" was refused: {Refusal}")]

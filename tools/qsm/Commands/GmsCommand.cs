@@ -108,7 +108,10 @@ internal static class GmsCommand
 
     private static Uri[] ReadMembers(string text) => [.. text.Split(',').Select(static member =>
         Uri.TryCreate(member.TrimEnd('/') + '/', UriKind.Absolute, out var uri) && (uri.Scheme is "http" or "https")
-            ? uri
+            ? uri.UserInfo.Length == 0
+                ? uri
+                : throw new ToolException(
+                    ExitCode.Usage, $"--etcd: the URL of {uri.Authority} has a name or a password, which is not used. Leave it out.")
             : throw new ToolException(ExitCode.Usage, $"--etcd: '{member}' is not a URL, such as http://10.0.0.1:2379."))];
 
     private static void ReadRange(string? text, QuickSilverOptions options)

@@ -34,6 +34,9 @@ internal sealed class EtcdElection(EtcdCluster cluster, IPEndPoint address, IEle
 
     private long _unavailableSaid;
     private string? _known;
+    private bool _hasLooked;
+    // Of the last term of this process; 0: it has led in none.
+    private long _ownLease;
 
     public async Task RunAsync(CancellationToken cancellationToken)
     {
@@ -41,13 +44,16 @@ internal sealed class EtcdElection(EtcdCluster cluster, IPEndPoint address, IEle
         {
             try
             {
-                if (await cluster.ReadLeaderAsync(cancellationToken) is not { } leader)
+                var leader = await cluster.ReadLeaderAsync(cancellationToken);
+                bool isFirstLook = !_hasLooked;
+                _hasLooked = true;
+                if (leader is null)
                 {
                     await CampaignAsync(cancellationToken);
                 }
-                else if (leader.Address == address.ToString())
+                else if (leader.Address == address.ToString() && (isFirstLook || leader.Lease == _ownLease))
                 {
-                    // An earlier life of this server.
+                    // An earlier life of this server, or term. Later it is another server, by mistake: each would end the lease of the other.
                     await cluster.RevokeAsync(leader.Lease, cancellationToken);
                 }
                 else
@@ -75,6 +81,7 @@ internal sealed class EtcdElection(EtcdCluster cluster, IPEndPoint address, IEle
         }
 
         _known = null;
+        _ownLease = term.Lease;
         logger.Leads(term.Last);
         observer.OnElected(term);
         string? reason = null;
@@ -98,13 +105,22 @@ internal sealed class EtcdElection(EtcdCluster cluster, IPEndPoint address, IEle
 
     private async Task FollowAsync(EtcdLeader leader, CancellationToken cancellationToken)
     {
+        bool isNamesake = leader.Address == address.ToString();
         if (_known != leader.Address)
         {
             _known = leader.Address;
-            logger.StandsBy(leader.Address);
+            if (isNamesake)
+            {
+                logger.Namesake(leader.Address);
+            }
+            else
+            {
+                logger.StandsBy(leader.Address);
+            }
         }
 
-        _ = IPEndPoint.TryParse(leader.Address, out var at);
+        IPEndPoint? at = null;
+        _ = !isNamesake && IPEndPoint.TryParse(leader.Address, out at);
         observer.OnLeader(at);
         using var over = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         var death = at is null ? Task.Delay(Timeout.Infinite, over.Token) : LeaderProbe.WaitForDeathAsync(at, over.Token);

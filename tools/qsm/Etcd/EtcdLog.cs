@@ -10,6 +10,10 @@ internal static partial class EtcdLog
     [LoggerMessage(3002, LogLevel.Information, "The server at {Address} leads. This one stands by.")]
     public static partial void StandsBy(this ILogger logger, string address);
 
+    [LoggerMessage(3006, LogLevel.Error,
+        "Another server leads with the address of this one, {Address}. Give each server its own with --listen. This one stands by.")]
+    public static partial void Namesake(this ILogger logger, string address);
+
     [LoggerMessage(3003, LogLevel.Warning, "This server does not lead any more: {Reason}. Nodes go on in their last views.")]
     public static partial void Deposed(this ILogger logger, string reason);
 

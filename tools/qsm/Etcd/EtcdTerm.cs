@@ -43,6 +43,8 @@ internal sealed class EtcdTerm : IMembershipStore
         _ended = _end.Token;
     }
 
+    public long Lease => _lease;
+
     /// <summary>The last number that was claimed before.</summary>
     public long Last { get; }
 
@@ -102,7 +104,7 @@ internal sealed class EtcdTerm : IMembershipStore
             }
             catch (EtcdUnavailableException exception)
             {
-                unanswered = $"its lease has ended: {exception.Message}";
+                unanswered = $"its lease has ended: {exception.Message.TrimEnd('.')}";
                 long validUntil = Volatile.Read(ref _validUntil);
                 if (begun > validUntil && Stopwatch.GetElapsedTime(validUntil) > MostDoubt)
                 {

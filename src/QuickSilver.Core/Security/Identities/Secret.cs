@@ -36,6 +36,9 @@ internal sealed class Secret
             ? throw new ArgumentException($"A secret has {LeastKeyBytes} to {MostKeyBytes} bytes.", nameof(key))
         : new Secret(name, key.ToArray());
 
+    /// <summary>Whether the text seems to be a secret, where something else is expected.</summary>
+    public static bool IsLike(string text) => text.TrimStart().StartsWith(Prefix + Separator, StringComparison.Ordinal);
+
     /// <summary>False with what is wrong with the text, as a sentence that shows nothing of it.</summary>
     public static bool TryParse(string text, [NotNullWhen(true)] out Secret? secret, [NotNullWhen(false)] out string? fault)
     {

@@ -85,6 +85,12 @@ internal static class CredentialFiles
     /// <exception cref="CredentialException">It cannot be read, or is too large.</exception>
     public static string ReadText(string path)
     {
+        if (Secret.IsLike(path))
+        {
+            // It would be shown by whoever tells what is wrong.
+            throw new CredentialException("A secret was given where the name of a file is expected. It is not shown here.");
+        }
+
         try
         {
             long bytes = new FileInfo(path).Length;
@@ -94,7 +100,8 @@ internal static class CredentialFiles
         }
         catch (Exception exception) when (exception is IOException or UnauthorizedAccessException or ArgumentException)
         {
-            throw new CredentialException($"{path} cannot be read: {exception.Message.TrimEnd('.')}.", exception);
+            string named = path.Length == 0 ? "The file without a name" : path;
+            throw new CredentialException($"{named} cannot be read: {exception.Message.TrimEnd('.')}.", exception);
         }
     }
 }

@@ -66,12 +66,14 @@ internal sealed class WatchedCredentials : IStreamCredentials
         }
     }
 
-    // The time and the size of each file; a file that is missing for a moment, while another takes its place, has none.
+    // The time and the size of each file, at the end of all links, as one of them may be changed; a file that is missing for a moment, while
+    // another takes its place, has none.
     private (DateTime, long)[] Look() => [.. _paths.Select(static path =>
     {
-        var file = new FileInfo(path);
         try
         {
+            var file = new FileInfo(path);
+            file = file.ResolveLinkTarget(returnFinalTarget: true) as FileInfo ?? file;
             return file.Exists ? (file.LastWriteTimeUtc, file.Length) : default;
         }
         catch (IOException)

@@ -94,6 +94,46 @@ public sealed class TlsRotationTests : IDisposable
         Assert.Equal(2, reads);
     }
 
+    // As volumes of Kubernetes are: the file is a link through a folder that is a link, and that one is changed.
+    [Fact]
+    public void Files_behind_links_are_read_anew_when_a_link_is_changed()
+    {
+        var folder = Directory.CreateTempSubdirectory("qs");
+        try
+        {
+            string Of(string name) => Path.Combine(folder.FullName, name);
+            foreach (string version in new[] { "one", "two" })
+            {
+                Directory.CreateDirectory(Of(version));
+                File.WriteAllText(Path.Combine(Of(version), "secret"), TlsHouse.NewSecret(version).Reveal());
+            }
+
+            File.SetLastWriteTimeUtc(Path.Combine(Of("one"), "secret"), DateTime.UnixEpoch);
+            Directory.CreateSymbolicLink(Of("data"), "one");
+            File.CreateSymbolicLink(Of("secret"), Path.Combine("data", "secret"));
+            var time = new SteppedTime();
+            IStreamCredentials credentials = new WatchedCredentials(
+                () => CredentialFiles.OfSecretFile(Of("secret")), [Of("secret")], time, static (_, _) => { });
+            var before = credentials.Refresh();
+            Directory.Delete(Of("data"));
+            Directory.CreateSymbolicLink(Of("data"), "two");
+            time.Now += TimeSpan.FromSeconds(1);
+            Assert.NotSame(before, credentials.Refresh());
+        }
+        finally
+        {
+            folder.Delete(recursive: true);
+        }
+    }
+
+    [Fact]
+    public void A_secret_in_the_place_of_a_file_is_not_shown()
+    {
+        string secret = TlsHouse.NewSecret("cluster").Reveal();
+        var failure = Assert.Throws<CredentialException>(() => CredentialFiles.OfSecretFile(secret));
+        Assert.DoesNotContain(secret[^20..], failure.ToString(), StringComparison.Ordinal);
+    }
+
     private static bool Poked(TlsNode node, TlsService service, Func<bool> condition)
     {
         node.Connect(service.At);

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using QuickSilver.Core.Transport.Tls;
 using QuickSilver.Tool.Sessions;
 
 namespace QuickSilver.Tool.Commands.Options;
@@ -46,16 +47,16 @@ internal sealed class SecurityOption
     private static string? Variable(string name) =>
         System.Environment.GetEnvironmentVariable(name) is { Length: > 0 } value ? value : null;
 
+    // Text may stand before a certificate.
     private static bool IsPem(string path)
     {
         try
         {
-            using var reader = new StreamReader(path);
-            return reader.ReadLine()?.StartsWith("-----BEGIN", StringComparison.Ordinal) == true;
+            return CredentialFiles.ReadText(path).Contains("-----BEGIN ", StringComparison.Ordinal);
         }
-        catch (Exception exception) when (exception is IOException or UnauthorizedAccessException)
+        catch (CredentialException exception)
         {
-            throw new ToolException(ExitCode.Usage, $"--security: {path} cannot be read: {exception.Message}", exception);
+            throw new ToolException(ExitCode.Usage, $"--security: {exception.Message}", exception);
         }
     }
 }
