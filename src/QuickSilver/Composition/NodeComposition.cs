@@ -31,6 +31,11 @@ internal static class NodeComposition
         var choice = Choose(options.Interface, services);
         LoopbackRule.Check(options.Security, choice);
         var credentials = SecurityComposition.CredentialsOf(options, logs);
+        if (credentials is not null)
+        {
+            SecurityComposition.CheckOwn(credentials);
+        }
+
         CheckDiscovery(options, choice.Address);
         var protocols = new ProtocolOptions(OnWire(options, choice.Address), ephemeral: EphemeralPorts.Read())
         {

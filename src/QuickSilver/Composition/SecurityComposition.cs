@@ -42,6 +42,18 @@ internal static class SecurityComposition
         }
     }
 
+    /// <summary>A node whose certificate nobody believes would be told less by those who refuse it.</summary>
+    /// <exception cref="QuickSilverOptionsException">It is out of date, or not for a node.</exception>
+    public static void CheckOwn(IStreamCredentials credentials)
+    {
+        if (credentials.Latest.FaultOfOwn(PeerRole.Node, TimeProvider.System.GetUtcNow()) is { } fault)
+        {
+            throw new QuickSilverOptionsException(
+                [$"The certificate of the options {nameof(QuickSilverOptions.Security)} cannot be used: {fault}. Replace it, or set the "
+                 + "clock."]);
+        }
+    }
+
     private static TlsCredentials OfVariable(string variable)
     {
         if (Secret.IsLike(variable))

@@ -68,6 +68,21 @@ public sealed class SecuredNodeTests : IDisposable
         Assert.DoesNotContain("nothing of", failure.ToString());
     }
 
+    [Theory]
+    [InlineData((int)PeerRole.Node, -1, "holds from")]
+    [InlineData((int)PeerRole.Service, 1, "is not for a node")]
+    public async Task A_certificate_that_nobody_would_believe_fails_the_start(int role, int untilDays, string expected)
+    {
+        using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
+        var now = DateTimeOffset.UtcNow;
+        using var authority = CertificateIssue.Authority(key, CertificateIssue.Named("house"), now.AddDays(-9), now.AddDays(9));
+        using var own = CertificateIssue.Of(authority, "pricer", (PeerRole)role, now.AddDays(-8), now.AddDays(untilDays));
+        var security = new SecurityOptions();
+        security.UseCertificate(own, [authority]);
+        var failure = await Assert.ThrowsAsync<QuickSilverOptionsException>(() => QuickSilverNode.StartAsync(With(security)).OrFail());
+        Assert.Contains(expected, failure.Message, StringComparison.Ordinal);
+    }
+
     [Fact]
     public void Options_that_contradict_each_other_are_refused_by_their_keys()
     {

@@ -53,7 +53,7 @@ internal sealed class EtcdElection(EtcdCluster cluster, IPEndPoint address, IEle
                 }
                 else if (leader.Address == address.ToString() && (isFirstLook || leader.Lease == _ownLease))
                 {
-                    // An earlier life of this server, or term. Later it is another server, by mistake: each would end the lease of the other.
+                    // An earlier life of this server, or term. Later it is another server, by mistake: each would end the other's lease.
                     await cluster.RevokeAsync(leader.Lease, cancellationToken);
                 }
                 else

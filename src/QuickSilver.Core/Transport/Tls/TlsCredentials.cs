@@ -154,5 +154,15 @@ internal sealed class TlsCredentials
         return identity.Name.Length > 0;
     }
 
+    /// <summary>Why others do not believe the process's own certificate, as a part of a sentence; null: they may.</summary>
+    public string? FaultOfOwn(PeerRole role, DateTimeOffset now)
+    {
+        var own = Own.TargetCertificate;
+        return now < own.NotBefore || now >= own.NotAfter
+                ? $"it holds from {own.NotBefore.ToUniversalTime():u} to {own.NotAfter.ToUniversalTime():u}, and it is {now:u} here"
+            : !CertificateIssue.RolesOf(own).HasFlag(role) ? $"it is not for a {(role == PeerRole.Service ? "service" : "node")}"
+            : null;
+    }
+
     public override string ToString() => $"{Origin} of {_roots.Count}";
 }

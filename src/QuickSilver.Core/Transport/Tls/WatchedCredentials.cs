@@ -66,8 +66,8 @@ internal sealed class WatchedCredentials : IStreamCredentials
         }
     }
 
-    // The time and the size of each file, at the end of all links, as one of them may be changed; a file that is missing for a moment, while
-    // another takes its place, has none.
+    // The time and the size of each file, at the end of all links, as one of them may be changed. A file that is missing for a moment,
+    // while another takes its place, has none.
     private (DateTime, long)[] Look() => [.. _paths.Select(static path =>
     {
         try
