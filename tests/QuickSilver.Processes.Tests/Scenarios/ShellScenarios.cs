@@ -63,8 +63,10 @@ public sealed class ShellScenarios : IDisposable
         const string Kill = "/bin/kill";
         Skip.IfNot(File.Exists(Kill), "the command `kill` is missing");
         var subscriber = Join("sub", "raw");
+        var witness = Join("sub", "raw");
         ToolProcesses.Await(subscriber.StandardError, "ready");
-        var publisher = Join("pub", "raw");
+        ToolProcesses.Await(witness.StandardError, "ready");
+        var publisher = Join("pub", "raw", "--receivers", "2");
         publisher.StandardInput.Write("before\n");
         publisher.StandardInput.Flush();
         Assert.Equal("before", subscriber.StandardOutput.ReadLine());
@@ -75,7 +77,7 @@ public sealed class ShellScenarios : IDisposable
             publisher.StandardInput.Write("after\n");
             publisher.StandardInput.Flush();
             // So that the line is sent before the signal.
-            Thread.Sleep(500);
+            ToolProcesses.Await(witness.StandardOutput, "after");
             Signal("-INT", publisher);
             string errors = publisher.StandardError.ReadToEnd();
             Assert.True(publisher.WaitForExit(ToolProcesses.Limit));
