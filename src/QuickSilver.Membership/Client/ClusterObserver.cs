@@ -42,6 +42,8 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
     private bool _isConnected;
     private bool _hasAnswered;
     private bool _isOver;
+    // A server has said so since the last answer.
+    private bool _standsBy;
     // The answer that is coming; null while there is none.
     private ClusterSignsMessage? _header;
     private readonly List<NodeReport> _nodes = [];
@@ -74,6 +76,9 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
 
     /// <summary>Where the service is; null before it is found.</summary>
     public IPEndPoint? Service => _service;
+
+    /// <summary>Whether a server answered that it does not lead, and none was found that does, before the observer ended.</summary>
+    public bool IsWithoutLeader => _isOver && _standsBy;
 
     private static string NoService =>
         "It is no membership service of QuickSilver, or one of a version without vital signs, or it is overloaded.";
@@ -279,6 +284,7 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
                 End(refused.Reason, isRefusal: true);
                 return null;
             case ControlMessageKind.Goodbye when ControlFrame.TryRead<GoodbyeMessage>(body, out var goodbye, out fault):
+                _standsBy = true;
                 if (!TryAnother(goodbye.Successor))
                 {
                     End(_hasAnswered
@@ -375,6 +381,7 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
     private void OnWhole()
     {
         _hasAnswered = true;
+        _standsBy = false;
         _attempts = 0;
         _environment.Cancel(_deadline);
     }

@@ -45,8 +45,12 @@ internal static class NodeComposition
         return new MachineParts(protocols, choice, services, configurations ?? new ConfigurationCache(), logs);
     }
 
-    // The default fits an MTU of 1,500 over IPv4. The header of IPv6 is larger.
-    private static QuickSilverOptions OnWire(QuickSilverOptions options, IPAddress local) =>
+    /// <summary>
+    /// The options with the size of packets that a node uses: the default fits an MTU of 1,500 over IPv4, and the header of IPv6 is larger.
+    /// </summary>
+    /// <param name="options">As they are given.</param>
+    /// <param name="local">The address of the interface.</param>
+    public static QuickSilverOptions OnWire(QuickSilverOptions options, IPAddress local) =>
         local.AddressFamily == AddressFamily.InterNetworkV6 && options.PacketBytes == QuickSilverOptions.DefaultPacketBytes
             ? options with { PacketBytes = QuickSilverOptions.DefaultPacketBytesV6 }
             : options;

@@ -75,6 +75,23 @@ public sealed class DoctorKeysScenarios : IDisposable
         Assert.Contains("127.0.0.1:1 does not", away["servers"].Text);
     }
 
+    [SkippableFact]
+    public void Servers_that_answer_and_of_which_none_leads_are_told_from_servers_that_are_away()
+    {
+        Skip.If(EtcdServer.Missing is not null, EtcdServer.Missing);
+        using var etcd = new EtcdServer();
+        string servers = $"{Start("--etcd", etcd.Address.ToString())},{Start("--etcd", etcd.Address.ToString())}";
+        Assert.Equal("ok", Until(() => Examine(servers), static report => report["servers"].Status == "ok")["servers"].Status);
+
+        etcd.Kill();
+        var idle = Until(
+            () => Examine(servers), static report => report["service"].Text.StartsWith("No server leads", StringComparison.Ordinal));
+        Assert.Equal(("problem", "problem"), (idle["servers"].Status, idle["service"].Status));
+        Assert.StartsWith("2 of 2 servers answer, and none leads.", idle["servers"].Text);
+        Assert.Equal("etcdctl endpoint health", idle["servers"].Remedies[0].Command);
+        Assert.Equal("etcdctl endpoint health", Assert.Single(idle["service"].Remedies).Command);
+    }
+
     // A server leads some moments after it has begun to listen.
     private static Report Until(Func<Report> examine, Predicate<Report> isIt)
     {

@@ -36,6 +36,36 @@ public sealed class DoctorScenarios
     }
 
     [SkippableFact]
+    public void A_healthy_host_of_IPv6_is_given_nothing_to_mend()
+    {
+        using var cluster = new QsmCluster(3, isIpv6: true);
+        _ = cluster.Subscribe(Node, "lines");
+
+        var report = Examine(cluster, Healthy);
+        Assert.Empty(report.Wrong);
+        Assert.Contains("is 1500, and packets need 1500.", report["mtu"].Text);
+        Assert.Contains("1452 bytes pass whole", report["path mtu"].Text);
+    }
+
+    [SkippableFact]
+    public void In_a_protected_cluster_the_service_is_sent_echoes_and_nodes_are_not_blamed()
+    {
+        using var secret = new SecretFile();
+        using var cluster = new QsmCluster(3, secretFile: secret.Path);
+        _ = cluster.Subscribe(Node, "lines");
+
+        var report = Examine(cluster, Healthy);
+        Assert.Empty(report.Wrong);
+        foreach (string check in (string[])["udp", "path mtu"])
+        {
+            var findings = report.All(check);
+            Assert.Equal(["ok", "not checked"], findings.Select(static finding => finding.Status));
+            Assert.Contains($"the service ({cluster.Service}).", findings[0].Text);
+            Assert.Contains("sealed packets only", findings[1].Text);
+        }
+    }
+
+    [SkippableFact]
     public void A_service_that_a_node_hosts_is_found_and_the_discovery_port_of_nodes_is_not_blamed()
     {
         using var cluster = new QsmCluster(3);
@@ -64,11 +94,13 @@ public sealed class DoctorScenarios
     }
 
     [SkippableTheory]
-    [InlineData(true)]
-    [InlineData(false)]
-    public void A_firewall_of_the_host_that_drops_UDP_is_named_and_its_remedies_open_it(bool incoming)
+    [InlineData(true, false)]
+    [InlineData(false, false)]
+    [InlineData(true, true)]
+    [InlineData(false, true)]
+    public void A_firewall_of_the_host_that_drops_UDP_is_named_and_its_remedies_open_it(bool incoming, bool isIpv6)
     {
-        using var cluster = new QsmCluster(3);
+        using var cluster = new QsmCluster(3, isIpv6: isIpv6);
         NftCommand.SkipUnlessUsable(cluster.Network);
         _ = cluster.Subscribe(Node, "lines");
         NftCommand.DropDatagrams(cluster.Network, Patient, incoming, outgoing: !incoming);
@@ -100,7 +132,7 @@ public sealed class DoctorScenarios
         string nowhere = $"{cluster.Network.Address(1)}:1";
         var none = Read(cluster.Start(Patient, cluster.OnNetwork(Patient, "doctor", "--json", "--gms", nowhere)), HasProblem);
         Assert.Equal(["service"], none.Wrong);
-        Assert.Equal($"qsm gms --listen {nowhere} --cluster 'default'", Assert.Single(none["service"].Remedies).Command);
+        Assert.Equal($"qsm gms --listen {nowhere} --cluster 'default' --security none", Assert.Single(none["service"].Remedies).Command);
 
         NftCommand.DropStreams(cluster.Network, 1);
         var dropped = Examine(cluster, HasProblem);
@@ -251,5 +283,7 @@ public sealed class DoctorScenarios
         ];
 
         public Found this[string check] => _checks.Single(one => one.Check == check);
+
+        public IReadOnlyList<Found> All(string check) => [.. _checks.Where(one => one.Check == check)];
     }
 }

@@ -24,15 +24,36 @@ public sealed class ClusterCheckTests
     public void Each_way_in_which_a_service_does_not_answer_is_a_problem_with_its_own_remedy()
     {
         Assert.Equal(
-            (FindingStatus.Problem, new Remedy("qsm gms --listen 10.0.0.1:7400 --cluster 'trading'", "10.0.0.1")),
+            (FindingStatus.Problem, new Remedy("qsm gms --listen 10.0.0.1:7400 --cluster 'trading' --security FILE", "10.0.0.1")),
             Outcome(ServiceOutcome.NothingListens));
         Assert.Equal(
             (FindingStatus.Problem, new Remedy("nft 'insert rule inet filter input ip saddr 10.0.0.5 tcp dport 7400 accept'", "10.0.0.1")),
             Outcome(ServiceOutcome.NoConnection));
         Assert.Equal((FindingStatus.Problem, new Remedy("ss -tlpn 'sport = :7400'", "10.0.0.1")), Outcome(ServiceOutcome.Silent));
+        Assert.Equal(
+            (FindingStatus.Problem, new Remedy("etcdctl endpoint health", "a host of etcd")), Outcome(ServiceOutcome.NoLeader));
         Assert.Equal((FindingStatus.Problem, null), Outcome(ServiceOutcome.Refused));
         var unresolved = ServiceCheck.Of(Service(ServiceOutcome.Unresolved) with { EndPoint = null });
         Assert.Equal((FindingStatus.Problem, "Why."), (unresolved.Status, unresolved.Text));
+    }
+
+    [Fact]
+    public void A_service_to_be_started_is_given_the_security_that_it_needs()
+    {
+        var facts = Service(ServiceOutcome.NothingListens) with { Security = "none" };
+        Assert.EndsWith("'trading' --security none", ServiceCheck.Of(facts).Remedies[0].Command);
+        Assert.Contains("--etcd", ServiceCheck.Of(facts).Text);
+        Assert.EndsWith("'trading'", ServiceCheck.Of(facts with { EndPoint = IPEndPoint.Parse("[::1]:7400") }).Remedies[0].Command);
+    }
+
+    [Fact]
+    public void A_firewall_before_a_service_is_opened_for_the_family_of_the_host()
+    {
+        var facts = new ServiceFacts(
+            ServiceOutcome.NoConnection, "trading", IPEndPoint.Parse("[fd00::1]:7400"), IPAddress.Parse("fd00::5"));
+        Assert.Equal(
+            new Remedy("nft 'insert rule inet filter input ip6 saddr fd00::5 tcp dport 7400 accept'", "fd00::1"),
+            Assert.Single(ServiceCheck.Of(facts).Remedies));
     }
 
     [Fact]

@@ -1,5 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
+using QuickSilver.Composition;
 using QuickSilver.Tool.Doctor.Checks;
 using QuickSilver.Tool.Doctor.Facts;
 
@@ -83,7 +84,7 @@ public sealed class NetworkCheckTests
 
     [Fact]
     public void The_chains_of_a_firewall_are_found_in_what_nft_says() => Assert.Equal(
-        [Input, Output],
+        [Input, Output, new FirewallChain("ip6", "other", "in6", IsInput: true)],
         FirewallReader.Parse("""
             table inet filter {
             	chain input {
@@ -124,7 +125,7 @@ public sealed class NetworkCheckTests
     [Fact]
     public void A_path_that_loses_large_packets_is_told_with_the_size_that_passes()
     {
-        var finding = MtuCheck.OfPaths([new PathFacts("node a", 1252), new PathFacts("node b", 1472)], new MtuFacts("eth0", 1500, 1472));
+        var finding = Path(new MtuFacts("eth0", 1500, 1472), new PathFacts("node a", 1252), new PathFacts("node b", 1472));
         Assert.Equal(FindingStatus.Problem, finding.Status);
         Assert.Contains("between this host and node a, but those of 1252 bytes do (an MTU of 1280)", finding.Text);
         Assert.Equal(new Remedy("export QuickSilver__PacketBytes=1252", "every node"), Assert.Single(finding.Remedies));
@@ -138,15 +139,74 @@ public sealed class NetworkCheckTests
         Assert.Equal(
             [new Remedy("ip link set dev eth0 mtu 1520"), new Remedy("export QuickSilver__PacketBytes=1452", "every node")],
             finding.Remedies);
-        Assert.Equal(FindingStatus.Ok, MtuCheck.OfInterface(new MtuFacts("eth0", 1500, 1452, headers)).Status);
+        int usual = NodeComposition.OnWire(new QuickSilverOptions(), IPAddress.Parse("fd00::5")).PacketBytes;
+        Assert.Equal(FindingStatus.Ok, MtuCheck.OfInterface(new MtuFacts("eth0", 1500, usual, headers)).Status);
     }
 
     [Fact]
     public void A_path_is_not_blamed_for_the_interface()
     {
-        Assert.Equal(FindingStatus.Ok, MtuCheck.OfPaths([new PathFacts("node a", 1472)], new MtuFacts("eth0", 1500, 1472)).Status);
-        Assert.Equal(FindingStatus.Ok, MtuCheck.OfPaths([new PathFacts("node a", 1252)], new MtuFacts("eth0", 1280, 1472)).Status);
-        Assert.Equal(FindingStatus.NotChecked, MtuCheck.OfPaths([], new MtuFacts("eth0", 1500, 1472)).Status);
+        Assert.Equal(FindingStatus.Ok, Path(new MtuFacts("eth0", 1500, 1472), new PathFacts("node a", 1472)).Status);
+        Assert.Equal(FindingStatus.Ok, Path(new MtuFacts("eth0", 1280, 1472), new PathFacts("node a", 1252)).Status);
+        Assert.Equal(FindingStatus.NotChecked, Path(new MtuFacts("eth0", 1500, 1472)).Status);
+    }
+
+    [Fact]
+    public void Nodes_that_answer_sealed_packets_only_are_not_checked_and_the_service_is()
+    {
+        var udp = FirewallCheck.Of(new FirewallFacts(Local, [Answered(Service)], [Input]) { LeavesOutNodes = true }).ToList();
+        Assert.Equal([FindingStatus.Ok, FindingStatus.NotChecked], udp.Select(static finding => finding.Status));
+        Assert.Contains("the service (10.0.0.1:7400).", udp[0].Text);
+        Assert.Contains("sealed packets only", udp[1].Text);
+
+        var facts = new MtuFacts("eth0", 1500, 1472) { LeavesOutNodes = true };
+        var path = MtuCheck.OfPaths([new PathFacts("the service", 1472)], facts).ToList();
+        Assert.Equal([FindingStatus.Ok, FindingStatus.NotChecked], path.Select(static finding => finding.Status));
+        Assert.Contains("sealed packets only", Assert.Single(MtuCheck.OfPaths([], facts)).Text);
+        Assert.Contains("sealed packets only", Assert.Single(FirewallCheck.Of(new FirewallFacts(Local, [], [Input])
+        {
+            LeavesOutNodes = true,
+        })).Text);
+    }
+
+    [Fact]
+    public void The_rules_and_routes_of_IPv6_are_those_of_IPv6()
+    {
+        var local = IPAddress.Parse("fd00::5");
+        FirewallChain[] chains = [Input, Output, new("ip6", "mine", "in", IsInput: true), new("ip6", "mine", "out", IsInput: false)];
+        EchoTarget[] targets =
+        [
+            Service with { EndPoint = IPEndPoint.Parse("[fd00::1]:7400") },
+            First with { EndPoint = IPEndPoint.Parse("[fe80::2%3]:4000") },
+        ];
+        const string Accept = "ip6 saddr { fd00::1, fe80::2 } meta l4proto udp accept";
+        Assert.Equal(
+            [
+                $"nft 'insert rule inet filter input {Accept}'",
+                $"nft 'insert rule ip6 mine in {Accept}'",
+                "nft 'insert rule inet filter input ip6 saddr fd00::5 meta l4proto udp accept'",
+                "nft 'insert rule inet filter input ip6 saddr fd00::5 meta l4proto udp accept'",
+            ],
+            Assert.Single(FirewallCheck.Of(new FirewallFacts(local, targets, chains))).Remedies.Select(static remedy => remedy.Command));
+
+        var multicast = new MulticastFacts("eth0", IPEndPoint.Parse("[ff15::5153:ffff:4a03]:7403")) { Chains = chains };
+        Assert.Equal(
+            ["nft 'insert rule inet filter input ip6 daddr ff00::/8 accept'", "nft 'insert rule ip6 mine in ip6 daddr ff00::/8 accept'"],
+            Assert.Single(MulticastCheck.Of(multicast)).Remedies.Select(static remedy => remedy.Command));
+        var route = Assert.Single(MulticastCheck.Of(multicast with { Fault = "Network is unreachable" }));
+        Assert.Equal("ip -6 route add ff00::/8 dev eth0", Assert.Single(route.Remedies).Command);
+        var peer = new MulticastPeer(IPAddress.Parse("fd00::9"), IsNamed: true) { AnswersUnicast = true };
+        var lost = Assert.Single(MulticastCheck.Of(multicast with { HearsItself = true, Peers = [peer] }));
+        Assert.Equal("nft 'insert rule inet filter input ip6 daddr ff00::/8 accept'", lost.Remedies[0].Command);
+    }
+
+    [Fact]
+    public void A_rule_for_IPv4_is_not_put_into_a_table_for_IPv6()
+    {
+        FirewallChain[] chains = [Input, new("ip6", "mine", "in", IsInput: true)];
+        var udp = Assert.Single(FirewallCheck.Of(new FirewallFacts(Local, [First], chains)));
+        Assert.DoesNotContain(udp.Remedies, static remedy => remedy.Command.Contains("ip6", StringComparison.Ordinal));
+        Assert.Single(Assert.Single(MulticastCheck.Of(Multicast() with { HearsItself = false, Chains = chains })).Remedies);
     }
 
     [Fact]
@@ -223,5 +283,8 @@ public sealed class NetworkCheckTests
 
     private static MulticastFacts Multicast() => new("eth0", IPEndPoint.Parse("239.255.74.3:7403")) { HearsItself = true };
 
-    private static Finding Firewall(params EchoTarget[] targets) => FirewallCheck.Of(new FirewallFacts(Local, targets, [Input, Output]));
+    private static Finding Firewall(params EchoTarget[] targets) =>
+        Assert.Single(FirewallCheck.Of(new FirewallFacts(Local, targets, [Input, Output])));
+
+    private static Finding Path(MtuFacts facts, params PathFacts[] paths) => Assert.Single(MtuCheck.OfPaths(paths, facts));
 }

@@ -29,11 +29,36 @@ public sealed class ServersCheckTests
     }
 
     [Fact]
-    public void That_none_leads_or_that_two_do_is_a_problem()
+    public void That_none_answers_is_a_problem_of_the_servers_and_that_none_leads_one_of_etcd()
     {
         var none = Assert.Single(ServersCheck.Of([Fails(One), Fails(Two)]));
-        Assert.Equal((FindingStatus.Problem, "etcdctl endpoint health"), (none.Status, none.Remedies[0].Command));
-        Assert.Contains("0 of 2 servers answer: none leads.", none.Text);
+        Assert.Equal(FindingStatus.Problem, none.Status);
+        Assert.StartsWith("0 of 2 servers answer. ", none.Text);
+        Assert.Equal(new Remedy("systemctl restart quicksilver-gms", "10.0.0.1 and 10.0.0.2"), Assert.Single(none.Remedies));
+
+        var idle = Assert.Single(ServersCheck.Of([StandsBy(One), StandsBy(Two), StandsBy(Three)]));
+        Assert.Equal(FindingStatus.Problem, idle.Status);
+        Assert.StartsWith("3 of 3 servers answer, and none leads. ", idle.Text);
+        Assert.Equal("etcdctl endpoint health", idle.Remedies[0].Command);
+        Assert.DoesNotContain(idle.Remedies, static remedy => remedy.Command.Contains("restart", StringComparison.Ordinal));
+
+        var some = Assert.Single(ServersCheck.Of([Fails(One), StandsBy(Two)]));
+        Assert.StartsWith("1 of 2 servers answer, and none leads. ", some.Text);
+        Assert.Equal(("etcdctl endpoint health", "10.0.0.1"), (some.Remedies[0].Command, some.Remedies[^1].Where));
+    }
+
+    [Fact]
+    public void A_server_that_answers_without_the_leader_is_told_from_one_that_does_not_answer()
+    {
+        var finding = Assert.Single(ServersCheck.Of([Says(One, One), StandsBy(Two)]));
+        Assert.Equal(FindingStatus.Warning, finding.Status);
+        Assert.Equal("2 of 2 servers answer, and 10.0.0.1:7400 leads. 10.0.0.2:7400 does not name it: Why.", finding.Text);
+        Assert.Equal(("journalctl -u quicksilver-gms -n 20", "10.0.0.2"), (finding.Remedies[0].Command, finding.Remedies[0].Where));
+    }
+
+    [Fact]
+    public void That_two_lead_is_a_problem()
+    {
         var two = Assert.Single(ServersCheck.Of([Says(One, One), Says(Two, Two)]));
         Assert.Equal(FindingStatus.Problem, two.Status);
         Assert.Contains("10.0.0.1:7400 and 10.0.0.2:7400", two.Text);
@@ -42,4 +67,6 @@ public sealed class ServersCheckTests
     private static ServerAnswer Says(IPEndPoint server, IPEndPoint leader) => new(server, leader, Fault: null);
 
     private static ServerAnswer Fails(IPEndPoint server) => new(server, Leader: null, "Why.");
+
+    private static ServerAnswer StandsBy(IPEndPoint server) => Fails(server) with { IsStandingBy = true };
 }

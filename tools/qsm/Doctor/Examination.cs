@@ -93,11 +93,14 @@ internal static class Examination
         QuickSilverOptions options, InterfaceChoice choice, ServiceAnswer? answer, IReadOnlyList<IPAddress> peers)
     {
         var local = choice.Address;
+        int packetBytes = NodeComposition.OnWire(options, local).PacketBytes;
+        bool isSealed = options.Security.HasKey;
         int headers = MtuCheck.HeadersOf(local.AddressFamily);
         bool usesMulticast = options.Dissemination != Dissemination.Unicast;
         var (mtu, subnet, carriesMulticast) = HostReader.ReadInterface(choice.Name, local);
         var ports = PortReader.Read(options, local);
-        var (targets, paths) = EchoProbe.Run(local, answer?.EchoTargets(MostNodes) ?? [], options.Cluster, options.PacketBytes);
+        var (targets, paths) = EchoProbe.Run(
+            local, answer?.EchoTargets(isSealed ? 0 : MostNodes) ?? [], options.Cluster, packetBytes);
         var multicast = new MulticastFacts(choice.Name ?? local.ToString(), DoctorSockets.GroupOf(local))
         {
             IsUsed = usesMulticast,
@@ -110,19 +113,21 @@ internal static class Examination
 
         bool isLost = targets.Any(static target => !target.IsHeardUnsolicited) || (usesMulticast && !multicast.HearsItself);
         var chains = isLost ? FirewallReader.Read() : [];
+        var facts = new MtuFacts(choice.Name, mtu, packetBytes, headers);
+        bool leavesOutNodes = isSealed && answer?.Nodes is { Count: > 0 };
         return
         [
             PortCheck.OfDiscovery(ports),
             PortCheck.OfGroups(ports),
-            MtuCheck.OfInterface(new MtuFacts(choice.Name, mtu, options.PacketBytes, headers)),
+            MtuCheck.OfInterface(facts),
             TimeToLiveCheck.Of(new TimeToLiveFacts(
                 options.MulticastTimeToLive, local, subnet, [.. answer?.Nodes?.Select(static node => node.EndPoint.Address) ?? []])
             {
                 UsesMulticast = usesMulticast,
             }),
             .. MulticastCheck.Of(multicast with { Chains = chains }),
-            FirewallCheck.Of(new FirewallFacts(local, targets, chains)),
-            MtuCheck.OfPaths(paths, new MtuFacts(choice.Name, mtu, options.PacketBytes, headers)),
+            .. FirewallCheck.Of(new FirewallFacts(local, targets, chains) { LeavesOutNodes = leavesOutNodes }),
+            .. MtuCheck.OfPaths(paths, facts with { LeavesOutNodes = leavesOutNodes }),
         ];
     }
 

@@ -45,6 +45,9 @@ internal sealed class ClusterWatch : IClusterSignsReader, IAsyncDisposable
     /// <summary>Where the service is; null before the first answer.</summary>
     public IPEndPoint? Service => _observer.Service;
 
+    /// <summary>Whether a server answered that it does not lead, and none was found that does.</summary>
+    public bool IsWithoutLeader => _observer.IsWithoutLeader;
+
     /// <param name="session">Of the command.</param>
     /// <param name="isVerbose">Whether its log gets messages, which would go into the middle of a screen.</param>
     /// <param name="rows">Of regions, and of topics, for each node.</param>

@@ -1,15 +1,40 @@
 using System.Net;
+using System.Net.Sockets;
 
 namespace QuickSilver.Tool.Doctor.Checks;
 
 // A chain of nftables that sees what comes to this host (input) or what it sends (output).
 internal sealed record FirewallChain(string Family, string Table, string Name, bool IsInput)
 {
+    private const string BothFamilies = "inet";
+
+    /// <summary>Of another host, whose chains are not known.</summary>
+    public static FirewallChain UsualInput { get; } = new(BothFamilies, "filter", "input", IsInput: true);
+
     /// <summary>Puts a rule before all others.</summary>
     public Remedy Insert(string rule, string? where = null) => new($"nft 'insert rule {Family} {Table} {Name} {rule}'", where);
 
-    /// <summary>Of another host, whose chains are not known.</summary>
-    public static FirewallChain UsualInput { get; } = new("inet", "filter", "input", IsInput: true);
+    /// <summary>Whether it sees packets of the family.</summary>
+    public bool Sees(AddressFamily family) => Family == BothFamilies || Family == Word(family);
+
+    /// <summary>The beginning of a match for addresses, which is also the name of a table for them alone.</summary>
+    public static string Word(AddressFamily family) => family == AddressFamily.InterNetworkV6 ? "ip6" : "ip";
+
+    /// <summary>A match for packets from an address, or to it.</summary>
+    public static string Match(IPAddress address, bool isSource = true) => Match([address], isSource);
+
+    /// <param name="addresses">At least one, all of one family.</param>
+    /// <param name="isSource">Whether packets come from them; otherwise they go to them.</param>
+    public static string Match(IEnumerable<IPAddress> addresses, bool isSource)
+    {
+        var all = addresses.ToList();
+        string[] names = [.. all.Select(Plain).Distinct()];
+        string set = names.Length == 1 ? names[0] : $"{{ {string.Join(", ", names)} }}";
+        return $"{Word(all[0].AddressFamily)} {(isSource ? "saddr" : "daddr")} {set}";
+    }
+
+    // Without the number of the interface that a link-local address has on this host.
+    private static string Plain(IPAddress address) => new IPAddress(address.GetAddressBytes()).ToString();
 }
 
 // What came of echoes to one port. Refusal: what the system said to sending; null: it sent.
@@ -25,7 +50,11 @@ internal sealed record EchoTarget(string Name, IPEndPoint EndPoint, bool IsServi
 }
 
 // Local: the address of this host. Chains: of its firewall, as far as they can be read.
-internal sealed record FirewallFacts(IPAddress Local, IReadOnlyList<EchoTarget> Targets, IReadOnlyList<FirewallChain> Chains);
+internal sealed record FirewallFacts(IPAddress Local, IReadOnlyList<EchoTarget> Targets, IReadOnlyList<FirewallChain> Chains)
+{
+    // There are nodes that no echo was sent to, because they answer sealed ones only.
+    public bool LeavesOutNodes { get; init; }
+}
 
 // Whether UDP passes both ways between this host and the service and each node.
 //
@@ -37,7 +66,20 @@ internal static class FirewallCheck
 {
     public const string Name = "udp";
 
-    public static Finding Of(FirewallFacts facts)
+    private const string SealedNodes = "Nodes are sent no echoes: they answer sealed packets only, and this command's are not sealed. The "
+        + "service itself finds out whose datagrams are lost, and removes that node.";
+
+    public static IEnumerable<Finding> Of(FirewallFacts facts)
+    {
+        bool isAsked = facts.Targets.Count > 0 || !facts.LeavesOutNodes;
+        return
+        [
+            .. isAsked ? [OfTargets(facts)] : Array.Empty<Finding>(),
+            .. facts.LeavesOutNodes ? [Finding.NotChecked(Name, SealedNodes)] : Array.Empty<Finding>(),
+        ];
+    }
+
+    private static Finding OfTargets(FirewallFacts facts)
     {
         if (facts.Targets.Count == 0)
         {
@@ -103,14 +145,13 @@ internal static class FirewallCheck
     // An accept ends one chain only, so each chain gets its rule.
     private static Remedy[] Local(FirewallFacts facts, IReadOnlyList<EchoTarget> targets, bool isInput)
     {
-        string[] addresses = [.. targets.Select(static target => target.EndPoint.Address.ToString()).Distinct()];
-        string set = addresses.Length == 1 ? addresses[0] : $"{{ {string.Join(", ", addresses)} }}";
-        string accept = $"ip {(isInput ? "saddr" : "daddr")} {set} meta l4proto udp accept";
-        return [.. facts.Chains.Where(chain => chain.IsInput == isInput).Select(chain => chain.Insert(accept))];
+        string accept = $"{FirewallChain.Match(targets.Select(static target => target.EndPoint.Address), isInput)} meta l4proto udp accept";
+        var family = facts.Local.AddressFamily;
+        return [.. facts.Chains.Where(chain => chain.IsInput == isInput && chain.Sees(family)).Select(chain => chain.Insert(accept))];
     }
 
     private static Remedy Remote(EchoTarget target, IPAddress local) =>
-        FirewallChain.UsualInput.Insert($"ip saddr {local} meta l4proto udp accept", target.EndPoint.Address.ToString());
+        FirewallChain.UsualInput.Insert($"{FirewallChain.Match(local)} meta l4proto udp accept", target.EndPoint.Address.ToString());
 
     private static string Names(IReadOnlyList<EchoTarget> targets) => Listing.Of([.. targets.Select(static target => target.ToString())]);
 }

@@ -5,6 +5,9 @@ namespace QuickSilver.Tool.Doctor.Checks;
 // InterfaceMtu: null if the system does not tell it.
 internal sealed record MtuFacts(string? Interface, int? InterfaceMtu, int PacketBytes, int HeaderBytes = MtuCheck.HeaderBytes)
 {
+    // There are nodes that no echo was sent to, because they answer sealed ones only.
+    public bool LeavesOutNodes { get; init; }
+
     /// <summary>The largest packet that both the option and the interface allow.</summary>
     public int MostBytes => Math.Min(PacketBytes, (InterfaceMtu ?? int.MaxValue) - HeaderBytes);
 }
@@ -20,6 +23,8 @@ internal static class MtuCheck
     /// <summary>Of IPv4 and UDP.</summary>
     public const int HeaderBytes = 28;
     private const int Ipv6HeaderBytes = 48;
+    private const string SealedNodes = "Nodes are sent no echoes: they answer sealed packets only, and this command's are not sealed. Each "
+        + "node finds out by itself what passes to the others.";
 
     /// <summary>Of IP and UDP.</summary>
     public static int HeadersOf(AddressFamily family) => family == AddressFamily.InterNetworkV6 ? Ipv6HeaderBytes : HeaderBytes;
@@ -45,7 +50,17 @@ internal static class MtuCheck
 
     /// <param name="paths">To whom at least one echo came back.</param>
     /// <param name="facts">What nodes send, and the interface: a path that is as narrow as it is no news.</param>
-    public static Finding OfPaths(IReadOnlyList<PathFacts> paths, MtuFacts facts)
+    public static IEnumerable<Finding> OfPaths(IReadOnlyList<PathFacts> paths, MtuFacts facts)
+    {
+        bool isAsked = paths.Count > 0 || !facts.LeavesOutNodes;
+        return
+        [
+            .. isAsked ? [OfAnswers(paths, facts)] : Array.Empty<Finding>(),
+            .. facts.LeavesOutNodes ? [Finding.NotChecked(Path, SealedNodes)] : Array.Empty<Finding>(),
+        ];
+    }
+
+    private static Finding OfAnswers(IReadOnlyList<PathFacts> paths, MtuFacts facts)
     {
         int packetBytes = facts.PacketBytes;
         if (paths.Count == 0)

@@ -1,4 +1,5 @@
 using System.Net;
+using System.Net.Sockets;
 
 namespace QuickSilver.Tool.Doctor.Checks;
 
@@ -31,8 +32,6 @@ internal static class MulticastCheck
 {
     public const string Name = "multicast";
 
-    private const string AcceptGroups = "ip daddr 224.0.0.0/4 accept";
-
     private static readonly Remedy Unicast = new("export QuickSilver__Dissemination=Unicast", "every node");
 
     public static IEnumerable<Finding> Of(MulticastFacts facts)
@@ -54,7 +53,7 @@ internal static class MulticastCheck
         }
 
         var well = facts.Peers.Where(static peer => peer is { HearsThisHost: true, IsHeard: true }).ToList();
-        List<Finding> findings = [.. facts.Peers.Except(well).Select(OfPeer)];
+        List<Finding> findings = [.. facts.Peers.Except(well).Select(peer => OfPeer(peer, AcceptGroups(facts)))];
         if (well.Count > 0)
         {
             string names = Listing.Of([.. well.Select(static peer => $"{peer.Address}")]);
@@ -74,7 +73,7 @@ internal static class MulticastCheck
                 facts.IsForbidden
                     ? "The firewall of this host does not let it send to multicast groups."
                     : $"The system refuses multicast on {facts.Interface}: {refused}.",
-                facts.IsForbidden ? Accept(facts, isInput: false) : [new Remedy($"ip route add 224.0.0.0/4 dev {facts.Interface}")]);
+                facts.IsForbidden ? Accept(facts, isInput: false) : [Route(facts)]);
         }
 
         if (!facts.CarriesMulticast)
@@ -96,7 +95,7 @@ internal static class MulticastCheck
                 Accept(facts, isInput: true));
     }
 
-    private static Finding OfPeer(MulticastPeer peer)
+    private static Finding OfPeer(MulticastPeer peer, string accept)
     {
         if (peer is { AnswersUnicast: false, HearsThisHost: false, IsHeard: false })
         {
@@ -119,12 +118,23 @@ internal static class MulticastCheck
             FindingStatus.Problem,
             $"Multicast {what}, although unicast does. A firewall drops it, or a switch does not forward it: with IGMP snooping, it needs "
             + "a querier.",
-            FirewallChain.UsualInput.Insert(AcceptGroups, peer.IsHeard ? peer.Address.ToString() : null),
+            FirewallChain.UsualInput.Insert(accept, peer.IsHeard ? peer.Address.ToString() : null),
             Unicast);
     }
 
     private static Remedy[] Accept(MulticastFacts facts, bool isInput) =>
     [
-        .. facts.Chains.Where(chain => chain.IsInput == isInput).Select(static chain => chain.Insert(AcceptGroups)),
+        .. facts.Chains.Where(chain => chain.IsInput == isInput && chain.Sees(facts.Group.AddressFamily))
+            .Select(chain => chain.Insert(AcceptGroups(facts))),
     ];
+
+    private static Remedy Route(MulticastFacts facts) =>
+        new($"ip {(IsIpv6(facts) ? "-6 " : "")}route add {Groups(facts)} dev {facts.Interface}");
+
+    private static string AcceptGroups(MulticastFacts facts) =>
+        $"{FirewallChain.Word(facts.Group.AddressFamily)} daddr {Groups(facts)} accept";
+
+    private static string Groups(MulticastFacts facts) => IsIpv6(facts) ? "ff00::/8" : "224.0.0.0/4";
+
+    private static bool IsIpv6(MulticastFacts facts) => facts.Group.AddressFamily == AddressFamily.InterNetworkV6;
 }

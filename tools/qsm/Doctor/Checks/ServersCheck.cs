@@ -4,12 +4,21 @@ namespace QuickSilver.Tool.Doctor.Checks;
 
 // What one of the servers that were named says. Leader: the one that leads, itself or another; null: it did not tell. Fault: why not, as a
 // sentence.
-internal sealed record ServerAnswer(IPEndPoint Server, IPEndPoint? Leader, string? Fault);
+internal sealed record ServerAnswer(IPEndPoint Server, IPEndPoint? Leader, string? Fault)
+{
+    // It answers without a leader: it stands by, and it names none, or one that does not answer.
+    public bool IsStandingBy { get; init; }
+
+    public bool Answers => Leader is not null || IsStandingBy;
+}
 
 // Whether all servers of a service answer, and agree on the one that leads.
 internal static class ServersCheck
 {
     public const string Name = "servers";
+
+    /// <summary>Servers that answer agree over etcd on the one that leads.</summary>
+    public static Remedy AskEtcd { get; } = new("etcdctl endpoint health", "a host of etcd");
 
     /// <param name="servers">Those that were named.</param>
     public static IReadOnlyList<Finding> Of(IReadOnlyList<ServerAnswer> servers)
@@ -20,19 +29,11 @@ internal static class ServersCheck
         }
 
         var leaders = servers.Select(static one => one.Leader).OfType<IPEndPoint>().Distinct().ToList();
-        int answering = servers.Count(static one => one.Leader is not null);
+        int answering = servers.Count(static one => one.Answers);
         string share = $"{answering} of {servers.Count} servers answer";
         if (leaders.Count == 0)
         {
-            return
-            [
-                new Finding(
-                    Name,
-                    FindingStatus.Problem,
-                    $"{share}: none leads. Data flows in the last views, but no node joins. {servers[0].Fault}",
-                    new Remedy("etcdctl endpoint health", "a host of etcd"),
-                    new Remedy("systemctl restart quicksilver-gms", Hosts(servers))),
-            ];
+            return [WithoutLeader(servers, $"{share}{(answering > 0 ? ", and none leads" : "")}")];
         }
 
         if (leaders.Count > 1)
@@ -53,11 +54,30 @@ internal static class ServersCheck
             .. servers.Where(static one => one.Leader is null).Select(one => new Finding(
                 Name,
                 FindingStatus.Warning,
-                $"{share}, and {leaders[0]} leads. {one.Server} does not: {one.Fault}",
-                new Remedy("systemctl restart quicksilver-gms", one.Server.Address.ToString()))),
+                $"{share}, and {leaders[0]} leads. {one.Server} {(one.IsStandingBy ? "does not name it" : "does not")}: {one.Fault}",
+                one.IsStandingBy ? Read(one.Server.Address.ToString()) : Restart([one]))),
         ];
         return silent.Length > 0 ? silent : [Finding.Ok(Name, $"{share}, and {leaders[0]} leads.")];
     }
+
+    // Those that answer say in their logs why none leads; those that do not are to be started.
+    private static Finding WithoutLeader(IReadOnlyList<ServerAnswer> servers, string share)
+    {
+        ServerAnswer[] silent = [.. servers.Where(static one => !one.Answers)];
+        var first = servers.FirstOrDefault(static one => one.IsStandingBy) ?? servers[0];
+        return new Finding(
+            Name,
+            FindingStatus.Problem,
+            $"{share}. Data flows in the last views, but no node joins. {first.Fault}",
+            [
+                .. first.IsStandingBy ? [AskEtcd, Read(first.Server.Address.ToString())] : Array.Empty<Remedy>(),
+                .. silent.Length > 0 ? [Restart(silent)] : Array.Empty<Remedy>(),
+            ]);
+    }
+
+    private static Remedy Read(string host) => new("journalctl -u quicksilver-gms -n 20", host);
+
+    private static Remedy Restart(IReadOnlyList<ServerAnswer> servers) => new("systemctl restart quicksilver-gms", Hosts(servers));
 
     private static string Hosts(IReadOnlyList<ServerAnswer> servers) =>
         Listing.Of([.. servers.Select(static one => one.Server.Address.ToString()).Distinct()]);

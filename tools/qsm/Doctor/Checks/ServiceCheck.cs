@@ -16,6 +16,8 @@ internal enum ServiceOutcome
     NoConnection,
     // It accepted the connection, and does not speak as a service does, or not in time.
     Silent,
+    // It is a server that stands by, and it knows none that leads.
+    NoLeader,
     // It is a service, and does not want this cluster, version or observer.
     Refused,
 }
@@ -24,6 +26,8 @@ internal enum ServiceOutcome
 internal sealed record ServiceFacts(ServiceOutcome Outcome, string Cluster, IPEndPoint? EndPoint, IPAddress Local)
 {
     public string? Reason { get; init; }
+    // What --security of the service is, as far as the options of this host tell.
+    public string Security { get; init; } = "FILE";
     public int Nodes { get; init; }
     public TimeSpan Age { get; init; }
 }
@@ -56,19 +60,28 @@ internal static class ServiceCheck
             ServiceOutcome.NothingListens => new Finding(
                 Name,
                 FindingStatus.Problem,
-                $"Nothing listens at {service}. Start the service, or correct --gms.",
-                new Remedy($"qsm gms --listen {service} --cluster '{facts.Cluster}'", host)),
+                $"Nothing listens at {service}. Start the service, or correct --gms. Servers over etcd also take --etcd.",
+                new Remedy($"qsm gms --listen {service} --cluster '{facts.Cluster}'{Security(facts, service)}", host)),
             ServiceOutcome.NoConnection => new Finding(
                 Name,
                 FindingStatus.Problem,
                 $"No TCP connection to {service}: {reason}. A firewall drops TCP, or the host is down.",
                 new Remedy(
-                    $"nft 'insert rule inet filter input ip saddr {facts.Local} tcp dport {service.Port} accept'", host)),
+                    $"nft 'insert rule inet filter input {FirewallChain.Match(facts.Local)} tcp dport {service.Port} accept'", host)),
+            ServiceOutcome.NoLeader => new Finding(
+                Name,
+                FindingStatus.Problem,
+                $"No server leads, although one answers. {reason} Data flows in the last views, but no node joins.",
+                ServersCheck.AskEtcd),
             _ => new Finding(Name, FindingStatus.Problem, reason, facts.Outcome == ServiceOutcome.Refused
                 ? []
                 : [new Remedy($"ss -tlpn 'sport = :{service.Port}'", host)]),
         };
     }
+
+    // On the loopback interface, a service needs none.
+    private static string Security(ServiceFacts facts, IPEndPoint service) =>
+        IPAddress.IsLoopback(service.Address) ? "" : $" --security {facts.Security}";
 
     private static string Span(TimeSpan age) => age switch
     {

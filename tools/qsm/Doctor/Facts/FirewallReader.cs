@@ -55,7 +55,7 @@ internal static class FirewallReader
                 case ["chain", var name, ..]:
                     chain = name;
                     break;
-                case ["type", "filter", "hook", ("input" or "output") and var hook, ..] when table is ["inet" or "ip", _]:
+                case ["type", "filter", "hook", ("input" or "output") and var hook, ..] when table is ["inet" or "ip" or "ip6", _]:
                     chains.Add(new FirewallChain(table[0], table[1], chain, hook == "input"));
                     break;
             }

@@ -17,15 +17,23 @@ internal static class ServersReader
 
     private static async Task<ServerAnswer> AskAsync(Session session, IPAddress local, IPEndPoint server)
     {
+        ClusterWatch? watch = null;
         try
         {
-            await using var watch = ClusterWatch.Start(session, session.IsVerbose, local, server);
+            watch = ClusterWatch.Start(session, session.IsVerbose, local, server);
             _ = await watch.AskAsync(session.Interrupted);
             return new ServerAnswer(server, watch.Service, Fault: null);
         }
         catch (ToolException exception)
         {
-            return new ServerAnswer(server, Leader: null, exception.Message);
+            return new ServerAnswer(server, Leader: null, exception.Message) { IsStandingBy = watch is { IsWithoutLeader: true } };
+        }
+        finally
+        {
+            if (watch is not null)
+            {
+                await watch.DisposeAsync();
+            }
         }
     }
 }

@@ -16,13 +16,14 @@ internal sealed record ServiceAnswer(ServiceFacts Facts, ClusterSigns? Answer)
 
     public long MostRegions => Answer?.Nodes.Max(static report => report.Signs?.Regions) ?? 0;
 
-    /// <summary>Where echoes are sent: the service, if it tells its port, and each node.</summary>
-    public IReadOnlyList<EchoTarget> EchoTargets(int most) => Answer is not { } answer ? [] :
+    /// <summary>Where echoes are sent: the service, if it tells its port, and nodes.</summary>
+    /// <param name="mostNodes">None of a cluster whose nodes answer sealed packets only: echoes are not sealed.</param>
+    public IReadOnlyList<EchoTarget> EchoTargets(int mostNodes) => Answer is not { } answer ? [] :
     [
         .. answer.Service.EchoPort > 0
             ? [new EchoTarget("the service", new IPEndPoint(Facts.EndPoint!.Address, answer.Service.EchoPort), IsService: true)]
             : Array.Empty<EchoTarget>(),
-        .. answer.Nodes.Take(most).Select(static report => new NodeRow(report))
+        .. answer.Nodes.Take(mostNodes).Select(static report => new NodeRow(report))
             .Select(static row => new EchoTarget($"node {row.Name}", row.Report.Node.EndPoint, IsService: false)),
     ];
 }
@@ -36,12 +37,14 @@ internal static class ServiceReader
     /// <param name="servers">The addresses that the command line names; none: discovery finds it.</param>
     public static async Task<ServiceAnswer> ReadAsync(Session session, IPAddress local, ImmutableArray<IPEndPoint> servers)
     {
-        // If none answers, the first one shows why.
-        var service = servers.FirstOrDefault();
-        var facts = new ServiceFacts(ServiceOutcome.Answered, session.Options.Cluster, service, local);
+        var facts = new ServiceFacts(ServiceOutcome.Answered, session.Options.Cluster, servers.FirstOrDefault(), local)
+        {
+            Security = SecurityOf(session.Options.Security),
+        };
+        ClusterWatch? watch = null;
         try
         {
-            await using var watch = await ClusterWatch.StartAsync(session, session.IsVerbose, rows: 1, isExamination: true);
+            watch = await ClusterWatch.StartAsync(session, session.IsVerbose, rows: 1, isExamination: true);
             var answer = await watch.AskAsync(session.Interrupted);
             facts = facts with
             {
@@ -53,8 +56,12 @@ internal static class ServiceReader
         }
         catch (ToolException exception)
         {
-            var outcome = exception.ExitCode == ExitCode.Failed ? ServiceOutcome.Refused : ServiceOutcome.NotFound;
-            facts = facts with { Outcome = outcome, Reason = exception.Message };
+            // Of several servers, the last one that was asked is the one that the message is about.
+            var service = watch?.Service ?? facts.EndPoint;
+            var outcome = exception.ExitCode == ExitCode.Failed ? ServiceOutcome.Refused
+                : watch is { IsWithoutLeader: true } ? ServiceOutcome.NoLeader
+                : ServiceOutcome.NotFound;
+            facts = facts with { Outcome = outcome, EndPoint = service, Reason = exception.Message };
             if (outcome == ServiceOutcome.NotFound && service is not null)
             {
                 facts = await TryConnectAsync(facts, service, session.Interrupted);
@@ -62,7 +69,17 @@ internal static class ServiceReader
 
             return new ServiceAnswer(facts, Answer: null);
         }
+        finally
+        {
+            if (watch is not null)
+            {
+                await watch.DisposeAsync();
+            }
+        }
     }
+
+    private static string SecurityOf(SecurityOptions options) =>
+        options.Mode == SecurityMode.None ? "none" : options.HasCertificate ? "FILE --authority FILE" : "FILE";
 
     // Why it did not answer: how far a connection comes.
     private static async Task<ServiceFacts> TryConnectAsync(ServiceFacts facts, IPEndPoint service, CancellationToken interrupted)
