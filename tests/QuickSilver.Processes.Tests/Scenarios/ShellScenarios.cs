@@ -7,6 +7,7 @@ namespace QuickSilver.Processes.Tests.Scenarios;
 public sealed class ShellScenarios : IDisposable
 {
     private const int Failed = 1;
+    private const int Interrupted = 130;
 
     private readonly string _cluster = $"shell {Guid.NewGuid():N}";
     private readonly ToolProcesses _processes = new();
@@ -54,6 +55,45 @@ public sealed class ShellScenarios : IDisposable
         var (missing, _, errors) = Run("topic", "describe", "typde");
         Assert.Equal(Failed, missing);
         Assert.Contains($"No node of cluster '{_cluster}' has the topic 'typde' open. Did you mean 'typed'?", errors);
+    }
+
+    [SkippableFact]
+    public void A_publisher_that_is_interrupted_says_that_a_subscriber_who_stands_still_has_not_acknowledged()
+    {
+        const string Kill = "/bin/kill";
+        Skip.IfNot(File.Exists(Kill), "the command `kill` is missing");
+        var subscriber = Join("sub", "raw");
+        var witness = Join("sub", "raw");
+        ToolProcesses.Await(subscriber.StandardError, "ready");
+        ToolProcesses.Await(witness.StandardError, "ready");
+        var publisher = Join("pub", "raw", "--receivers", "2");
+        publisher.StandardInput.Write("before\n");
+        publisher.StandardInput.Flush();
+        Assert.Equal("before", subscriber.StandardOutput.ReadLine());
+
+        Signal("-STOP", subscriber);
+        try
+        {
+            publisher.StandardInput.Write("after\n");
+            publisher.StandardInput.Flush();
+            // So that the line is sent before the signal.
+            ToolProcesses.Await(witness.StandardOutput, "after");
+            Signal("-INT", publisher);
+            string errors = publisher.StandardError.ReadToEnd();
+            Assert.True(publisher.WaitForExit(ToolProcesses.Limit));
+            Assert.Equal(Interrupted, publisher.ExitCode);
+            Assert.Contains("qsm: 2 messages, interrupted; not all members have acknowledged all of them", errors);
+        }
+        finally
+        {
+            Signal("-CONT", subscriber);
+        }
+
+        void Signal(string signal, Process process)
+        {
+            using var kill = Process.Start(Kill, [signal, $"{process.Id}"]);
+            kill.WaitForExit();
+        }
     }
 
     [Fact]

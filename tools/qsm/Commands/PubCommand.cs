@@ -12,6 +12,11 @@ internal static class PubCommand
     // Longer than any repair takes on a network that works at all; a peer that is gone leaves the view long before.
     private static readonly TimeSpan DrainLimit = TimeSpan.FromMinutes(5);
 
+    // Of a command that ends early.
+    private static readonly TimeSpan LastDrain = TimeSpan.FromSeconds(1);
+
+    private const string Unacknowledged = "not all members have acknowledged all of them";
+
     private const int OpenAttempts = 3;
 
     private static readonly PayloadSchema Bytes = new("bytes", PayloadSchema.BytesKind, []);
@@ -73,27 +78,37 @@ internal static class PubCommand
         }
         catch (OperationCanceledException) when (session.Interrupted.IsCancellationRequested)
         {
-            await topic.DrainAsync();
-            Terminal.Note($"{Messages(count)}, interrupted");
+            if (await topic.DrainAsync(LastDrain))
+            {
+                Terminal.Note($"{Messages(count)}, interrupted");
+            }
+            else
+            {
+                Terminal.Error($"{Messages(count)}, interrupted; {Unacknowledged}");
+            }
+
             return ExitCode.Interrupted;
         }
         catch (PayloadFormatException exception)
         {
-            await topic.DrainAsync(DrainLimit);
-            Terminal.Error($"line {read}: {exception.Message} {Messages(count)} sent before it.");
+            string sent = await EndAsync(topic, count, DrainLimit);
+            Terminal.Error($"line {read}: {exception.Message} {sent}.");
             return ExitCode.Failed;
         }
         catch (MessageTooLargeException)
         {
-            await topic.DrainAsync();
-            Terminal.Error(
-                $"line {read + 1} exceeds the limit of {LineReader.MaxLineBytes} bytes; {Messages(count)} sent before it");
+            string sent = await EndAsync(topic, count, LastDrain);
+            Terminal.Error($"line {read + 1} exceeds the limit of {LineReader.MaxLineBytes} bytes; {sent}");
             return ExitCode.Failed;
         }
 
         Terminal.Note($"{Messages(count)}, all stable");
         return ExitCode.Ok;
     }
+
+    // Ends after a line that is not sent, and says what became of those before.
+    private static async Task<string> EndAsync(ITopicPublisher<ReadOnlyMemory<byte>> topic, long count, TimeSpan limit) =>
+        $"{Messages(count)} sent before it{(await topic.DrainAsync(limit) ? "" : $"; {Unacknowledged}")}";
 
     // With the contract that the topic has. One that nobody has open carries bytes.
     private static async Task<(ITopicPublisher<ReadOnlyMemory<byte>> Topic, PayloadLines Lines)> OpenAsync(
