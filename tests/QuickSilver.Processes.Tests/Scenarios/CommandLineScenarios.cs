@@ -43,6 +43,10 @@ public sealed class CommandLineScenarios
     [InlineData("--rows: '33' is not a number from 1 to 32.", "top", "--rows", "33")]
     [InlineData("--sort: 'x' is none of rate, name, pending, acks, token, late, gc, memory.", "top", "--sort", "x")]
     [InlineData("The option MembershipService is \"nowhere\". Allowed: \"host:port\"", "top", "--gms", "nowhere")]
+    [InlineData("--guarantee: '1' is none of ", "sub", "t", "--guarantee", "1")]
+    [InlineData("--guarantee: 'foo' is none of ", "sub", "t", "--guarantee", "foo")]
+    [InlineData("--security: /nowhere/x cannot be read: ", "pub", "t", "--security", "/nowhere/x")]
+    [InlineData("--authority is for a certificate, and --security names none.", "pub", "t", "--security", "none", "--authority", "x")]
     [InlineData("Use either --feed or --rate, not both.", "perf", "send", "t", "--feed", "--rate", "1")]
     [InlineData("Use either --seconds or --minutes, not both.", "sim", "run", "topics", "--seconds", "1", "--minutes", "1")]
     public void A_wrong_command_line_is_refused_naming_what_is_wrong(string said, params string[] arguments)
@@ -50,6 +54,19 @@ public sealed class CommandLineScenarios
         var (code, errors) = Run(arguments);
         Assert.Equal(Usage, code);
         Assert.Contains("qsm: " + said, errors, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_secret_in_the_environment_is_not_given_up_for_a_word_there()
+    {
+        var start = new ProcessStartInfo(Programs.Qsm, ["nodes"]) { RedirectStandardError = true };
+        start.Environment["QS_SECURITY"] = "none";
+        start.Environment["QS_SECRET"] = "quicksilver-secret:cluster:x";
+        using var process = Process.Start(start)!;
+        string errors = process.StandardError.ReadToEnd();
+        process.WaitForExit();
+        Assert.Equal(Usage, process.ExitCode);
+        Assert.Contains("qsm: QS_SECURITY is none, but QS_SECRET has a secret.", errors, StringComparison.Ordinal);
     }
 
     [Fact]

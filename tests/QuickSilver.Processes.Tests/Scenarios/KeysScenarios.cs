@@ -155,9 +155,26 @@ public sealed class KeysScenarios : IDisposable
         Refused("absent.pem", "cannot be read");
     }
 
+    [Fact]
+    public void A_certificate_without_authorities_and_authorities_with_a_secret_are_refused()
+    {
+        _ = Make("authority.pem", "authority");
+        _ = Make("node.pem", "certificate", "--authority", PathOf("authority.pem"), "--name", "pricer");
+        _ = Make("cluster.secret", "secret");
+        var (code, _, errors) = _tools.Run("nodes", "--security", PathOf("node.pem"));
+        Assert.Equal(Usage, code);
+        Assert.Contains("Give it with --authority, or in QS_AUTHORITY.", errors);
+
+        (code, _, errors) = _tools.Run("nodes", "--security", PathOf("cluster.secret"), "--authority", PathOf("authority.pem"));
+        Assert.Equal(Usage, code);
+        Assert.Contains("--authority is for a certificate, and --security names none.", errors);
+    }
+
     [Theory]
     [InlineData("NAME: A name has 1 to 64 ASCII letters, digits, ", "secret", "a b")]
     [InlineData("--name: a name has 1 to 64 characters", "certificate", "--authority", "x.pem", "--name", " ")]
+    [InlineData("--role: 'admin' is none of node, service, both.", "certificate", "--authority", "x", "--name", "x", "--role", "admin")]
+    [InlineData("--role: '4' is none of node, service, both.", "certificate", "--authority", "x", "--name", "x", "--role", "4")]
     [InlineData("--days: '0' is not a number from 1 to 36500.", "authority", "--days", "0")]
     public void A_wrong_command_line_is_refused(string said, params string[] arguments)
     {

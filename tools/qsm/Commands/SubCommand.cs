@@ -36,7 +36,7 @@ internal static class SubCommand
             Description = "The guarantee of a topic that nobody has open. Without it, such a topic is assumed to be Reliable, and a line "
                 + "on standard error says so. An open topic has its own.",
             HelpName = "GUARANTEE",
-        };
+        }.Named();
         var command = common.AddTo(new Command(
             "sub",
             "Print messages as lines, those of a [DataContract] type by the names of their fields. Writes 'ready' to standard error when "

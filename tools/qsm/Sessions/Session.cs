@@ -46,7 +46,18 @@ internal sealed class Session : IDisposable
 
     public static async Task<int> RunAsync(ParseResult parse, CommonOptions common, Func<Session, Task<int>> body)
     {
-        using var session = new Session(common.Read(parse), common.IsVerbose(parse));
+        QuickSilverOptions options;
+        try
+        {
+            options = common.Read(parse);
+        }
+        catch (ToolException exception)
+        {
+            Terminal.Error(exception.Message);
+            return exception.ExitCode;
+        }
+
+        using var session = new Session(options, common.IsVerbose(parse));
         try
         {
             return await body(session);

@@ -47,7 +47,7 @@ internal static class CertificateCommand
             Description = "What it is for: a node, a membership service, or a node that may host the service (both).",
             HelpName = "node|service|both",
             DefaultValueFactory = _ => Role.Node,
-        };
+        }.Named();
         var to = new Option<string?>("--out")
         {
             Description = "The file for the certificate and its key (PEM), which only this user can read. By default, the name with .pem.",

@@ -26,19 +26,14 @@ internal static class Bounds
     public static Option<T> Named<T>(this Option<T> option)
         where T : struct, Enum
     {
-        option.CustomParser = result =>
-        {
-            string text = result.Tokens[^1].Value;
-            string[] names = Enum.GetNames<T>();
-            if (names.FirstOrDefault(name => name.Equals(text, StringComparison.OrdinalIgnoreCase)) is { } found)
-            {
-                return Enum.Parse<T>(found);
-            }
+        option.CustomParser = result => ReadName<T>(result, option) ?? default;
+        return option;
+    }
 
-            string allowed = string.Join(", ", names.Select(static name => name.ToLowerInvariant()));
-            result.AddError($"{option.Name}: '{text}' is none of {allowed}.");
-            return default;
-        };
+    public static Option<T?> Named<T>(this Option<T?> option)
+        where T : struct, Enum
+    {
+        option.CustomParser = result => ReadName<T>(result, option);
         return option;
     }
 
@@ -71,6 +66,21 @@ internal static class Bounds
             result.AddError($"{option.Name} needs {other.Name}.");
         }
     });
+
+    private static T? ReadName<T>(ArgumentResult result, Option option)
+        where T : struct, Enum
+    {
+        string text = result.Tokens[^1].Value;
+        string[] names = Enum.GetNames<T>();
+        if (names.FirstOrDefault(name => name.Equals(text, StringComparison.OrdinalIgnoreCase)) is { } found)
+        {
+            return Enum.Parse<T>(found);
+        }
+
+        string allowed = string.Join(", ", names.Select(static name => name.ToLowerInvariant()));
+        result.AddError($"{option.Name}: '{text}' is none of {allowed}.");
+        return null;
+    }
 
     private static T? Read<T>(ArgumentResult result, Option option, T least, T most)
         where T : struct, IParsable<T>, IComparable<T>

@@ -32,13 +32,37 @@ internal sealed class SecurityOption
 
     public SecurityOptions Read(ParseResult parse)
     {
-        string? given = parse.GetValue(_security) ?? Variable(PathVariable);
-        string? authority = parse.GetValue(_authority) ?? Variable(AuthorityVariable);
+        string? named = parse.GetValue(_security);
+        string? given = named ?? Variable(PathVariable);
+        string? authority = parse.GetValue(_authority);
+        if (given is not null and not Nothing && IsPem(given))
+        {
+            return new SecurityOptions
+            {
+                CertificateFile = given,
+                AuthorityFile = authority ?? Variable(AuthorityVariable) ?? throw new ToolException(
+                    ExitCode.Usage,
+                    $"--security: {given} has a certificate, which needs the file with the authorities that are believed. Give it with "
+                    + $"--authority, or in {AuthorityVariable}."),
+            };
+        }
+
+        if (authority is not null)
+        {
+            throw new ToolException(ExitCode.Usage, "--authority is for a certificate, and --security names none.");
+        }
+
+        bool hasSecret = Variable(SecretVariable) is not null;
+        if (given == Nothing && named is null && hasSecret)
+        {
+            throw new ToolException(
+                ExitCode.Usage, $"{PathVariable} is {Nothing}, but {SecretVariable} has a secret. Unset one of them, or give --security.");
+        }
+
         return given switch
         {
-            null => Variable(SecretVariable) is null ? new SecurityOptions() : new SecurityOptions { SecretVariable = SecretVariable },
+            null => hasSecret ? new SecurityOptions { SecretVariable = SecretVariable } : new SecurityOptions(),
             Nothing => SecurityOptions.None,
-            _ when IsPem(given) => new SecurityOptions { CertificateFile = given, AuthorityFile = authority },
             _ => new SecurityOptions { SecretFile = given },
         };
     }
