@@ -15,7 +15,8 @@ internal static class GmsCommand
         var common = new CommonOptions();
         var listen = ListenAddress.Create(
             DefaultPort,
-            "The address to listen on. Port 0 selects a free port. Beyond the loopback interface, --security is required.");
+            "The address to listen on. Port 0 selects a free port. Beyond the loopback interface, --security is required. With --etcd, "
+            + "nodes and other servers must reach it.");
         var range = new Option<string?>("--multicast-range")
         {
             Description = "The range of multicast addresses for regions.",
