@@ -264,6 +264,24 @@ public sealed class SeveralServersTests
         var observer = new FakeObserver(_cluster.World, [one.LocalEndPoint, other.LocalEndPoint]).Ask();
         _cluster.Run(30);
         Assert.Contains("does not lead", observer.Ended);
+        Assert.True(observer.Observer.IsWithoutLeader);
+    }
+
+    [Fact]
+    public void An_observer_tells_servers_that_stand_by_from_servers_that_do_not_answer()
+    {
+        _cluster.AddNodes(1);
+        var nobody = new IPEndPoint(_cluster.World.AddNode(99).LocalAddress, 7401);
+        var standby = StandBy(leader: null);
+        var idle = new FakeObserver(_cluster.World, [standby.LocalEndPoint], seed: 603).Ask();
+        var lost = new FakeObserver(_cluster.World, [nobody], seed: 604).Ask();
+        var well = new FakeObserver(_cluster.World, [StandBy(FakeCluster.EndPoint).LocalEndPoint], seed: 605).Ask();
+        _cluster.Run(30);
+        Assert.True(idle.Observer.IsWithoutLeader);
+        Assert.NotNull(lost.Ended);
+        Assert.False(lost.Observer.IsWithoutLeader);
+        Assert.Single(well.Last.Nodes);
+        Assert.False(well.Observer.IsWithoutLeader);
     }
 
     [Fact]
