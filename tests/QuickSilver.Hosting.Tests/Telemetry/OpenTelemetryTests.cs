@@ -10,6 +10,7 @@ using QuickSilver.Tests.Infrastructure;
 namespace QuickSilver.Hosting.Tests.Telemetry;
 
 // What OpenTelemetry exports of two hosts, over a real connection to a receiver.
+[Collection(AloneCollection.Name)]
 public sealed class OpenTelemetryTests
 {
     private const int Messages = 5;
