@@ -1,4 +1,5 @@
 using QuickSilver.Fuzz;
+using QuickSilver.Membership.Views;
 using SharpFuzz;
 
 const string Usage = """
@@ -37,6 +38,8 @@ static void Fuzz(string name)
     byte[] buffer = new byte[FuzzRun.MostBytes];
     Fuzzer.Run(stream =>
     {
+        // Some inputs, such as an empty one, reach nothing that is instrumented, and afl-fuzz would give the target up if the first one did.
+        _ = TopicId.Of(name);
         target ??= FuzzTargets.Find(name) ?? throw new ArgumentException($"There is no target '{name}'.");
         int length = stream.ReadAtLeast(buffer, buffer.Length, throwOnEndOfStream: false);
         FuzzRun.Execute(target, buffer.AsSpan(0, length));
