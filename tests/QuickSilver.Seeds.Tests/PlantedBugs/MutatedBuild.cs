@@ -50,10 +50,12 @@ internal sealed class MutatedBuild : IDisposable
     private string Output => Path.Combine(_folder.FullName, "bin");
 
     /// <summary>The first seed of the campaign, from 1 on, that fails; null when none does.</summary>
-    public ulong? FirstFailing(int seeds)
+    /// <param name="seeds">How many are tried.</param>
+    /// <param name="hardships">What each of them meets; null: as drawn.</param>
+    public ulong? FirstFailing(int seeds, string? hardships)
     {
         string assembly = Path.Combine(Output, Path.GetFileName(typeof(MutatedBuild).Assembly.Location));
-        var (exitCode, output) = Run(RunLimit, ["exec", assembly, "1", seeds.ToString(CultureInfo.InvariantCulture), "first"]);
+        var (exitCode, output) = Run(RunLimit, ["exec", assembly, "1", seeds.ToString(CultureInfo.InvariantCulture), "first"], hardships);
         string? found = output.Split('\n').LastOrDefault(line => line.StartsWith(Program.Found, StringComparison.Ordinal));
         Assert.True(exitCode == (found is null ? 0 : 1), $"The campaign ended with {exitCode}:\n{output}");
         return found is null ? null : ulong.Parse(found[Program.Found.Length..].Trim(), CultureInfo.InvariantCulture);
@@ -61,7 +63,7 @@ internal sealed class MutatedBuild : IDisposable
 
     public void Dispose() => _folder.Delete(recursive: true);
 
-    private static (int ExitCode, string Output) Run(TimeSpan limit, string[] arguments)
+    private static (int ExitCode, string Output) Run(TimeSpan limit, string[] arguments, string? hardships = null)
     {
         var start = new ProcessStartInfo("dotnet", arguments)
         {
@@ -73,6 +75,11 @@ internal sealed class MutatedBuild : IDisposable
         foreach (string name in start.Environment.Keys.Where(IsOfTheBuild).ToArray())
         {
             start.Environment.Remove(name);
+        }
+
+        if (hardships is not null)
+        {
+            start.Environment["QS_HARDSHIPS"] = hardships;
         }
 
         start.Environment["MSBUILDDISABLENODEREUSE"] = "1";

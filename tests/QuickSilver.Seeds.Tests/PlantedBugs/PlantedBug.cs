@@ -4,6 +4,9 @@ namespace QuickSilver.Seeds.Tests.PlantedBugs;
 // The original is long enough to be found exactly once.
 public sealed record PlantedBug(string Name, string File, string Original, string Mistake)
 {
+    /// <summary>The hardships that each seed meets, as QS_HARDSHIPS has them; null: as drawn. For what few seeds would draw.</summary>
+    public string? Hardships { get; init; }
+
     /// <summary>The project that the file is part of.</summary>
     public string Project => File.Split('/')[1];
 

@@ -134,7 +134,10 @@ internal static class PlantedBugList
             "if (_publishers is { Count: 0 } && MayPublish(stream.Sender) == false)"),
         new("a sender that is not announced yet has no right", Ordering + "TopicReceiver.Rights.cs",
             "is { } identity ? _publishers!.Contains(identity) : null;",
-            "is { } identity && _publishers!.Contains(identity);"),
+            "is { } identity && _publishers!.Contains(identity);")
+        {
+            Hardships = "Sealed,SeveralServers,Rights",
+        },
         new("everybody may subscribe", Membership + "Service/Access/TopicRights.cs",
             "request.Role.HasFlag(TopicRole.Subscribe) && !access.MaySubscribe(name, request.Name)",
             "request.Role == TopicRole.None"),
