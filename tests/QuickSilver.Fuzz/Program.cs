@@ -38,7 +38,7 @@ static void Fuzz(string name)
     byte[] buffer = new byte[FuzzRun.MostBytes];
     Fuzzer.Run(stream =>
     {
-        // Some inputs, such as an empty one, reach nothing that is instrumented, and afl-fuzz would give the target up if the first one did.
+        // Some inputs, such as an empty one, reach nothing that is instrumented: afl-fuzz would give up a target whose first one is so.
         _ = TopicId.Of(name);
         target ??= FuzzTargets.Find(name) ?? throw new ArgumentException($"There is no target '{name}'.");
         int length = stream.ReadAtLeast(buffer, buffer.Length, throwOnEndOfStream: false);
