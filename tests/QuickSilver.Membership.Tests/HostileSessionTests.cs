@@ -265,7 +265,6 @@ public sealed class HostileSessionTests
         for (int i = 0; i < 2_000 && !raw.IsClosed; i++)
         {
             _ = isNode ? raw.Send(KnownMessage.Resync(1)) : raw.Send(list);
-
             cluster.Run(0.001);
         }
 

@@ -8,6 +8,7 @@ public sealed class InquestTests
 {
     private static readonly TimeSpan Round = TimeSpan.FromSeconds(1);
     private static readonly NodeKey A = new(1, 1), B = new(2, 1), C = new(3, 1), D = new(4, 1), E = new(5, 1);
+    private static readonly NodeKey[] Seven = [A, B, C, D, E, new(6, 1), new(7, 1)];
 
     private readonly HashSet<(NodeKey, NodeKey)> _cut = [];
     // Only the first echo of a round is lost.
@@ -56,12 +57,12 @@ public sealed class InquestTests
         return ruling;
     }
 
-    private void Lose(NodeKey[] all, Random random, Func<NodeKey, NodeKey, double> share)
+    private void Lose(Random random, Func<NodeKey, NodeKey, double> share)
     {
         _lost.Clear();
-        foreach (var one in all)
+        foreach (var one in Seven)
         {
-            _lost.UnionWith(all.Where(other => random.NextDouble() < share(one, other)).Select(other => (one, other)));
+            _lost.UnionWith(Seven.Where(other => random.NextDouble() < share(one, other)).Select(other => (one, other)));
         }
     }
 
@@ -291,17 +292,15 @@ public sealed class InquestTests
     public void Losses_by_chance_are_nobodys_fault(int seed)
     {
         var random = new Random(seed);
-        NodeKey[] all = [.. Enumerable.Range(1, 7).Select(id => new NodeKey((ulong)id, 1))];
-        var inquest = Begin(A, B, all[2..]);
+        var inquest = Begin(A, B, Seven[2..]);
         for (int i = 0; i < 3_000; i++)
         {
-            Lose(all, random, (_, _) => 0.1);
-
+            Lose(random, static (_, _) => 0.1);
             Assert.Equal(RulingKind.Open, Pass(inquest, 1, B).Kind);
             if (random.Next(4) == 0)
             {
                 // Not the suspect: its reports would begin anew.
-                inquest.Excuse(all[1 + random.Next(6)], _now);
+                inquest.Excuse(Seven[1 + random.Next(6)], _now);
             }
         }
     }
@@ -312,13 +311,11 @@ public sealed class InquestTests
     public void One_that_loses_half_is_found_where_the_network_loses_a_tenth(int seed)
     {
         var random = new Random(seed);
-        NodeKey[] all = [.. Enumerable.Range(1, 7).Select(id => new NodeKey((ulong)id, 1))];
-        var inquest = Begin(A, B, all[2..]);
+        var inquest = Begin(A, B, Seven[2..]);
         var ruling = Ruling.Open;
         for (int i = 0; i < 14 && ruling.Kind == RulingKind.Open; i++)
         {
-            Lose(all, random, static (one, other) => one == A || other == A ? 0.5 : 0.1);
-
+            Lose(random, static (one, other) => one == A || other == A ? 0.5 : 0.1);
             ruling = Pass(inquest, 1, B);
         }
 

@@ -179,9 +179,7 @@ public sealed class SeveralServersTests
     [Fact]
     public void A_node_that_leaves_while_the_store_gives_no_number_stays_until_the_others_have_been_told()
     {
-        FakeNode[] nodes = [Start(1, FakeCluster.EndPoint, Nobody), Start(2, FakeCluster.EndPoint, Nobody)];
-        _cluster.World.RunUntil(() => Array.TrueForAll(nodes, static node => node.Nodes.Count == 2));
-        _store.Answers = false;
+        var nodes = StartTwoWithoutNumbers();
         bool hasLeft = false;
         nodes[1].Client.Leave(() => hasLeft = true);
         _cluster.Run(2);
@@ -198,9 +196,7 @@ public sealed class SeveralServersTests
     [Fact]
     public void A_node_that_does_not_hear_that_it_has_left_is_not_taken_for_one_that_was_removed()
     {
-        FakeNode[] nodes = [Start(1, FakeCluster.EndPoint, Nobody), Start(2, FakeCluster.EndPoint, Nobody)];
-        _cluster.World.RunUntil(() => Array.TrueForAll(nodes, static node => node.Nodes.Count == 2));
-        _store.Answers = false;
+        var nodes = StartTwoWithoutNumbers();
         bool hasLeft = false;
         nodes[1].Client.Leave(() => hasLeft = true);
         _cluster.Run(0.1);
@@ -309,6 +305,15 @@ public sealed class SeveralServersTests
         var next = new RawClient(one, standby.LocalEndPoint);
         _cluster.Run(0.1);
         Assert.NotEmpty(next.Received);
+    }
+
+    // Both are members, and from now on the store answers no claim.
+    private FakeNode[] StartTwoWithoutNumbers()
+    {
+        FakeNode[] nodes = [Start(1, FakeCluster.EndPoint, Nobody), Start(2, FakeCluster.EndPoint, Nobody)];
+        _cluster.World.RunUntil(() => Array.TrueForAll(nodes, static node => node.Nodes.Count == 2));
+        _store.Answers = false;
+        return nodes;
     }
 
     private IPEndPoint Nobody => new(_cluster.World.AddNode(++_seed).LocalAddress, 7401);

@@ -101,8 +101,6 @@ internal sealed class BareParts : INodeParts, IMembership
     {
     }
 
-    public TimeSpan LeaveLimit => TimeSpan.FromMilliseconds(200);
-
     public void Leave(Action completed) => completed();
 
     public TopicView? ViewOf(ulong topicId) => _multicast?.ViewOf(topicId);

@@ -23,28 +23,19 @@ internal sealed class ClusterSeals(
     /// </param>
     public void Add(ClusterKey key, bool isOfAnother = false)
     {
-        if (key == _newest?.Key)
+        bool isLate = !isOfAnother && (key == _before?.Key || key.Configuration < _newest?.Key.Configuration);
+        if (key == _newest?.Key || isLate)
         {
             return;
         }
 
-        if (isOfAnother && key == _before?.Key)
+        if (key == _before?.Key)
         {
             (_newest, _before) = (_before, _newest);
             return;
         }
 
-        if (key == _before?.Key || (!isOfAnother && key.Configuration < _newest?.Key.Configuration))
-        {
-            return;
-        }
-
-        if (_before is { Seal: var old })
-        {
-            _begun = Math.Max(_begun, old.Sealer.Steps);
-            old.Dispose();
-        }
-
+        _begun = _before?.Seal.GiveUp(_begun) ?? _begun;
         _before = _newest;
         _newest = new Known(key, new KeySeal(key.Key, self, budget, packetsPerEpoch, begun: _begun));
     }

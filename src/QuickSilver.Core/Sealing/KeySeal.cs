@@ -22,4 +22,10 @@ internal sealed class KeySeal(
         Opener.Dispose();
     }
 
+    /// <summary>Gives the key up. Returns the most epochs of any key that was, of which <paramref name="begun"/> is that so far.</summary>
+    public uint GiveUp(uint begun)
+    {
+        Dispose();
+        return Math.Max(begun, Sealer.Steps);
+    }
 }

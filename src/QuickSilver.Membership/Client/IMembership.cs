@@ -53,5 +53,5 @@ internal interface IMembership
     void Leave(Action completed);
 
     /// <summary>How long leaving may take: longer where another server may take over meanwhile.</summary>
-    TimeSpan LeaveLimit { get; }
+    TimeSpan LeaveLimit => MembershipClientOptions.PlainLeaveTimeout;
 }

@@ -20,6 +20,7 @@ internal sealed record MembershipClientOptions
     public DiscoveryOptions Discovery { get; init; } = new();
 
     public static readonly TimeSpan PlainConnectTimeout = TimeSpan.FromSeconds(2);
+    public static readonly TimeSpan PlainLeaveTimeout = TimeSpan.FromMilliseconds(200);
 
     public TimeSpan ConnectTimeout { get; init; } = PlainConnectTimeout;
     public TimeSpan WelcomeTimeout { get; init; } = TimeSpan.FromSeconds(5);
@@ -27,7 +28,7 @@ internal sealed record MembershipClientOptions
     public TimeSpan FirstRetry { get; init; } = TimeSpan.FromMilliseconds(50);
     public TimeSpan LastRetry { get; init; } = TimeSpan.FromSeconds(1);
     // How long Leave waits for the service.
-    public TimeSpan LeaveTimeout { get; init; } = TimeSpan.FromMilliseconds(200);
+    public TimeSpan LeaveTimeout { get; init; } = PlainLeaveTimeout;
     // The same where another server may take over meanwhile.
     public TimeSpan TakeoverTimeout { get; init; } = TimeSpan.FromSeconds(5);
 }

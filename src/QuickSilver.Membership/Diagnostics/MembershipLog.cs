@@ -120,12 +120,12 @@ internal static partial class MembershipLog
     [LoggerMessage(1310, LogLevel.Information, "Cannot join the membership service at {EndPoint}: {Reason}. Retrying.")]
     public static partial void ServiceDoesNotComeThrough(this ILogger logger, IPEndPoint? endPoint, string reason);
 
+    [LoggerMessage(1320, LogLevel.Error, "This node is leaving the cluster: {Reason}.")]
+    public static partial void GaveUp(this ILogger logger, string reason);
+
     [LoggerMessage(1323, LogLevel.Information,
         "No membership server takes this node's word that it leaves. It waits up to {Limit} for one, so that the other members are told.")]
     public static partial void WaitsToLeave(this ILogger logger, TimeSpan limit);
-
-    [LoggerMessage(1320, LogLevel.Error, "This node is leaving the cluster: {Reason}.")]
-    public static partial void GaveUp(this ILogger logger, string reason);
 
     [LoggerMessage(1330, LogLevel.Warning, "{Trouble}")]
     public static partial void HostsAlone(this ILogger logger, string trouble);

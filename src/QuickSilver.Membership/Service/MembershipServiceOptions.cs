@@ -88,7 +88,7 @@ internal sealed record SessionLimits
     // Bytes of recent configurations kept for a member that may come back.
     public long MaxBacklogBytes { get; init; } = 4L << 20;
     // Snapshots and lists of topics take far longer than to ask for them. One costs a member or an observer so much of what it has: a list
-    // is a page of a thousand topics, and a snapshot is of all that a node must know.
+    // is a page of topics, and a snapshot is of all that a node must know.
     public double CostOfList { get; init; } = 1;
     public double CostOfSnapshot { get; init; } = 20;
     public double CostPerSecond { get; init; } = 100;

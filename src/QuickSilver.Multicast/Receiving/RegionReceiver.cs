@@ -260,7 +260,7 @@ internal sealed class RegionReceiver : IGapObserver
     {
         _confirmedAt = configuration;
         // One that an earlier service had announced, and that never heard of it, has sent nothing in the view before.
-        _ = _gone.RemoveWhere(node => _context.Directory.IsNew(node, configuration));
+        _gone.RemoveWhere(node => _context.Directory.IsNew(node, configuration));
     }
 
     public void Supersede(long configuration)

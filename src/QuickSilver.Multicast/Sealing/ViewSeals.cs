@@ -84,12 +84,7 @@ internal sealed class ViewSeals(long configuration, SecretKey key, Sealer self, 
 
         var epochs = KeyEpochs.OfRest(cluster.Label);
         var rest = new Rest(cluster, new KeySeal(key.OfRest(cluster.Key), self, budget, packetsPerEpoch, epochs, _begun));
-        if (_before is { Seal: var old })
-        {
-            _begun = Math.Max(_begun, old.Sealer.Steps);
-            old.Dispose();
-        }
-
+        _begun = _before?.Seal.GiveUp(_begun) ?? _begun;
         bool isNewest = _newest is null || cluster.Configuration > _newest.Cluster.Configuration;
         (_before, _newest) = isNewest ? (_newest, rest) : (rest, _newest);
         return rest;

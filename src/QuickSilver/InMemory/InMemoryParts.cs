@@ -98,8 +98,6 @@ internal sealed class InMemoryParts : INodeParts, IMembership, IMulticast
         _observer!.OnGaveUp(reason);
     }
 
-    public TimeSpan LeaveLimit => TimeSpan.FromMilliseconds(200);
-
     public void Leave(Action completed)
     {
         _cluster.Leave(this);

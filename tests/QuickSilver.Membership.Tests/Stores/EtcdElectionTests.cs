@@ -1,6 +1,7 @@
 using System.Net;
 using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Processes.Tests.Scenarios;
+using QuickSilver.Tests.Infrastructure;
 using QuickSilver.Tool.Etcd;
 
 namespace QuickSilver.Membership.Tests.Stores;
@@ -8,8 +9,6 @@ namespace QuickSilver.Membership.Tests.Stores;
 // Over a real etcd.
 public sealed class EtcdElectionTests(EtcdMembershipStoreTests.Server server) : IClassFixture<EtcdMembershipStoreTests.Server>
 {
-    private static readonly TimeSpan Limit = TimeSpan.FromSeconds(30);
-
     private readonly string _cluster = $"election-{Guid.NewGuid():N}";
 
     [SkippableFact]
@@ -21,10 +20,10 @@ public sealed class EtcdElectionTests(EtcdMembershipStoreTests.Server server) : 
         var first = new Watcher();
         var second = new Watcher();
         var running = Run(client, first, end.Token);
-        await UntilAsync(() => first.Elected == 1);
+        await Patience.Until(() => first.Elected == 1);
         // It takes the first for an earlier life of its own.
         running = Task.WhenAll(running, Run(client, second, end.Token));
-        await UntilAsync(() => first.Deposed == 1 && second.Elected == 1);
+        await Patience.Until(() => first.Deposed == 1 && second.Elected == 1);
         await Task.Delay(TimeSpan.FromSeconds(4));
         Assert.Equal((1, 1, 1, 0), (first.Elected, first.Deposed, second.Elected, second.Deposed));
         await end.CancelAsync();
@@ -34,16 +33,6 @@ public sealed class EtcdElectionTests(EtcdMembershipStoreTests.Server server) : 
     private Task Run(EtcdClient client, Watcher watcher, CancellationToken cancellationToken) =>
         new EtcdElection(new EtcdCluster(client, _cluster), new IPEndPoint(IPAddress.Loopback, 7400), watcher, NullLogger.Instance)
             .RunAsync(cancellationToken);
-
-    private static async Task UntilAsync(Func<bool> condition)
-    {
-        long begun = Environment.TickCount64;
-        while (!condition())
-        {
-            Assert.True(Environment.TickCount64 - begun < Limit.TotalMilliseconds, "nothing happened");
-            await Task.Delay(20);
-        }
-    }
 
     private sealed class Watcher : IElectionObserver
     {

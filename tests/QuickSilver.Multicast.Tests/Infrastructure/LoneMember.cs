@@ -145,8 +145,9 @@ internal sealed class LoneMember
         return Rings.OnToken(from, new PacketHeader(packet.AsSpan(0, bytes)).Body);
     }
 
-    /// <summary>The tokens that were sent since they were last taken, as their receivers read them.</summary>
-    /// <summary>The tokens that this member has sent; one that was sent twice is taken once.</summary>
+    /// <summary>
+    /// The tokens that were sent since they were last taken, as their receivers read them. One that was sent twice is taken once.
+    /// </summary>
     public List<Token> TakeTokens()
     {
         var tokens = new List<Token>();

@@ -28,7 +28,5 @@ internal sealed class RecordingMembership(NodeKey self) : IMembership
 
     public void GiveUp(string reason) => throw new NotSupportedException();
 
-    public TimeSpan LeaveLimit => TimeSpan.FromMilliseconds(200);
-
     public void Leave(Action completed) => throw new NotSupportedException();
 }

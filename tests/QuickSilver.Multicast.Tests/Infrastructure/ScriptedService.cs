@@ -328,8 +328,6 @@ internal sealed class ScriptedMembership(
         cluster.After(TimeSpan.FromMilliseconds(1), () => service.Remove(Self));
     }
 
-    public TimeSpan LeaveLimit => TimeSpan.FromMilliseconds(200);
-
     public void Leave(Action completed) => completed();
 
     // News wait while a node is paused, and die with it.

@@ -61,8 +61,6 @@ internal sealed class FakeMembership : IMembership
 
     public void GiveUp(string reason) => Observer?.OnGaveUp(reason);
 
-    public TimeSpan LeaveLimit => TimeSpan.FromMilliseconds(200);
-
     public void Leave(Action completed)
     {
         HasLeft = true;

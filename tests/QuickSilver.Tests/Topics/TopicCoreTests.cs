@@ -92,12 +92,7 @@ public sealed class TopicCoreTests
         var node = await parts.StartAsync();
         var first = await node.OpenSubscriberAsync<string>(Name).OrFail();
         parts.Service.HoldsAnswers = true;
-        var publisher = node.OpenPublisherAsync<string>(Name);
-        await Patience.Until(() => parts.Service.Requests.Count == 2);
-        var closed = parts.ReceiverOf(Name);
-        await first.DisposeAsync().OrFail();
-        var second = node.OpenSubscriberAsync<string>(Name);
-        await Patience.Until(() => parts.ReceiverOf(Name) != closed);
+        var (publisher, second, closed) = await ResubscribeWhileAskedAsync(parts, node, first);
         Assert.True(closed.IsClosed);
 
         await parts.Core.RunAsync(() => parts.Service.Answers.Dequeue()());
@@ -120,12 +115,7 @@ public sealed class TopicCoreTests
         var first = await node.OpenSubscriberAsync<string>(Name).OrFail();
         parts.Service.HoldsAnswers = true;
         parts.Service.Refuse = static request => request.Role == Both ? "no right to publish" : null;
-        var publisher = node.OpenPublisherAsync<string>(Name);
-        await Patience.Until(() => parts.Service.Requests.Count == 2);
-        var closed = parts.ReceiverOf(Name);
-        await first.DisposeAsync().OrFail();
-        var second = node.OpenSubscriberAsync<string>(Name);
-        await Patience.Until(() => parts.ReceiverOf(Name) != closed);
+        var (publisher, second, _) = await ResubscribeWhileAskedAsync(parts, node, first);
 
         await parts.Core.RunAsync(() => parts.Service.Answers.Dequeue()());
         Assert.Equal([TopicRole.Subscribe, Both, TopicRole.Subscribe], Asked(parts));
@@ -189,6 +179,19 @@ public sealed class TopicCoreTests
 
         Assert.Equal([1, 2], told);
         Assert.Equal(5, node.GetCounters().Gaps);
+    }
+
+    // The service is asked for a publisher. Meanwhile the subscriber is closed, and another one is opened.
+    private static async Task<(Task<ITopicPublisher<string>> Publisher, Task<ITopicSubscriber<string>> Second, FakeReceiver Closed)>
+        ResubscribeWhileAskedAsync(FakeParts parts, QuickSilverNode node, ITopicSubscriber<string> first)
+    {
+        var publisher = node.OpenPublisherAsync<string>(Name);
+        await Patience.Until(() => parts.Service.Requests.Count == 2);
+        var closed = parts.ReceiverOf(Name);
+        await first.DisposeAsync().OrFail();
+        var second = node.OpenSubscriberAsync<string>(Name);
+        await Patience.Until(() => parts.ReceiverOf(Name) != closed);
+        return (publisher, second, closed);
     }
 
     private static IEnumerable<TopicRole> Asked(FakeParts parts) => parts.Service.Requests.Select(request => request.Role);

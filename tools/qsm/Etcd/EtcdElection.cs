@@ -32,6 +32,7 @@ internal sealed class EtcdElection(EtcdCluster cluster, IPEndPoint address, IEle
     private static readonly TimeSpan LookInterval = TimeSpan.FromMilliseconds(500);
     private static readonly TimeSpan SaidInterval = TimeSpan.FromMinutes(1);
 
+    private readonly string _address = address.ToString();
     private long _unavailableSaid;
     private string? _known;
     private bool _hasLooked;
@@ -51,7 +52,7 @@ internal sealed class EtcdElection(EtcdCluster cluster, IPEndPoint address, IEle
                 {
                     await CampaignAsync(cancellationToken);
                 }
-                else if (leader.Address == address.ToString() && (isFirstLook || leader.Lease == _ownLease))
+                else if (leader.Address == _address && (isFirstLook || leader.Lease == _ownLease))
                 {
                     // An earlier life of this server, or term. Later it is another server, by mistake: each would end the other's lease.
                     await cluster.RevokeAsync(leader.Lease, cancellationToken);
@@ -75,7 +76,7 @@ internal sealed class EtcdElection(EtcdCluster cluster, IPEndPoint address, IEle
 
     private async Task CampaignAsync(CancellationToken cancellationToken)
     {
-        if (await EtcdTerm.TryAcquireAsync(cluster, address.ToString(), observer.Post, logger, cancellationToken) is not { } term)
+        if (await EtcdTerm.TryAcquireAsync(cluster, _address, observer.Post, logger, cancellationToken) is not { } term)
         {
             return;
         }
@@ -105,7 +106,7 @@ internal sealed class EtcdElection(EtcdCluster cluster, IPEndPoint address, IEle
 
     private async Task FollowAsync(EtcdLeader leader, CancellationToken cancellationToken)
     {
-        bool isNamesake = leader.Address == address.ToString();
+        bool isNamesake = leader.Address == _address;
         if (_known != leader.Address)
         {
             _known = leader.Address;
@@ -119,8 +120,7 @@ internal sealed class EtcdElection(EtcdCluster cluster, IPEndPoint address, IEle
             }
         }
 
-        IPEndPoint? at = null;
-        _ = !isNamesake && IPEndPoint.TryParse(leader.Address, out at);
+        var at = !isNamesake && IPEndPoint.TryParse(leader.Address, out var parsed) ? parsed : null;
         observer.OnLeader(at);
         using var over = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         var death = at is null ? Task.Delay(Timeout.Infinite, over.Token) : LeaderProbe.WaitForDeathAsync(at, over.Token);
