@@ -10,7 +10,7 @@ internal static class FuzzRun
     public static void Execute(FuzzTarget target, ReadOnlySpan<byte> input)
     {
         input = input[..Math.Min(input.Length, MostBytes)];
-        long limit = target.AllocationLimit(input.Length);
+        long limit = target.AllocationLimit(input);
         long allocated = Measure(target, input);
         if (allocated > limit)
         {

@@ -21,7 +21,7 @@ internal abstract class FuzzTarget
     /// How many bytes a run may allocate: what does not depend on the input, and a multiple of it. An empty message within another takes
     /// two bytes and becomes an object, and what was read is written and read once more.
     /// </summary>
-    public virtual long AllocationLimit(int inputBytes) => FreeBytes + (128L * inputBytes);
+    public virtual long AllocationLimit(ReadOnlySpan<byte> input) => FreeBytes + (128L * input.Length);
 }
 
 internal readonly record struct Seed(string Name, byte[] Bytes);

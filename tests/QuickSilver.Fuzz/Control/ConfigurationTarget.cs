@@ -15,7 +15,8 @@ internal sealed class ConfigurationTarget : FuzzTarget
         [typeof(ConfigurationMessage), typeof(ConfigurationCache), typeof(ConfigurationAssembler)];
 
     // Each part is read three times.
-    public override long AllocationLimit(int inputBytes) => FreeBytes + (256L * inputBytes);
+    public override long AllocationLimit(ReadOnlySpan<byte> input) =>
+        FreeBytes + FrameStream.AllocationLimit(input) + (256L * input.Length);
 
     public override IEnumerable<Seed> Seeds()
     {
@@ -83,16 +84,14 @@ internal sealed class ConfigurationTarget : FuzzTarget
     {
         var assembler = new ConfigurationAssembler();
         var cache = new ConfigurationCache();
-        while (ControlFrame.TryCut(input, FuzzRun.MostBytes, out _, out var body, out int length) == FrameOutcome.Complete)
+        for (var frames = new FrameStream(input); frames.MoveNext();)
         {
-            ReadPart(body);
-            if (ControlFrame.TryRead(body, cache, static (bytes, read) => read.Read(bytes), out var part, out _)
+            ReadPart(frames.Body);
+            if (ControlFrame.TryRead(frames.Body, cache, static (bytes, read) => read.Read(bytes), out var part, out _)
                 && assembler.TryAdd(part, out var whole) && whole is not null)
             {
                 _ = ConfigurationAssembler.ToChange(whole, 1, whole.Content.Topics);
             }
-
-            input = input[length..];
         }
     }
 
@@ -130,13 +129,12 @@ internal sealed class ConfigurationTarget : FuzzTarget
         return frames.Written.ToArray();
     }
 
-    private static List<byte[]> Cut(ReadOnlySpan<byte> frames)
+    private static List<byte[]> Cut(ReadOnlySpan<byte> bytes)
     {
         var bodies = new List<byte[]>();
-        while (ControlFrame.TryCut(frames, int.MaxValue, out _, out var body, out int length) == FrameOutcome.Complete)
+        for (var frames = new FrameStream(bytes); frames.MoveNext();)
         {
-            bodies.Add(body.ToArray());
-            frames = frames[length..];
+            bodies.Add(frames.Body.ToArray());
         }
 
         return bodies;

@@ -31,7 +31,7 @@ internal sealed class ClientTarget : FuzzTarget
     public override IReadOnlyList<Type> Decoders { get; } = [typeof(MembershipClient), typeof(ServiceLink)];
 
     // The node and its machines from their start, and what a frame makes them do.
-    public override long AllocationLimit(int inputBytes) => (32 << 20) + (1024L * inputBytes);
+    public override long AllocationLimit(ReadOnlySpan<byte> input) => (32 << 20) + (1024L * input.Length);
 
     public override IEnumerable<Seed> Seeds()
     {

@@ -47,7 +47,7 @@ internal sealed class NodeTarget : FuzzTarget
         [typeof(MulticastNode), typeof(InboundStream), typeof(DataHandler), typeof(TopicHearing)];
 
     // Three nodes from their start, and what the datagrams make them do.
-    public override long AllocationLimit(int inputBytes) => (64 << 20) + (1024L * inputBytes);
+    public override long AllocationLimit(ReadOnlySpan<byte> input) => (64 << 20) + (1024L * input.Length);
 
     public override IEnumerable<Seed> Seeds()
     {

@@ -32,7 +32,7 @@ internal sealed class DynamicTarget : FuzzTarget
     }
 
     // Text is longer than its payload by the names of the fields, which the schema has once.
-    public override long AllocationLimit(int inputBytes) => (8L * TextLimit) + (256L * inputBytes);
+    public override long AllocationLimit(ReadOnlySpan<byte> input) => (8L * TextLimit) + (256L * input.Length);
 
     public override void Run(ReadOnlySpan<byte> input)
     {

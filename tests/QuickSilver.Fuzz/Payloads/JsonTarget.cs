@@ -22,7 +22,7 @@ internal sealed class JsonTarget : FuzzTarget
         return new Seed(one.Name, [(byte)index, .. reader.Convert(one.Seeds.First()).Span]);
     });
 
-    public override long AllocationLimit(int inputBytes) => (8L * TextLimit) + (256L * inputBytes);
+    public override long AllocationLimit(ReadOnlySpan<byte> input) => (8L * TextLimit) + (256L * input.Length);
 
     public override void Run(ReadOnlySpan<byte> input)
     {
