@@ -64,8 +64,9 @@ internal sealed partial class SealReport
         {
             openssl = Math.Min(openssl, OpenSsl(_packetBytes - PacketHeader.Bytes));
             checksum = Math.Min(checksum, Time(null, Checksum));
-            seal = Math.Min(seal, Time(null, Seal));
             check = Math.Min(check, Time(null, Check));
+            // After it the packets have no checksum.
+            seal = Math.Min(seal, Time(null, Seal));
             open = Math.Min(open, Time(Receive, Open));
             forged = Math.Min(forged, Time(ReceiveForged, Open));
         }

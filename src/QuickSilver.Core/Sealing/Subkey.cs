@@ -4,21 +4,19 @@ using QuickSilver.Core.Wire;
 
 namespace QuickSilver.Core.Sealing;
 
-// AES-256-GCM under the subkey of one sealer in one epoch. AesGcm goes to the system's library, which uses the processor's instructions.
+// AES-256-GCM under the subkey of one sealer in one epoch.
 //
 // Invariant, for whoever seals: a counter is used once for data and once for other packets.
 internal sealed class Subkey : IDisposable
 {
-    private const int NonceBytes = 12;
-
-    private readonly AesGcm _cipher;
+    private readonly PacketCipher _cipher;
     private readonly Sealer _sealer;
 
     public Subkey(SecretKey key, Sealer sealer, uint epoch)
     {
         Span<byte> subkey = stackalloc byte[SecretKey.Bytes];
         key.DeriveSubkey(sealer, epoch, subkey);
-        _cipher = new AesGcm(subkey, SealedPacket.TagBytes);
+        _cipher = PacketCipher.Create(subkey);
         CryptographicOperations.ZeroMemory(subkey);
         _sealer = sealer;
         Epoch = epoch;
@@ -38,7 +36,7 @@ internal sealed class Subkey : IDisposable
             BinaryPrimitives.WriteUInt32LittleEndian(into[PacketHeader.ViewOffset..], view);
         }
 
-        Span<byte> nonce = stackalloc byte[NonceBytes];
+        Span<byte> nonce = stackalloc byte[PacketCipher.NonceBytes];
         SealedPacket.WriteNonce(nonce, new PacketHeader(into).Kind, counter);
         _cipher.Encrypt(
             nonce, plain[PacketHeader.Bytes..], SealedPacket.Body(into), SealedPacket.Tag(into), into[..PacketHeader.Bytes]);
@@ -49,15 +47,10 @@ internal sealed class Subkey : IDisposable
     /// </summary>
     public bool TryOpen(Span<byte> packet)
     {
-        Span<byte> nonce = stackalloc byte[NonceBytes];
+        Span<byte> nonce = stackalloc byte[PacketCipher.NonceBytes];
         var header = packet[..PacketHeader.Bytes];
         SealedPacket.WriteNonce(nonce, new PacketHeader(packet).Kind, SealedPacket.CounterOf(packet));
-        var body = SealedPacket.Body(packet);
-        try
-        {
-            _cipher.Decrypt(nonce, body, SealedPacket.Tag(packet), body, header);
-        }
-        catch (AuthenticationTagMismatchException)
+        if (!_cipher.TryDecrypt(nonce, SealedPacket.Body(packet), SealedPacket.Tag(packet), header))
         {
             return false;
         }
