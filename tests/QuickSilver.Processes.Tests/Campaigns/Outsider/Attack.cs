@@ -21,6 +21,7 @@ internal sealed class Attack : IDisposable
     private readonly Socket _raw;
     private readonly Socket _ear;
     private readonly IPEndPoint _group;
+    private readonly IPEndPoint _deserted;
     private readonly byte[] _heard = new byte[1 << 16];
 
     public Attack(QsmNetwork network, Recordings recordings)
@@ -28,6 +29,9 @@ internal sealed class Attack : IDisposable
         _recordings = recordings;
         _forgery = new Forgery(_random);
         _group = recordings.Group;
+        byte[] deserted = _group.Address.GetAddressBytes();
+        deserted[^1] ^= 0x40;
+        _deserted = new IPEndPoint(new IPAddress(deserted), _group.Port);
         byte[] address = network.Outsider.GetAddressBytes();
         (_socket, _raw, _ear) = network.Namespaces.Run(network.Node, () => (
             new Socket(AddressFamily.InterNetwork, SocketType.Dgram, ProtocolType.Udp),
@@ -52,6 +56,9 @@ internal sealed class Attack : IDisposable
     public long Sent { get; private set; }
 
     public long BytesSent { get; private set; }
+
+    /// <summary>Whether the packets go to a group which no host has joined: what it takes to make and to switch them.</summary>
+    public bool IsAside { get; set; }
 
     /// <summary>Sends packets of these kinds in turn, for so long.</summary>
     public void Run(TimeSpan time, int rate, params ForgeryKind[] kinds)
@@ -91,6 +98,7 @@ internal sealed class Attack : IDisposable
             sample = new UdpSample(sample.Source, _group, heard);
         }
 
+        sample = IsAside ? sample with { Destination = _deserted } : sample;
         byte[] payload = _forgery.Make(kind, sample);
         payload = payload.Length > LargestPayload ? payload[..LargestPayload] : payload;
         try
