@@ -12,6 +12,9 @@ internal interface IControlStream
     /// <summary>Who is at the other end, as it has proved; null where nobody proves anything.</summary>
     PeerIdentity? Peer => null;
 
+    /// <summary>The certificate by which it has proved that; null where there is none, or it follows from a secret.</summary>
+    PeerCertificate? PeerCertificate => null;
+
     /// <summary>Bytes accepted and not yet handed to the network; who writes faster than this shrinks should close.</summary>
     long PendingBytes { get; }
 

@@ -3,6 +3,7 @@ using System.Net;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
+using QuickSilver.Core.Security.Identities;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol;
@@ -76,6 +77,10 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
 
     /// <summary>Where the service is; null before it is found.</summary>
     public IPEndPoint? Service => _service;
+
+    /// <summary>What the servers have shown to which the observer has connected.</summary>
+    public ImmutableDictionary<IPEndPoint, PeerCertificate> Certificates { get; private set; } =
+        ImmutableDictionary<IPEndPoint, PeerCertificate>.Empty;
 
     /// <summary>Whether a server answered that it does not lead, and none was found that does, before the observer ended.</summary>
     public bool IsWithoutLeader => _isOver && _standsBy;
@@ -214,6 +219,11 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
         if (stream == _stream)
         {
             _isConnected = true;
+            if (stream.PeerCertificate is { } certificate)
+            {
+                Certificates = Certificates.SetItem(_service!, certificate);
+            }
+
             SendQuestion();
         }
     }

@@ -56,17 +56,19 @@ public sealed class CommandLineScenarios
         Assert.Contains("qsm: " + said, errors, StringComparison.Ordinal);
     }
 
-    [Fact]
-    public void A_secret_in_the_environment_is_not_given_up_for_a_word_there()
+    [Theory]
+    [InlineData("none")]
+    [InlineData("cluster.secret")]
+    public void A_secret_in_the_environment_is_not_given_up_for_what_else_is_there(string security)
     {
         var start = new ProcessStartInfo(Programs.Qsm, ["nodes"]) { RedirectStandardError = true };
-        start.Environment["QS_SECURITY"] = "none";
+        start.Environment["QS_SECURITY"] = security;
         start.Environment["QS_SECRET"] = "quicksilver-secret:cluster:x";
         using var process = Process.Start(start)!;
         string errors = process.StandardError.ReadToEnd();
         process.WaitForExit();
         Assert.Equal(Usage, process.ExitCode);
-        Assert.Contains("qsm: QS_SECURITY is none, but QS_SECRET has a secret.", errors, StringComparison.Ordinal);
+        Assert.Contains($"qsm: QS_SECURITY is {security}, but QS_SECRET has a secret.", errors, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -59,6 +59,16 @@ public sealed class DoctorKeysScenarios : IDisposable
         Assert.Contains("absent.pem cannot be read", missing["security"].Text);
     }
 
+    [Fact]
+    public void A_certificate_of_the_service_that_ends_soon_is_told_on_other_machines()
+    {
+        string authority = Make("authority", "--out", PathOf("authority.pem"));
+        string service = Start("--security", Certificate("gms", "service", 5), "--authority", authority);
+        var report = Examine(service, "--security", Certificate("pricer", "node", 100), "--authority", authority);
+        Assert.Equal(("warning", "ok"), (report["certificates"].Status, report["service"].Status));
+        Assert.Contains($"of the service 'gms' at {service} expires in 4 days", report["certificates"].Text);
+    }
+
     [SkippableFact]
     public void Servers_of_one_service_are_counted_and_one_that_is_away_is_named()
     {

@@ -1,3 +1,4 @@
+using System.Net;
 using QuickSilver.Tool.Doctor.Checks;
 
 namespace QuickSilver.Tests.Doctor;
@@ -57,6 +58,22 @@ public sealed class SecurityCheckTests
         Assert.Contains("expires in 13 days", soon.Text);
         Assert.Equal(Command, Assert.Single(soon.Remedies).Command);
         Assert.Equal(FindingStatus.Ok, Assert.Single(CertificateCheck.Of([Own with { Until = Now.AddDays(14) }], Now)).Status);
+    }
+
+    [Fact]
+    public void A_certificate_of_a_service_that_soon_expires_is_told_with_where_the_service_is()
+    {
+        var gms = new CertificateDates("gms-1", CertificateUse.Service, Now.AddDays(-1), Now.AddDays(3))
+        {
+            Role = "service",
+            Where = new IPEndPoint(new IPAddress([10, 0, 0, 5]), 7400),
+        };
+        var finding = Assert.Single(CertificateCheck.Of([Own, Authority, gms], Now));
+        Assert.Equal(FindingStatus.Warning, finding.Status);
+        Assert.Contains("The certificate of the service 'gms-1' at 10.0.0.5:7400 expires in 3 days", finding.Text);
+        Assert.Equal(
+            "qsm keys certificate --authority authority.pem --name 'gms-1' --role service --out 'gms-1.pem' --force",
+            Assert.Single(finding.Remedies).Command);
     }
 
     [Fact]

@@ -1,6 +1,7 @@
 using System.Collections.Immutable;
 using System.Net;
 using QuickSilver.Composition;
+using QuickSilver.Core.Security.Identities;
 using QuickSilver.Core.Transport;
 using QuickSilver.Tool.Doctor.Checks;
 using QuickSilver.Tool.Doctor.Facts;
@@ -40,9 +41,10 @@ internal static class Examination
             answer = await ServiceReader.ReadAsync(session, choice.Address, servers);
         }
 
+        IReadOnlyList<ServerAnswer> answers = choice is null ? [] : await ServersReader.ReadAsync(session, choice.Address, servers);
         var (security, certificates) = SecurityReader.Read(session, choice);
         findings.Add(SecurityCheck.Of(security));
-        findings.AddRange(CertificateCheck.Of(certificates, DateTimeOffset.UtcNow));
+        findings.AddRange(CertificateCheck.Of([.. certificates, .. OfServers(answer, answers)], DateTimeOffset.UtcNow));
         findings.AddRange(OfHost(options, answer));
         findings.AddRange(choice is null
             ? [Finding.NotChecked(MtuCheck.Interface, NoInterface), Finding.NotChecked(MulticastCheck.Name, NoInterface)]
@@ -52,7 +54,7 @@ internal static class Examination
             : answer is null ? Finding.NotChecked(ServiceCheck.Name, NoInterface) : ServiceCheck.Of(answer.Facts));
         if (choice is not null)
         {
-            findings.AddRange(ServersCheck.Of(await ServersReader.ReadAsync(session, choice.Address, servers)));
+            findings.AddRange(ServersCheck.Of(answers));
         }
 
         findings.AddRange(NodesCheck.Of(answer?.Nodes));
@@ -75,6 +77,17 @@ internal static class Examination
             return ([], exception.Message);
         }
     }
+
+    private static IEnumerable<CertificateDates> OfServers(ServiceAnswer? service, IReadOnlyList<ServerAnswer> servers) => servers
+        .Select(static server => server.Certificates)
+        .Prepend(service?.Certificates ?? new Dictionary<IPEndPoint, PeerCertificate>())
+        .SelectMany(static certificates => certificates)
+        .DistinctBy(static one => one.Key)
+        .Select(static one => new CertificateDates(one.Value.Name, CertificateUse.Service, one.Value.From, one.Value.Until)
+        {
+            Role = "service",
+            Where = one.Key,
+        });
 
     private static IEnumerable<Finding> OfHost(QuickSilverOptions options, ServiceAnswer? answer)
     {

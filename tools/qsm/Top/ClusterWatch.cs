@@ -5,6 +5,7 @@ using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Composition;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
+using QuickSilver.Core.Security.Identities;
 using QuickSilver.Membership.Client;
 using QuickSilver.Tool.Sessions;
 
@@ -44,6 +45,9 @@ internal sealed class ClusterWatch : IClusterSignsReader, IAsyncDisposable
 
     /// <summary>Where the service is; null before the first answer.</summary>
     public IPEndPoint? Service => _observer.Service;
+
+    /// <summary>The certificates of the servers to which it has connected.</summary>
+    public IReadOnlyDictionary<IPEndPoint, PeerCertificate> Certificates => _observer.Certificates;
 
     /// <summary>Whether a server answered that it does not lead, and none was found that does.</summary>
     public bool IsWithoutLeader => _observer.IsWithoutLeader;

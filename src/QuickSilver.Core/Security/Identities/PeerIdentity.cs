@@ -6,6 +6,9 @@ internal readonly record struct PeerIdentity(string Name, bool IsShared)
     public override string ToString() => Name;
 }
 
+// The certificate that the other end of a stream has shown, if it was not made of a secret: its name and its dates.
+internal sealed record PeerCertificate(string Name, DateTimeOffset From, DateTimeOffset Until);
+
 // What a certificate may be used for. Whoever has none of the two says nothing that anybody believes.
 [Flags]
 internal enum PeerRole

@@ -14,6 +14,8 @@ internal abstract class HandledStream : CompletionSource, IControlStream
 
     public virtual PeerIdentity? Peer => null;
 
+    public virtual PeerCertificate? PeerCertificate => null;
+
     public abstract long PendingBytes { get; }
 
     protected IControlStreamHandler? Handler { get; set; }

@@ -46,6 +46,8 @@ internal sealed class TlsControlStream : HandledStream
 
     public override PeerIdentity? Peer => _state == StreamState.Beginning ? null : _side.Peer;
 
+    public override PeerCertificate? PeerCertificate => _state == StreamState.Beginning ? null : _side.PeerCertificate;
+
     public override long PendingBytes => _connection.PendingBytes;
 
     public override bool IsClosed => _state == StreamState.Closed;

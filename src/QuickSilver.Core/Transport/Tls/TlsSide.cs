@@ -20,6 +20,9 @@ internal abstract class TlsSide(IPEndPoint remote)
     /// <summary>Who the peer is; valid after the handshake.</summary>
     public PeerIdentity Peer { get; private set; }
 
+    /// <summary>What the peer has shown; valid after the handshake. Null: it follows from a secret.</summary>
+    public PeerCertificate? PeerCertificate { get; private set; }
+
     /// <summary>The hash of the authority that vouches for the peer.</summary>
     public string Root { get; private set; } = "";
 
@@ -70,6 +73,7 @@ internal abstract class TlsSide(IPEndPoint remote)
         }
 
         Peer = identity;
+        PeerCertificate = identity.IsShared ? null : new PeerCertificate(identity.Name, known!.NotBefore, known.NotAfter);
         Root = TlsCredentials.HashOf(chain!.ChainElements[^1].Certificate);
         return true;
     }

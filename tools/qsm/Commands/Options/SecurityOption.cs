@@ -36,6 +36,13 @@ internal sealed class SecurityOption
         string? named = parse.GetValue(_security);
         string? given = named ?? Variable(PathVariable);
         string? authority = parse.GetValue(_authority);
+        bool hasSecret = Variable(SecretVariable) is not null;
+        if (named is null && given is not null && hasSecret)
+        {
+            throw new ToolException(
+                ExitCode.Usage, $"{PathVariable} is {given}, but {SecretVariable} has a secret. Unset one of them, or give --security.");
+        }
+
         if (given is not null and not Nothing && IsPem(given))
         {
             return new SecurityOptions
@@ -51,13 +58,6 @@ internal sealed class SecurityOption
         if (authority is not null)
         {
             throw new ToolException(ExitCode.Usage, "--authority is for a certificate, and --security names none.");
-        }
-
-        bool hasSecret = Variable(SecretVariable) is not null;
-        if (given == Nothing && named is null && hasSecret)
-        {
-            throw new ToolException(
-                ExitCode.Usage, $"{PathVariable} is {Nothing}, but {SecretVariable} has a secret. Unset one of them, or give --security.");
         }
 
         return given switch

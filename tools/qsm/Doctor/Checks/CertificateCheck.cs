@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Net;
 
 namespace QuickSilver.Tool.Doctor.Checks;
 
@@ -10,8 +11,8 @@ internal sealed record CertificateDates(string Name, CertificateUse Use, DateTim
     /// <summary>The roles, as the tool writes them.</summary>
     public string Role { get; init; } = "node";
 
-    /// <summary>The machine; null: this one.</summary>
-    public string? Where { get; init; }
+    /// <summary>Where the service is that has shown it; null: it is of this machine.</summary>
+    public IPEndPoint? Where { get; init; }
 }
 
 internal enum CertificateUse
@@ -73,7 +74,7 @@ internal static class CertificateCheck
     private static string InWords(CertificateDates certificate) => certificate.Use switch
     {
         CertificateUse.Authority => $"the authority '{certificate.Name}'",
-        CertificateUse.Service => $"the service '{certificate.Name}'",
+        CertificateUse.Service => $"the service '{certificate.Name}' at {certificate.Where}",
         _ => $"this node, '{certificate.Name}'",
     };
 

@@ -1,4 +1,5 @@
 using System.Net;
+using QuickSilver.Core.Security.Identities;
 
 namespace QuickSilver.Tool.Doctor.Checks;
 
@@ -8,6 +9,9 @@ internal sealed record ServerAnswer(IPEndPoint Server, IPEndPoint? Leader, strin
 {
     // It answers without a leader: it stands by, and it names none, or one that does not answer.
     public bool IsStandingBy { get; init; }
+
+    // Of this server, and of the one that it names.
+    public IReadOnlyDictionary<IPEndPoint, PeerCertificate> Certificates { get; init; } = new Dictionary<IPEndPoint, PeerCertificate>();
 
     public bool Answers => Leader is not null || IsStandingBy;
 }

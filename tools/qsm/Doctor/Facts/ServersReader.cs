@@ -17,23 +17,12 @@ internal static class ServersReader
 
     private static async Task<ServerAnswer> AskAsync(Session session, IPAddress local, IPEndPoint server)
     {
-        ClusterWatch? watch = null;
-        try
+        var reply = await WatchReply.AskAsync(
+            () => Task.FromResult(ClusterWatch.Start(session, session.IsVerbose, local, server)), session.Interrupted);
+        return new ServerAnswer(server, reply.Answer is null ? null : reply.Service, reply.Fault?.Message)
         {
-            watch = ClusterWatch.Start(session, session.IsVerbose, local, server);
-            _ = await watch.AskAsync(session.Interrupted);
-            return new ServerAnswer(server, watch.Service, Fault: null);
-        }
-        catch (ToolException exception)
-        {
-            return new ServerAnswer(server, Leader: null, exception.Message) { IsStandingBy = watch is { IsWithoutLeader: true } };
-        }
-        finally
-        {
-            if (watch is not null)
-            {
-                await watch.DisposeAsync();
-            }
-        }
+            IsStandingBy = reply.IsWithoutLeader,
+            Certificates = reply.Certificates,
+        };
     }
 }

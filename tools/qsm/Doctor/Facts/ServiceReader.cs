@@ -1,6 +1,7 @@
 using System.Collections.Immutable;
 using System.Net;
 using System.Net.Sockets;
+using QuickSilver.Core.Security.Identities;
 using QuickSilver.Membership.Client;
 using QuickSilver.Tool.Doctor.Checks;
 using QuickSilver.Tool.Sessions;
@@ -11,6 +12,8 @@ namespace QuickSilver.Tool.Doctor.Facts;
 // Asks the service for its nodes, as an observer. Answer: null if it gave none.
 internal sealed record ServiceAnswer(ServiceFacts Facts, ClusterSigns? Answer)
 {
+    public IReadOnlyDictionary<IPEndPoint, PeerCertificate> Certificates { get; init; } = new Dictionary<IPEndPoint, PeerCertificate>();
+
     public IReadOnlyList<ClusterNode>? Nodes => Answer?.Nodes.Select(static report => new NodeRow(report))
         .Select(static row => new ClusterNode(row.Name, row.Report.Node.EndPoint, row.SilentSeconds, row.Trouble)).ToList();
 
@@ -41,41 +44,32 @@ internal static class ServiceReader
         {
             Security = SecurityOf(session.Options.Security),
         };
-        ClusterWatch? watch = null;
-        try
+        var reply = await WatchReply.AskAsync(
+            () => ClusterWatch.StartAsync(session, session.IsVerbose, rows: 1, isExamination: true), session.Interrupted);
+        if (reply.Answer is { } answer)
         {
-            watch = await ClusterWatch.StartAsync(session, session.IsVerbose, rows: 1, isExamination: true);
-            var answer = await watch.AskAsync(session.Interrupted);
             facts = facts with
             {
-                EndPoint = watch.Service,
+                EndPoint = reply.Service,
                 Nodes = answer.Service.Nodes,
                 Age = TimeSpan.FromMilliseconds(answer.Service.AgeMillis),
             };
-            return new ServiceAnswer(facts, answer);
         }
-        catch (ToolException exception)
+        else
         {
             // Of several servers, the last one that was asked is the one that the message is about.
-            var service = watch?.Service ?? facts.EndPoint;
-            var outcome = exception.ExitCode == ExitCode.Failed ? ServiceOutcome.Refused
-                : watch is { IsWithoutLeader: true } ? ServiceOutcome.NoLeader
+            var service = reply.Service ?? facts.EndPoint;
+            var outcome = reply.Fault!.ExitCode == ExitCode.Failed ? ServiceOutcome.Refused
+                : reply.IsWithoutLeader ? ServiceOutcome.NoLeader
                 : ServiceOutcome.NotFound;
-            facts = facts with { Outcome = outcome, EndPoint = service, Reason = exception.Message };
+            facts = facts with { Outcome = outcome, EndPoint = service, Reason = reply.Fault.Message };
             if (outcome == ServiceOutcome.NotFound && service is not null)
             {
                 facts = await TryConnectAsync(facts, service, session.Interrupted);
             }
+        }
 
-            return new ServiceAnswer(facts, Answer: null);
-        }
-        finally
-        {
-            if (watch is not null)
-            {
-                await watch.DisposeAsync();
-            }
-        }
+        return new ServiceAnswer(facts, reply.Answer) { Certificates = reply.Certificates };
     }
 
     private static string SecurityOf(SecurityOptions options) =>

@@ -1,0 +1,50 @@
+using System.Net;
+using QuickSilver.Core.Security.Identities;
+using QuickSilver.Membership.Client;
+using QuickSilver.Tool.Sessions;
+using QuickSilver.Tool.Top;
+
+namespace QuickSilver.Tool.Doctor.Facts;
+
+// What came of one question to a service. Answer or Fault: one of them. Service: who was asked last; null: nobody was found.
+internal sealed record WatchReply(ClusterSigns? Answer, ToolException? Fault, IPEndPoint? Service)
+{
+    /// <summary>Whether a server answered that it does not lead, and none was found that does.</summary>
+    public bool IsWithoutLeader { get; init; }
+
+    /// <summary>Of the servers that have shown one.</summary>
+    public IReadOnlyDictionary<IPEndPoint, PeerCertificate> Certificates { get; init; } = new Dictionary<IPEndPoint, PeerCertificate>();
+
+    public static async Task<WatchReply> AskAsync(Func<Task<ClusterWatch>> start, CancellationToken interrupted)
+    {
+        ClusterWatch watch;
+        try
+        {
+            watch = await start();
+        }
+        catch (ToolException fault)
+        {
+            return new WatchReply(Answer: null, fault, Service: null);
+        }
+
+        await using (watch)
+        {
+            ClusterSigns? answer = null;
+            ToolException? fault = null;
+            try
+            {
+                answer = await watch.AskAsync(interrupted);
+            }
+            catch (ToolException exception)
+            {
+                fault = exception;
+            }
+
+            return new WatchReply(answer, fault, watch.Service)
+            {
+                IsWithoutLeader = watch.IsWithoutLeader,
+                Certificates = watch.Certificates,
+            };
+        }
+    }
+}
