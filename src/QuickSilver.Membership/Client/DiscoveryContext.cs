@@ -37,6 +37,11 @@ internal sealed class DiscoveryContext(
     public ILogger Logger { get; } = logger;
 
     /// <summary>
+    /// Whether what datagrams say is a hint only, as nothing authenticates them, while streams prove who is there: with certificates.
+    /// </summary>
+    public bool NeedsProof => Options.Keys is { } keys && keys().IsDefaultOrEmpty;
+
+    /// <summary>
     /// Reads a datagram of this cluster and this version; anything else is counted. Nodes of two versions cannot be in one
     /// cluster, so they do not answer each other either: one would follow the other and be refused by it, for ever.
     /// </summary>

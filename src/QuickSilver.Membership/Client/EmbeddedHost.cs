@@ -16,6 +16,9 @@ namespace QuickSilver.Membership.Client;
 // with the smaller id decides, from how it stood when it asked and how the other stood when it answered: it yields, or it
 // claims, and then the other yields. The token of the answer comes back with the claim: a claim that is late, or that answers
 // an older question, is none.
+//
+// With certificates, datagrams are not authenticated. Then they say only where another host may be: this one asks that over a stream, and
+// yields to what it proves (HostProofs).
 internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
 {
     private static readonly TimeSpan FirstContest = TimeSpan.FromMilliseconds(100);
@@ -29,6 +32,7 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
     private readonly Alarm _contestAlarm;
     private readonly Action _onYielded;
     private readonly LoneHost _alone;
+    private readonly HostProofs _proofs;
     private TimeSpan _contestDelay = FirstContest;
     private TimeSpan? _askedAt;
     // As it was told in the last question.
@@ -50,7 +54,8 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
         _id = environment.NextRandom() | 1;
         _asker = new DiscoveryAsker(context, OnAnswer);
         _contestAlarm = new Alarm(Contest);
-        var hosted = options with { TakesBackTheSilent = true };
+        _proofs = new HostProofs(context, options.Cluster, OnProved);
+        var hosted = options with { TakesBackTheSilent = true, HostId = _id };
         _service = new MembershipService(environment, hosted, new MemoryMembershipStore(), new ServiceCounters(), context.Logger);
         EndPoint = _service.Start(new IPEndPoint(environment.LocalAddress, 0), known);
         _alone = new LoneHost(context, EndPoint);
@@ -66,7 +71,7 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
     /// <summary>Why others may not find it; null: as far as is known they do. From any thread.</summary>
     public Trouble? Trouble => _alone.Trouble;
 
-    private HostStanding Standing => new(_id, _service.HeardCount, _service.Configuration);
+    private HostStanding Standing => _service.Standing;
 
     /// <summary>Ends the service; its clients are told to go to <paramref name="successor"/>, or to look for one.</summary>
     public void End(IPEndPoint? successor)
@@ -157,7 +162,7 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
 
         if (answer.Host.GoesOnBefore(_asked))
         {
-            Yield(answer.EndPoint);
+            YieldTo(answer.EndPoint);
             return;
         }
 
@@ -168,7 +173,28 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
     {
         if (claim.Host.Id == _offer.Asker && claim.Token == _offer.Token && claim.Host.GoesOnBefore(_offer.Own))
         {
-            Yield(claim.EndPoint);
+            YieldTo(claim.EndPoint);
+        }
+    }
+
+    private void YieldTo(IPEndPoint host)
+    {
+        if (_context.NeedsProof)
+        {
+            _proofs.Ask(host);
+        }
+        else
+        {
+            Yield(host);
+        }
+    }
+
+    // From what both hosts prove, each of the two decides alike, whatever datagrams have told them.
+    private void OnProved(IPEndPoint host, HostStanding standing)
+    {
+        if (standing.IsHost && standing.GoesOnBefore(Standing))
+        {
+            Yield(host);
         }
     }
 
@@ -229,6 +255,7 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
         _isOver = true;
         _context.Environment.Cancel(_contestAlarm);
         _asker.Dispose();
+        _proofs.Dispose();
         _answers?.Dispose();
         _answers = null;
     }

@@ -8,9 +8,15 @@ namespace QuickSilver.Membership.Client;
 
 // Finds the cluster's membership service on the network, or hosts it. It asks a few times; who hears no answer waits for
 // its turn (the longest-standing node has the first), asking on, and then hosts.
+//
+// Where nothing authenticates answers (certificates), whoever answers first may lie, and lie anew each time. So all that answer a question
+// are tried in turn, what failed is not tried again soon, and failures do not begin the wait for the turn again. Two hosts that come of
+// that prove to each other who goes on.
 internal sealed class ServiceDiscovery : IDisposable
 {
     private static readonly TimeSpan FailureMemory = TimeSpan.FromSeconds(10);
+    private const int MostFailed = 64;
+    private const int MostCandidates = 16;
     private static readonly TimeSpan RetryHosting = TimeSpan.FromSeconds(1);
 
     private readonly DiscoveryContext _context;
@@ -24,8 +30,11 @@ internal sealed class ServiceDiscovery : IDisposable
     // An answer that named a service which did not take the node in a moment ago: used if no other comes until the next question. So an
     // answer that was forged, where nothing authenticates answers, delays a node by a connection and not for ever.
     private IPEndPoint? _lastResort;
-    private IPEndPoint? _failed;
-    private TimeSpan _failedAt = TimeSpan.MinValue / 2;
+    // Services that did not take the node in, and when.
+    private readonly Dictionary<IPEndPoint, TimeSpan> _failed = [];
+    // What has answered, where answers prove nothing.
+    private readonly Queue<IPEndPoint> _candidates = new();
+    private bool _hasJustFailed;
     // Services that ended and whose last words are on their way.
     private readonly List<EmbeddedHost> _ended = [];
 
@@ -58,6 +67,19 @@ internal sealed class ServiceDiscovery : IDisposable
             return;
         }
 
+        if (!_hasJustFailed || !_context.NeedsProof)
+        {
+            BeginToLook(rank, known);
+        }
+
+        _hasJustFailed = false;
+        _asker ??= new DiscoveryAsker(_context, OnAnswer);
+        Ask();
+    }
+
+    private void BeginToLook(int rank, long known)
+    {
+        _candidates.Clear();
         var options = _context.Options;
         var turn = options.RankDelay * Math.Min(rank, options.MaxRank);
         var now = _context.Environment.Now;
@@ -65,8 +87,6 @@ internal sealed class ServiceDiscovery : IDisposable
         _hostAt = !options.Hosts ? TimeSpan.MaxValue
             : options.HostsAtOnce && known == 0 ? now
             : now + options.Patience + turn + _context.Jitter(options.AskInterval);
-        _asker ??= new DiscoveryAsker(_context, OnAnswer);
-        Ask();
     }
 
     public void StopFinding()
@@ -79,8 +99,13 @@ internal sealed class ServiceDiscovery : IDisposable
     /// <summary>A service that was found did not take the node in.</summary>
     public void OnFailed(IPEndPoint service)
     {
-        _failed = service;
-        _failedAt = _context.Environment.Now;
+        _hasJustFailed = true;
+        if (_failed.Count >= MostFailed)
+        {
+            _failed.Remove(_failed.MinBy(static one => one.Value).Key);
+        }
+
+        _failed[service] = _context.Environment.Now;
     }
 
     /// <summary>Ends the service hosted here, if there is one; its clients look for another.</summary>
@@ -104,18 +129,24 @@ internal sealed class ServiceDiscovery : IDisposable
 
     private void OnAnswer(DiscoveryDatagram answer)
     {
-        if (answer.EndPoint.Equals(_failed) && _context.Environment.Now - _failedAt < FailureMemory)
+        var service = answer.EndPoint;
+        if (_failed.TryGetValue(service, out var at) && _context.Environment.Now - at < FailureMemory)
         {
-            _lastResort = answer.EndPoint;
-            return;
+            _lastResort = service;
         }
-
-        Found(answer.EndPoint);
+        else if (!_context.NeedsProof)
+        {
+            Found(service);
+        }
+        else if (_candidates.Count < MostCandidates && !_candidates.Contains(service))
+        {
+            _candidates.Enqueue(service);
+        }
     }
 
     private void Ask()
     {
-        if (_lastResort is { } service)
+        if (_candidates.TryDequeue(out var service) || (service = _lastResort) is not null)
         {
             Found(service);
             return;

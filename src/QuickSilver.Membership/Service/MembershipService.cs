@@ -5,6 +5,7 @@ using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport;
+using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Replies;
@@ -87,7 +88,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         _audience = new Audience(_members, options.Failures.HeartbeatInterval * HeartbeatsFresh);
         _inquiries = new Inquiries(environment, options.Cluster, _issuer.Keys);
         _observers = new Observers(
-            _sessionContext, options.Cluster, _members, () => _numbers.Current, () => _inquiries.Echo.Open(_inquiries.ServicePort));
+            _sessionContext, options.Cluster, _members, () => Standing, () => _inquiries.Echo.Open(_inquiries.ServicePort));
         var removed = new RemovedAddresses();
         var advice = new ReachAdvice(options.GroupPorts);
         _inquests = new Inquests(_sessionContext, _inquiries, this, removed, advice, options.Failures.HeartbeatInterval);
@@ -110,6 +111,9 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     public long Configuration => _numbers.Current;
 
     public long Settled => _settlement.Settled;
+
+    /// <summary>How it stands among the services that nodes host.</summary>
+    public HostStanding Standing => new(_options.HostId, HeardCount, Configuration);
 
     IReadOnlyList<Member> IMemberRoll.Members => _members;
 

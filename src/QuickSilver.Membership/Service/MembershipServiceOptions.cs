@@ -36,6 +36,9 @@ internal sealed record MembershipServiceOptions
     // the silent one may have been on the other side of a torn network, without a host there yet.
     public bool TakesBackTheSilent { get; init; }
 
+    // Of the node that hosts the service, among hosts; 0: it stands alone.
+    public ulong HostId { get; init; }
+
     // Of either family. Members that have addresses of the other one get groups of that family's default.
     public IPNetwork MulticastRange { get; init; } = DefaultRange;
     public GroupPorts GroupPorts { get; init; } = GroupPorts.Default;

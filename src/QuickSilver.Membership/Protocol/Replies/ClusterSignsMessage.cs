@@ -1,3 +1,4 @@
+using QuickSilver.Membership.Client;
 using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Membership.Protocol.Replies;
@@ -16,6 +17,8 @@ internal readonly record struct ClusterSignsMessage : IControlMessage, IReadable
     public long AgeMillis { get; init; }
     // The UDP port at which the service answers echoes; 0: it has none, or is of a version that does not tell.
     public int EchoPort { get; init; }
+    // How a service that a node hosts stands among hosts; none: no node hosts it, or it is of a version that does not tell.
+    public HostStanding Host { get; init; }
 
     public void Write(ControlBuffer buffer)
     {
@@ -25,13 +28,16 @@ internal readonly record struct ClusterSignsMessage : IControlMessage, IReadable
         buffer.UInt64(4, (ulong)Observers);
         buffer.Int64(5, AgeMillis);
         buffer.UInt64(6, (ulong)EchoPort);
+        buffer.Fixed64(7, Host.Id);
+        buffer.UInt64(8, (ulong)Host.Members);
     }
 
     public static ClusterSignsMessage Read(ReadOnlySpan<byte> body)
     {
         var reader = new ProtobufReader(body);
         long configuration = 0, age = 0;
-        int nodes = 0, told = 0, observers = 0, echo = 0;
+        int nodes = 0, told = 0, observers = 0, echo = 0, heard = 0;
+        ulong host = 0;
         while (reader.TryReadField(out var field))
         {
             switch (field.Number)
@@ -42,6 +48,8 @@ internal readonly record struct ClusterSignsMessage : IControlMessage, IReadable
                 case 4: observers = reader.ReadInt32(field, int.MaxValue); break;
                 case 5: age = reader.ReadInt64(field); break;
                 case 6: echo = reader.ReadInt32(field, ushort.MaxValue); break;
+                case 7: host = reader.ReadFixed64(field); break;
+                case 8: heard = reader.ReadInt32(field, int.MaxValue); break;
                 default: reader.Skip(field); break;
             }
         }
@@ -55,6 +63,7 @@ internal readonly record struct ClusterSignsMessage : IControlMessage, IReadable
                 Observers = observers,
                 AgeMillis = age,
                 EchoPort = echo,
+                Host = new HostStanding(host, heard, configuration),
             }
             : throw new ControlFormatException($"The service tells of {told} nodes of {nodes}.");
     }

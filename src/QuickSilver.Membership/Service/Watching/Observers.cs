@@ -1,4 +1,5 @@
 using QuickSilver.Core.Alarms;
+using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Signs;
@@ -22,7 +23,7 @@ internal sealed class Observers : IDisposable
     private readonly SessionContext _context;
     private readonly string _cluster;
     private readonly List<Member> _members;
-    private readonly Func<long> _configuration;
+    private readonly Func<HostStanding> _standing;
     private readonly Func<int> _echoPort;
     private readonly TimeSpan _begun;
     private readonly Alarm _alarm;
@@ -38,15 +39,15 @@ internal sealed class Observers : IDisposable
     /// <param name="context">What sessions share.</param>
     /// <param name="cluster">The name of the cluster.</param>
     /// <param name="members">The nodes, in the order of joining.</param>
-    /// <param name="configuration">The number of the last configuration.</param>
+    /// <param name="standing">How the service stands, with the number of its last configuration.</param>
     /// <param name="echoPort">Opens the port at which the service answers echoes, if it is not open, and tells its number; 0: none.</param>
     public Observers(
-        SessionContext context, string cluster, List<Member> members, Func<long> configuration, Func<int> echoPort)
+        SessionContext context, string cluster, List<Member> members, Func<HostStanding> standing, Func<int> echoPort)
     {
         _context = context;
         _cluster = cluster;
         _members = members;
-        _configuration = configuration;
+        _standing = standing;
         _echoPort = echoPort;
         _begun = context.Environment.Now;
         _alarm = new Alarm(OnAlarm);
@@ -211,14 +212,16 @@ internal sealed class Observers : IDisposable
             }
         }
 
+        var standing = _standing();
         var cluster = new ClusterSignsMessage
         {
-            Configuration = _configuration(),
+            Configuration = standing.Configuration,
             Nodes = _members.Count,
             Told = told.Count,
             Observers = _all.Count,
             AgeMillis = (long)(now - _begun).TotalMilliseconds,
             EchoPort = _echoPort(),
+            Host = standing,
         };
         var waiting = _waiting.ToArray();
         _waiting.Clear();
