@@ -134,6 +134,8 @@ public sealed class AccessTests
 
         public bool IsRestricted(string topic) => topic is "prices" or "secrets";
 
+        public string? EnclosureOf(string topic) => null;
+
         public bool MayPublish(string identity, string topic)
         {
             if (IsRestricted(topic))

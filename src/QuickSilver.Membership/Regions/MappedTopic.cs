@@ -31,6 +31,12 @@ internal sealed class MappedTopic(ulong id)
     /// <summary>Whether the topic shares its set with no other topic.</summary>
     public bool IsPinned { get; set; }
 
+    /// <summary>The topic shares its set with topics of the same enclosure only; 0: it has none.</summary>
+    public ulong Enclosure { get; set; }
+
+    /// <summary>Whether its set is not one of those that all topics share.</summary>
+    public bool IsApart => IsPinned || Enclosure != 0;
+
     /// <summary>The number of its set; -1 while it has no subscribers.</summary>
     public int Set { get; set; } = -1;
 

@@ -151,7 +151,7 @@ internal sealed class Region(int set, TopicSetKey setKey, MappedTopic[] topics)
             Members = [.. Members.Select(member => member.Node.Key)],
             Repair = repair,
             Since = SinceOf(Members, configuration),
-            Set = IsPinned ? 0 : Set,
+            Set = IsApart ? 0 : Set,
             Key = keys?.OfView(Id, Number, configuration),
         };
     }
@@ -169,12 +169,14 @@ internal sealed class Region(int set, TopicSetKey setKey, MappedTopic[] topics)
             Members = [.. members.Select(static place => place.Node.Key)],
             Repair = repair,
             Since = SinceOf(members, configuration),
-            Set = IsPinned ? 0 : Set,
+            Set = IsApart ? 0 : Set,
             Key = held.Key,
         };
     }
 
     private bool IsPinned => Topics is [{ IsPinned: true }];
+
+    private bool IsApart => Topics is [{ IsApart: true }, ..];
 
     private ImmutableArray<long> SinceOf(List<Place> members, long configuration) =>
         IsPinned ? [.. members.Select(member => Topics[0].SinceOf(member.Node, configuration))] : [];

@@ -10,7 +10,7 @@ namespace QuickSilver.Membership.Regions;
 // Topics are partitioned into sets. The subscribers of a topic are exactly the members of its regions. All these regions belong to the
 // topic's set, and each subscriber is a member of one of them. A node is a member of at most one region of a set, together with the nodes
 // that subscribe to the same topics of that set. Nodes that only publish are members of none. A pinned topic has a set of its own and
-// therefore one region, whose members are its subscribers. What a node has been told in all configurations together is what it would be
+// therefore one region, whose members are its subscribers. Topics of one enclosure have a set of their own together. What a node has been told in all configurations together is what it would be
 // told if it joined now. The view numbers of a region only increase.
 internal sealed class RegionMap
 {
@@ -135,7 +135,7 @@ internal sealed class RegionMap
 
         if (opener.Topic.IsPinned != isPinned)
         {
-            _sets.SetPinned(opener.Topic, isPinned);
+            _sets.SetPlace(opener.Topic, isPinned, opener.Topic.Enclosure);
         }
 
         opener.Publishes = role.HasFlag(TopicRole.Publish);
@@ -163,6 +163,18 @@ internal sealed class RegionMap
         {
             topic.Publishers = publishers;
             _restricted.Add(topic);
+        }
+    }
+
+    /// <summary>
+    /// Keeps a topic apart from topics of other enclosures, and of none: they share no region from the next configuration on. Who may
+    /// publish in a topic has the keys of its regions, and can so read what else is sent there.
+    /// </summary>
+    public void SetEnclosure(ulong topicId, ulong enclosure)
+    {
+        if (_topics.TryGetValue(topicId, out var topic) && topic.Enclosure != enclosure)
+        {
+            _sets.SetPlace(topic, topic.IsPinned, enclosure);
         }
     }
 

@@ -17,7 +17,8 @@ namespace QuickSilver.Membership.Regions;
 // nodes therefore change regions at most ten times for each change of a subscription: once for the change itself, four times for topics
 // that move, and five times for new partitions. A system without changes has no moves.
 //
-// A pinned topic has a set of its own in addition to these, whatever it costs. The rules above do not apply to pinned topics.
+// A pinned topic has a set of its own in addition to these, whatever it costs, and so have all topics of one enclosure together. The rules
+// above do not apply to them.
 internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> keyOfTopic)
 {
     private const int ChangesToSubscribers = 2;
@@ -25,7 +26,7 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
     private const int LeastSaving = 4;
 
     private readonly List<SetOverlaps> _sets = [];
-    private readonly PinnedSets _pinned = new(rules, keyOfTopic);
+    private readonly SetsApart _apart = new(rules, keyOfTopic);
     private readonly List<MappedTopic> _changed = [];
     private readonly List<Place> _moved = [];
     // With one region for all, the topics that anybody wants. Otherwise null.
@@ -89,31 +90,38 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
     /// <summary>Called when the topic lost a subscriber, possibly because its node was removed.</summary>
     public void NoteLost(MappedTopic topic) => NoteChange(topic, subscriptions: -1);
 
-    /// <summary>Changes whether the topic is pinned, which is possible if only one node has it open.</summary>
-    public void SetPinned(MappedTopic topic, bool isPinned)
+    /// <summary>Changes with which other topics the topic may share its set.</summary>
+    public void SetPlace(MappedTopic topic, bool isPinned, ulong enclosure)
     {
         TakeOut(topic);
-        CloseIfPinned(topic);
+        CloseIfApart(topic);
         topic.Set = -1;
-        // The subscriptions of shared topics are counted; those of pinned topics are not.
-        _subscriptions += isPinned ? -topic.Subscribers : topic.Subscribers;
+        bool wasApart = topic.IsApart;
         topic.IsPinned = isPinned;
+        topic.Enclosure = enclosure;
+        if (topic.IsApart != wasApart)
+        {
+            // The subscriptions of shared topics are counted; those of topics that are apart are not.
+            _subscriptions += wasApart ? topic.Subscribers : -topic.Subscribers;
+            _hasCommonChanged |= _common?.Remove(topic.Id) == true;
+        }
+
         NoteChange(topic, subscriptions: 0);
     }
 
-    private SetOverlaps SetOf(int set) => set < rules.MaxSets ? _sets[set] : _pinned[set];
+    private SetOverlaps SetOf(int set) => set < rules.MaxSets ? _sets[set] : _apart[set];
 
-    private void CloseIfPinned(MappedTopic topic)
+    private void CloseIfApart(MappedTopic topic)
     {
         if (topic.Set >= rules.MaxSets)
         {
-            _pinned.Close(topic.Set);
+            _apart.Close(topic);
         }
     }
 
     private void NoteChange(MappedTopic topic, int subscriptions)
     {
-        if (!topic.IsPinned)
+        if (!topic.IsApart)
         {
             _subscriptions += subscriptions;
             _changesSincePartition++;
@@ -145,18 +153,18 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
             }
         }
 
-        // After a new partition, only pinned topics are left to place.
+        // After a new partition, only topics that are apart are left to place.
         foreach (var topic in _changed)
         {
             if (topic.Subscribers == 0)
             {
-                CloseIfPinned(topic);
+                CloseIfApart(topic);
                 _hasCommonChanged |= _common?.Remove(topic.Id) == true;
                 topic.Set = -1;
             }
             else if (topic.Set < 0)
             {
-                Put(topic, topic.IsPinned ? _pinned.Open() : SetFor(topic));
+                Put(topic, topic.IsApart ? _apart.Open(topic) : SetFor(topic));
             }
             else if (rules.Policy == TopicSetPolicy.LeastCost && topic.ChangesSincePlaced * ChangesToSubscribers >= topic.Subscribers)
             {
@@ -176,7 +184,7 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
     {
         foreach (var topic in _changed)
         {
-            if (topic is { Subscribers: > 0, Set: < 0, IsPinned: false } && topic.SetBefore(rules.MaxSets) is var set and >= 0)
+            if (topic is { Subscribers: > 0, Set: < 0, IsApart: false } && topic.SetBefore(rules.MaxSets) is var set and >= 0)
             {
                 while (_sets.Count < set)
                 {
@@ -206,7 +214,7 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
     /// <summary>Called when the configuration is made.</summary>
     public void EndChange()
     {
-        _pinned.EndChange();
+        _apart.EndChange();
         foreach (var topic in _changed)
         {
             topic.IsChanged = false;
@@ -236,7 +244,7 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
         var all = new List<MappedTopic>();
         foreach (var topic in topics)
         {
-            if (topic.IsPinned)
+            if (topic.IsApart)
             {
                 continue;
             }
@@ -345,12 +353,12 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
 
     private void Put(MappedTopic topic, int set)
     {
-        if (!topic.IsPinned && set == _sets.Count)
+        if (!topic.IsApart && set == _sets.Count)
         {
             _sets.Add(new SetOverlaps(set, rules, keyOfTopic));
         }
 
-        _hasCommonChanged |= !topic.IsPinned && _common?.Add(topic.Id) == true;
+        _hasCommonChanged |= !topic.IsApart && _common?.Add(topic.Id) == true;
         topic.Set = set;
         topic.ChangesSincePlaced = 0;
         topic.Weight = topic.Subscribers;
@@ -365,7 +373,7 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
 
     private void Enter(MappedNode node, MappedTopic topic)
     {
-        var place = node.PlaceIn(topic.Set) ?? node.AddPlace(topic.Set, keyOfTopic, topic.IsPinned ? null : _common);
+        var place = node.PlaceIn(topic.Set) ?? node.AddPlace(topic.Set, keyOfTopic, topic.IsApart ? null : _common);
         SetOf(topic.Set).Enter(place, topic);
         MarkMoved(place);
     }

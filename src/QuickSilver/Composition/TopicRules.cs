@@ -59,7 +59,7 @@ internal sealed class TopicRules : ITopicAccess
                 throw new JsonException($"the topic \"{topic}\" is neither a name, nor the beginning of names up to a slash, nor *");
             }
 
-            var rule = new Rule(NamesOf(one, "publish", topic), NamesOf(one, "subscribe", topic));
+            var rule = new Rule(topic, NamesOf(one, "publish", topic), NamesOf(one, "subscribe", topic));
             if (!rules.TryAdd(topic, rule) || rules.Count > MostRules)
             {
                 throw new JsonException(rules.Count > MostRules
@@ -72,6 +72,9 @@ internal sealed class TopicRules : ITopicAccess
     }
 
     public bool IsRestricted(string topic) => RuleOf(topic) is { Publish.IsDefault: false };
+
+    // The topics of one rule.
+    public string? EnclosureOf(string topic) => RuleOf(topic) is { Subscribe.IsDefault: false } rule ? rule.Topic : null;
 
     public bool MayPublish(string identity, string topic) => RuleOf(topic) is not { } rule || Has(rule.Publish, identity);
 
@@ -115,7 +118,7 @@ internal sealed class TopicRules : ITopicAccess
         return names.Contains(Everybody) ? default : [.. names];
     }
 
-    private sealed record Rule(ImmutableArray<string> Publish, ImmutableArray<string> Subscribe);
+    private sealed record Rule(string Topic, ImmutableArray<string> Publish, ImmutableArray<string> Subscribe);
 }
 
 // The rules of the program that hosts the service. What they throw denies the right.
@@ -124,6 +127,8 @@ internal sealed class ProgramRights(ITopicRights rights) : ITopicAccess
     public string Source => $"the rules of the program ({rights.GetType().Name})";
 
     public bool IsRestricted(string topic) => true;
+
+    public string? EnclosureOf(string topic) => null;
 
     public bool MayPublish(string identity, string topic) =>
         Ask(static (rights, of) => rights.MayPublish(of.Identity, of.Topic), identity, topic);

@@ -54,6 +54,12 @@ internal sealed class MapHistory(Func<ulong, TopicSetKey> keyOfTopic, TopicSetRu
 
     public int MostSets { get; private set; }
 
+    /// <summary>The enclosure of each topic, as of the next configuration.</summary>
+    public Func<ulong, ulong> EnclosureOf { get; set; } = static _ => 0;
+
+    /// <summary>The most topics that shared a region and an enclosure.</summary>
+    public int MostEnclosed { get; private set; }
+
     public void Do(Step step)
     {
         var node = new NodeKey((ulong)step.Node + 1, 1);
@@ -146,6 +152,11 @@ internal sealed class MapHistory(Func<ulong, TopicSetKey> keyOfTopic, TopicSetRu
 
     public void MakeConfiguration()
     {
+        foreach (ulong topic in Map.Topics.Keys)
+        {
+            Map.SetEnclosure(topic, EnclosureOf(topic));
+        }
+
         Map.Apply(++_configuration);
         foreach (var (node, told) in _told)
         {
@@ -234,6 +245,8 @@ internal sealed class MapHistory(Func<ulong, TopicSetKey> keyOfTopic, TopicSetRu
 
         foreach (var region in Map.Regions.Values)
         {
+            ulong enclosure = Assert.Single(region.Topics.Select(topic => EnclosureOf(topic.Id)).Distinct());
+            MostEnclosed = Math.Max(MostEnclosed, enclosure == 0 ? 0 : region.Topics.Length);
             Assert.Equal(region.AwaitingViewEnd.Count, region.AwaitingViewEnd.Distinct().Count());
             Assert.All(region.AwaitingViewEnd, node => Assert.Contains(node.Key, _roles.Keys));
         }

@@ -10,6 +10,12 @@ internal interface ITopicAccess
     /// <summary>Whether there is a rule of who may publish in the topic. Where there is none, everybody may.</summary>
     bool IsRestricted(string topic);
 
+    /// <summary>
+    /// What the topic has in common with topics of which the same identities may subscribe; null: everybody may, or it is not known without
+    /// asking for each identity.
+    /// </summary>
+    string? EnclosureOf(string topic);
+
     bool MayPublish(string identity, string topic);
 
     bool MaySubscribe(string identity, string topic);

@@ -11,6 +11,9 @@ namespace QuickSilver.Membership.Service.Access;
 // Told are those identities that are in the cluster, not those that have the topic open: a node is announced in a configuration together
 // with what its identity may do, and sends nothing that anybody takes before. So nothing of a publisher with the right is ever refused.
 //
+// Whoever may publish in a topic has the keys of its regions. So a topic that not everybody may subscribe to is enclosed: it shares regions
+// only with topics that the same may subscribe to, as far as the rules tell which these are, and otherwise with none.
+//
 // Invariant: what an identity may do in a topic is asked once, and does not change while the topic is known here.
 internal sealed class TopicRights(ITopicAccess access, RegionMap map)
 {
@@ -35,7 +38,7 @@ internal sealed class TopicRights(ITopicAccess access, RegionMap map)
         {
             if (topic.Ask(access, name, _identities[name]))
             {
-                map.SetPublishers(topicId, topic.Publishers);
+                Tell(topicId, topic);
             }
         }
     }
@@ -52,7 +55,8 @@ internal sealed class TopicRights(ITopicAccess access, RegionMap map)
     /// <summary>A topic is open, perhaps anew.</summary>
     public void OnOpen(TopicRequest request)
     {
-        if (!access.IsRestricted(request.Name))
+        bool isRestricted = access.IsRestricted(request.Name);
+        if (!isRestricted && access.EnclosureOf(request.Name) is null)
         {
             return;
         }
@@ -60,7 +64,7 @@ internal sealed class TopicRights(ITopicAccess access, RegionMap map)
         if (!_topics.TryGetValue(request.TopicId, out var topic))
         {
             ForgetClosed();
-            topic = new Restricted(request.Name);
+            topic = new Restricted(request.Name, isRestricted, access.EnclosureOf(request.Name));
             _topics.Add(request.TopicId, topic);
             foreach (var (name, id) in _identities)
             {
@@ -68,7 +72,17 @@ internal sealed class TopicRights(ITopicAccess access, RegionMap map)
             }
         }
 
-        map.SetPublishers(request.TopicId, topic.Publishers);
+        Tell(request.TopicId, topic);
+    }
+
+    private void Tell(ulong topicId, Restricted topic)
+    {
+        if (topic.HasPublishers)
+        {
+            map.SetPublishers(topicId, topic.Publishers);
+        }
+
+        map.SetEnclosure(topicId, topic.Enclosure);
     }
 
     private void ForgetClosed()
@@ -87,19 +101,33 @@ internal sealed class TopicRights(ITopicAccess access, RegionMap map)
         }
     }
 
-    private sealed class Restricted(string name)
+    private sealed class Restricted(string name, bool hasPublishers, string? enclosure)
     {
+        /// <summary>Whether there is a rule of who may publish.</summary>
+        public bool HasPublishers => hasPublishers;
+
         public ImmutableArray<ulong> Publishers { get; private set; } = [];
 
+        /// <summary>0: everybody in the cluster may subscribe.</summary>
+        public ulong Enclosure { get; private set; } = enclosure is null ? 0 : TopicId.Of(enclosure);
+
+        /// <summary>Asks what an identity may do. True: the topic's publishers or its enclosure are others than before.</summary>
         public bool Ask(ITopicAccess access, string identity, ulong id)
         {
-            if (!access.MayPublish(identity, name))
+            bool hasChanged = false;
+            if (access.MayPublish(identity, name))
             {
-                return false;
+                Publishers = Publishers.Add(id);
+                hasChanged = true;
             }
 
-            Publishers = Publishers.Add(id);
-            return true;
+            if (Enclosure == 0 && !access.MaySubscribe(identity, name))
+            {
+                Enclosure = TopicId.Of(name);
+                hasChanged = true;
+            }
+
+            return hasChanged;
         }
     }
 }
