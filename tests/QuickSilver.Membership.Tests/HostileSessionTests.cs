@@ -175,6 +175,23 @@ public sealed class HostileSessionTests
     }
 
     [Fact]
+    public void Registrations_of_one_certificate_leave_room_for_those_of_others()
+    {
+        var limits = new SessionLimits { MaxRegistrationBytes = 2_000, MaxRegistrationBytesInAll = 5_000 };
+        var room = new RegistrationRoom(limits);
+        Assert.True(room.TryTake("greedy", 1_500));
+        Assert.False(room.TryTake("greedy", 501));
+        Assert.True(room.TryTake("greedy", 500));
+        Assert.True(room.TryTake("modest", 2_000));
+        Assert.True(room.TryTake("late", 1_000));
+        Assert.False(room.TryTake("late", 1));
+        room.GiveBack("greedy", 1_500);
+        Assert.True(room.TryTake("late", 1_000));
+        Assert.True(room.TryTake("greedy", 500));
+        Assert.False(room.TryTake("greedy", 1));
+    }
+
+    [Fact]
     public void Concurrent_registrations_are_bounded_and_refused_clients_retry()
     {
         var limits = new SessionLimits { MaxRegistrationBytesInAll = 4_000 };

@@ -268,7 +268,7 @@ internal sealed class ControlSession : IControlStreamHandler
             return Invalid(ControlMessageKind.Join, fault);
         }
 
-        _registration = new Registration(join);
+        _registration = new Registration(join, RegistrationRoom.PeerOf(_stream));
         _stage = Stage.Registering;
         _requests.OnJoin(this, join);
         return null;
@@ -317,24 +317,25 @@ internal sealed class ControlSession : IControlStreamHandler
         }
 
         var registration = _registration!;
-        registration.Bytes += body.Length;
-        _context.RegisteringBytes += body.Length;
-        if (_context.RegisteringBytes > _context.Limits.MaxRegistrationBytesInAll)
-        {
-            _context.Counters.RegistrationsPutOff++;
-            Close("too many nodes are registering at the same time");
-            return null;
-        }
-
         if (kind != ControlMessageKind.SetTopic)
         {
             return OutOfOrder(kind);
         }
 
-        if (registration.Topics.Count >= _context.Limits.MaxTopics || registration.Bytes > _context.Limits.MaxRegistrationBytes)
+        long bytes = registration.Bytes + body.Length;
+        if (registration.Topics.Count >= _context.Limits.MaxTopics || bytes > _context.Limits.MaxRegistrationBytes)
         {
             return $"the registration exceeds {_context.Limits.MaxTopics} topics or {_context.Limits.MaxRegistrationBytes} bytes";
         }
+
+        if (!_context.Registrations.TryTake(registration.Peer, body.Length))
+        {
+            _context.Counters.RegistrationsPutOff++;
+            Close("too many nodes are registering at the same time, of this machine or certificate or in all");
+            return null;
+        }
+
+        registration.Bytes = bytes;
 
         if (!ControlFrame.TryRead(body, registration.Contracts, SetTopicMessage.Read, out var topic, out string? fault))
         {
@@ -352,13 +353,18 @@ internal sealed class ControlSession : IControlStreamHandler
 
     private void EndRegistration()
     {
-        _context.RegisteringBytes -= _registration?.Bytes ?? 0;
-        _registration = null;
+        if (_registration is { } ended)
+        {
+            _context.Registrations.GiveBack(ended.Peer, ended.Bytes);
+            _registration = null;
+        }
     }
 
     // What a node that joins says between Join and JoinComplete.
-    private sealed class Registration(JoinMessage join)
+    private sealed class Registration(JoinMessage join, object peer)
     {
+        public object Peer { get; } = peer;
+
         public JoinMessage Join { get; } = join;
 
         public List<SetTopicMessage> Topics { get; } = [];
@@ -479,6 +485,5 @@ internal sealed record SessionContext(
     /// <summary>Where it is recorded who came in, who did not, and who was denied what.</summary>
     public ILogger Audit { get; init; } = Logger;
 
-    // Of topics that are named by nodes whose registration is not complete.
-    public long RegisteringBytes { get; set; }
+    public RegistrationRoom Registrations { get; } = new(Limits);
 }

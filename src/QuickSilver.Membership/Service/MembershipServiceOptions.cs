@@ -82,7 +82,8 @@ internal sealed record SessionLimits
     public long MaxPendingBytes { get; init; } = 8L << 20;
     // Topics of one node.
     public int MaxTopics { get; init; } = 131_072;
-    // Bytes of topics registered between Join and JoinComplete: whatever was granted can be registered again.
+    // Bytes of topics registered between Join and JoinComplete: whatever was granted can be registered again. All sessions of one
+    // certificate, or of one machine where none are shown, together have no more.
     public long MaxRegistrationBytes { get; init; } = 160L << 20;
     // The same of all clients together; who finds no room comes again.
     public long MaxRegistrationBytesInAll { get; init; } = 256L << 20;
