@@ -15,7 +15,8 @@ namespace QuickSilver.Seeds.Tests;
 // Many seeds, and one again:
 //   QS_SEEDS=2000 dotnet test tests/QuickSilver.Seeds.Tests -c Release --filter "FullyQualifiedName~MixedFaultsCampaign"
 //   QS_SEEDS=1 QS_FIRST_SEED=<seed> (the same); QS_RECORDS=<file> writes all records of the run and its logs
-// QS_HARDSHIPS=<names> has each seed meet these and no others, QS_STANDING=<name> chooses the fault that stands.
+// QS_HARDSHIPS=<names> has each seed meet these and no others, QS_ALSO=<names> these besides those that it draws, and QS_STANDING=<name>
+// chooses the fault that stands.
 public sealed class MixedFaultsCampaign(ITestOutputHelper output)
 {
     private const int FewestSeeds = 8;
@@ -159,7 +160,7 @@ internal sealed class MixedFaults(
     {
         var scene = FirstScene(seed);
         scene = scene with { Cluster = scene.Cluster with { PinsTopics = pinsTopics } };
-        var drawn = hardships ?? HardshipTable.Asked ?? HardshipTable.Draw(seed);
+        var drawn = hardships ?? HardshipTable.Asked ?? (HardshipTable.Draw(seed) | HardshipTable.Also);
         if (pinsTopics)
         {
             // A new view waits for all that was sent in the one before it: a faulty sender holds its topic until it is removed.

@@ -106,8 +106,10 @@ internal static class HardshipTable
     ];
 
     /// <summary>Those that QS_HARDSHIPS names, in every seed; null where it says nothing.</summary>
-    public static Hardships? Asked =>
-        Environment.GetEnvironmentVariable("QS_HARDSHIPS") is { Length: > 0 } names ? Enum.Parse<Hardships>(names, ignoreCase: true) : null;
+    public static Hardships? Asked => Named("QS_HARDSHIPS");
+
+    /// <summary>Those that QS_ALSO names: every seed meets them besides what it draws.</summary>
+    public static Hardships Also => Named("QS_ALSO") ?? Hardships.None;
 
     public static Hardships Draw(ulong seed)
     {
@@ -124,6 +126,9 @@ internal static class HardshipTable
 
         return drawn;
     }
+
+    private static Hardships? Named(string variable) =>
+        Environment.GetEnvironmentVariable(variable) is { Length: > 0 } names ? Enum.Parse<Hardships>(names, ignoreCase: true) : null;
 
     private static Simulation.Machines.SeededRandom SeededRandomOf(ulong seed, ulong owner) =>
         Simulation.Machines.SeededRandom.Derive(seed, purpose: 23, owner);
