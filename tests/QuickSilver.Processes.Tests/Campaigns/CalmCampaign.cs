@@ -8,11 +8,12 @@ namespace QuickSilver.Processes.Tests.Campaigns;
 // The membership service removes nobody who lives, however short of time everybody is, and everything is delivered.
 //   calm [minutes=30] [nodes=16] [loss=5] [publishers=4] [rate=100] [pausers=2] [busy=2] [logs=FOLDER]
 //
-// Every node subscribes, some publish at a steady rate. The network loses frames of all kinds, busy processes compete for the
+// Every node subscribes, some publish at a steady rate, and everything is protected by a secret. The network loses frames of all kinds, busy processes compete for the
 // processors, and nodes stand still at random: see RandomPauses.
 internal sealed class CalmCampaign(CampaignLog log, CampaignArguments arguments)
 {
     private const int PayloadBytes = 500;
+    private const double LeastShare = 0.95;
     private const string Removal = "is removed:";
     private readonly int _nodes = arguments.Number("nodes", 16);
     private readonly int _publishers = arguments.Number("publishers", 4);
@@ -22,7 +23,8 @@ internal sealed class CalmCampaign(CampaignLog log, CampaignArguments arguments)
 
     public void RunAll()
     {
-        using var run = new StreamNodes(new QsmCluster(_nodes, service: ["--verbose"]));
+        using var secret = new SecretFile();
+        using var run = new StreamNodes(new QsmCluster(_nodes, service: ["--verbose"], secretFile: secret.Path));
         List<NodeProcess> nodes = [.. Enumerable.Range(1, _nodes).Select(host => run.Subscriber(host, "calm reliable handler"))];
         try
         {
@@ -52,16 +54,18 @@ internal sealed class CalmCampaign(CampaignLog log, CampaignArguments arguments)
 
         publishers.ForEach(node => node.Feed($"pace calm {(_minutes + 1) * 60} {PayloadBytes} {arguments.Number("rate", 100)}\n"));
         int told = 0;
+        List<double> shares = [];
         using (var pauses = new RandomPauses(nodes, arguments.Number("pausers", 2), seed: 1))
         {
             var share = new ProcessorShare();
             for (int minute = 1; minute <= _minutes; minute++)
             {
                 Thread.Sleep(TimeSpan.FromMinutes(1));
+                shares.Add(share.Take());
                 log.Say(string.Create(
                     CultureInfo.InvariantCulture,
                     $"minute {minute}: {Removals(run).Length} removals, {nodes.Count(node => node.HasExited)} processes ended, "
-                    + $"{pauses.Pauses} pauses, {pauses.Collections} collections, processors {100 * share.Take():0} % used, "
+                    + $"{pauses.Pauses} pauses, {pauses.Collections} collections, processors {100 * shares[^1]:0} % used, "
                     + $"{loss} % of frames lost"));
                 foreach (string removal in Removals(run).Skip(told))
                 {
@@ -71,6 +75,8 @@ internal sealed class CalmCampaign(CampaignLog log, CampaignArguments arguments)
             }
         }
 
+        double median = shares.Order().ElementAt(shares.Count / 2);
+        log.Hold(median >= LeastShare, string.Create(CultureInfo.InvariantCulture, $"processors {100 * median:0} % used, median of minutes"));
         publishers.ForEach(node => node.Feed("halt\n"));
         long sent = publishers.Sum(node => long.Parse(
             StreamNodes.WaitFor(node, "published calm").Split(' ')[^1], CultureInfo.InvariantCulture));

@@ -10,7 +10,7 @@ namespace QuickSilver.Processes.Tests.Campaigns;
 //
 // A publisher sends to three readers all the time. One of them is killed, in turn by kill -9, after which its connection closes, and by
 // the loss of its machine: the network loses all that it sends, and then it is killed, so nobody is told. Another one takes its place. The
-// time is taken from the kill to when each of the others counts one member less.
+// time is taken from the kill to when each of the others counts one member less. Everything is protected by a secret.
 internal sealed class KillCampaign(CampaignLog log, bool isIpv6)
 {
     private const int Victim = 4;
@@ -29,7 +29,8 @@ internal sealed class KillCampaign(CampaignLog log, bool isIpv6)
 
     public void RunAll(int times)
     {
-        using var run = new StreamNodes(new QsmCluster(Members, isIpv6: isIpv6));
+        using var secret = new SecretFile();
+        using var run = new StreamNodes(new QsmCluster(Members, isIpv6: isIpv6, secretFile: secret.Path));
         var publisher = run.Node(1);
         var others = new[] { run.Subscriber(2, "kill reliable handler"), run.Subscriber(3, "kill reliable handler") };
         StreamNodes.Do(publisher, "open kill reliable 2", "open kill");
