@@ -8,6 +8,9 @@ internal static class ClusterSecret
 
     public static string Path => File.Value;
 
+    /// <summary>A command line as others would write it.</summary>
+    public static string Hide(string command) => File.IsValueCreated ? command.Replace(File.Value, "cluster.secret") : command;
+
     private static string Make()
     {
         var folder = Directory.CreateTempSubdirectory("campaign");

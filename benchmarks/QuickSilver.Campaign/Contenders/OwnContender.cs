@@ -13,9 +13,9 @@ internal sealed class OwnContender(ITestbed testbed, string name, OwnTraffic tra
 
     public bool IsOwn => true;
 
-    public string Command(Load load, int seconds) =>
+    public string Command(Load load, int seconds) => ClusterSecret.Hide(
         $"{testbed.Description(load.Receivers)}qsm perf send TOPIC {string.Join(' ', traffic.SenderOptions(load, seconds))} --json\n"
-        + $"    {load.Receivers} × qsm perf receive TOPIC {string.Concat(ReceiverOptions().Select(option => $"{option} "))}--json";
+        + $"    {load.Receivers} × qsm perf receive TOPIC {string.Concat(ReceiverOptions().Select(option => $"{option} "))}--json");
 
     public Measurement Run(Load load, int seconds)
     {
