@@ -2,6 +2,7 @@ using System.Net;
 using FsCheck;
 using FsCheck.Fluent;
 using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Protocol;
 
 namespace QuickSilver.Membership.Tests;
 

@@ -1,5 +1,6 @@
 using System.Net;
 using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Tests.Infrastructure;
 
 namespace QuickSilver.Membership.Tests;

@@ -1,4 +1,5 @@
 using QuickSilver.Core.Transport;
+using QuickSilver.Membership.Protocol;
 
 namespace QuickSilver.Membership.Client;
 

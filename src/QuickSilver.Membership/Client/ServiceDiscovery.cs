@@ -2,6 +2,7 @@ using System.Net;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Transport;
+using QuickSilver.Membership.Client.Hosting;
 using QuickSilver.Membership.Service;
 
 namespace QuickSilver.Membership.Client;

@@ -10,8 +10,8 @@ namespace QuickSilver.Membership.Regions;
 // Topics are partitioned into sets. The subscribers of a topic are exactly the members of its regions. All these regions belong to the
 // topic's set, and each subscriber is a member of one of them. A node is a member of at most one region of a set, together with the nodes
 // that subscribe to the same topics of that set. Nodes that only publish are members of none. A pinned topic has a set of its own and
-// therefore one region, whose members are its subscribers. Topics of one enclosure have a set of their own together. What a node has been told in all configurations together is what it would be
-// told if it joined now. The view numbers of a region only increase.
+// therefore one region, whose members are its subscribers. Topics of one enclosure have a set of their own together. What a node has been
+// told in all configurations together is what it would be told if it joined now. The view numbers of a region only increase.
 internal sealed class RegionMap
 {
     private readonly TopicSets _sets;

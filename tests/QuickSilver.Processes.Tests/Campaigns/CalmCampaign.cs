@@ -8,8 +8,8 @@ namespace QuickSilver.Processes.Tests.Campaigns;
 // The membership service removes nobody who lives, however short of time everybody is, and everything is delivered.
 //   calm [minutes=30] [nodes=16] [loss=5] [publishers=4] [rate=100] [pausers=2] [busy=2] [logs=FOLDER]
 //
-// Every node subscribes, some publish at a steady rate, and everything is protected by a secret. The network loses frames of all kinds, busy processes compete for the
-// processors, and nodes stand still at random: see RandomPauses.
+// Every node subscribes, some publish at a steady rate, and everything is protected by a secret. The network loses frames of all kinds,
+// busy processes compete for the processors, and nodes stand still at random: see RandomPauses.
 internal sealed class CalmCampaign(CampaignLog log, CampaignArguments arguments)
 {
     private const int PayloadBytes = 500;
@@ -76,7 +76,9 @@ internal sealed class CalmCampaign(CampaignLog log, CampaignArguments arguments)
         }
 
         double median = shares.Order().ElementAt(shares.Count / 2);
-        log.Hold(median >= LeastShare, string.Create(CultureInfo.InvariantCulture, $"processors {100 * median:0} % used, median of minutes"));
+        log.Hold(
+            median >= LeastShare,
+            string.Create(CultureInfo.InvariantCulture, $"processors {100 * median:0} % used, the median of the minutes"));
         publishers.ForEach(node => node.Feed("halt\n"));
         long sent = publishers.Sum(node => long.Parse(
             StreamNodes.WaitFor(node, "published calm").Split(' ')[^1], CultureInfo.InvariantCulture));

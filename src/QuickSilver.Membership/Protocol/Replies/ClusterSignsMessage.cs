@@ -1,4 +1,3 @@
-using QuickSilver.Membership.Client;
 using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Membership.Protocol.Replies;

@@ -1,5 +1,4 @@
 using QuickSilver.Core.Alarms;
-using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Signs;

@@ -1,6 +1,7 @@
 using System.Net;
+using QuickSilver.Membership.Protocol;
 
-namespace QuickSilver.Membership.Client;
+namespace QuickSilver.Membership.Client.Hosting;
 
 // Where nothing authenticates datagrams, but streams do: asks the hosts that datagrams name how they stand, over a stream on which both
 // sides prove who they are. What a forged datagram names proves nothing, and costs a connection.

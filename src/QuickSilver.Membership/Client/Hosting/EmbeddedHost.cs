@@ -3,10 +3,11 @@ using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Diagnostics;
+using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Service;
 using QuickSilver.Membership.Service.Stores;
 
-namespace QuickSilver.Membership.Client;
+namespace QuickSilver.Membership.Client.Hosting;
 
 // A membership service inside a node, and the answers by which others find it. Two nodes may begin to host in the same
 // moment, or on two sides of a network that was torn: so a host looks for others, often at first and then now and again, and

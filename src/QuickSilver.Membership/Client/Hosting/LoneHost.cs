@@ -2,7 +2,7 @@ using System.Net;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Membership.Diagnostics;
 
-namespace QuickSilver.Membership.Client;
+namespace QuickSilver.Membership.Client.Hosting;
 
 // Whether a host can be found at all: discovery goes by multicast, and on a network that carries none each node hosts for itself.
 //
