@@ -256,7 +256,8 @@ internal sealed class MulticastNode
 
     public void OnExpelled(string reason) => Observer?.OnExpelled(reason);
     public void OnGaveUp(string reason) => Observer?.OnGaveUp(reason);
-    public void OnTopicRefused(ulong topicId, string reason) => Observer?.OnTopicRefused(topicId, reason);
+    public void OnTopicRefused(ulong topicId, string reason, string? deniedTo = null) =>
+        Observer?.OnTopicRefused(topicId, reason, deniedTo);
     public void OnServiceReachable(bool reachable) => Observer?.OnServiceReachable(reachable);
     public void OnServiceSilent(TimeSpan since) => Observer?.OnServiceSilent(since);
 

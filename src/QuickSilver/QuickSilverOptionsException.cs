@@ -1,12 +1,14 @@
+using QuickSilver.Core.Security.Identities;
+
 namespace QuickSilver;
 
 /// <summary>The exception that is thrown for an invalid option. The message names the option, its value and the valid values.</summary>
 public sealed class QuickSilverOptionsException : QuickSilverException
 {
     internal QuickSilverOptionsException(IReadOnlyList<string> failures)
-        : base(string.Join(" ", failures))
+        : base(Secret.Hide(string.Join(" ", failures)))
     {
-        Failures = failures;
+        Failures = [.. failures.Select(Secret.Hide)];
     }
 
     internal QuickSilverOptionsException(string failure, Exception cause)
@@ -15,9 +17,9 @@ public sealed class QuickSilverOptionsException : QuickSilverException
     }
 
     internal QuickSilverOptionsException(IReadOnlyList<string> failures, Exception cause)
-        : base(string.Join(" ", failures), cause)
+        : base(Secret.Hide(string.Join(" ", failures)), cause)
     {
-        Failures = failures;
+        Failures = [.. failures.Select(Secret.Hide)];
     }
 
     /// <summary>One sentence for each invalid option.</summary>

@@ -118,6 +118,27 @@ public sealed class AccessTests
         Assert.True(cluster.Counters.SessionsRefused > 0);
     }
 
+    [Fact]
+    public void A_session_ends_with_the_certificate_and_who_has_another_one_by_then_goes_on_as_the_same_member()
+    {
+        var renewed = Add(1, "pricer");
+        var expired = Add(2, "reader");
+        var until = renewed.Environment.UtcNow + TimeSpan.FromSeconds(10);
+        renewed.Environment.CertificateUntil = expired.Environment.CertificateUntil = until;
+        _cluster.Run(9);
+        Assert.Equal(2, renewed.Nodes.Count);
+        renewed.Environment.CertificateUntil = until.AddDays(1);
+        // As one that nobody believes any more.
+        expired.Environment.World.IsBlocked = (from, to) => from == expired.Environment || to == expired.Environment;
+        _cluster.Run(2);
+        Assert.Equal(2, _cluster.Counters.SessionsExpired);
+        _cluster.Run(10);
+        Assert.True(renewed.Client.IsReachable);
+        Assert.Equal(1, _cluster.Counters.NodesResumed);
+        Assert.Equal([renewed.Key], renewed.Nodes.Keys);
+        Assert.Equal(2, _cluster.Counters.SessionsExpired);
+    }
+
     private FakeNode Add(ulong id, string identity)
     {
         var node = _cluster.AddNode(id);

@@ -517,7 +517,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         if (lost is not null)
         {
             _logger.TopicLost(lost.Name, outcome.Refusal);
-            _observer.OnTopicRefused(lost.TopicId, outcome.Refusal);
+            _observer.OnTopicRefused(lost.TopicId, outcome.Refusal, outcome.DeniedTo);
         }
 
         callback?.Invoke();

@@ -12,6 +12,8 @@ internal sealed class ServiceCounters
     public long HandshakesAbandoned { get; set; }
     public long TlsRefused { get; set; }
     public long SessionsNeverJoined { get; set; }
+    // Sessions that ended with the certificate that was shown.
+    public long SessionsExpired { get; set; }
     public long RegistrationsPutOff { get; set; }
     public long SlowSessionsClosed { get; set; }
     public long GreedySessionsClosed { get; set; }

@@ -41,6 +41,8 @@ internal sealed class ControlSession : IControlStreamHandler
     private Alarm? _deadline;
     // Null but while it registers.
     private Registration? _registration;
+    // Null where the peer has shown no certificate.
+    private readonly Alarm? _certificateEnds;
     // Null until it first asks for what costs much.
     private RateLimit? _costs;
     private Stage _stage = Stage.Connected;
@@ -52,6 +54,11 @@ internal sealed class ControlSession : IControlStreamHandler
         _requests = requests;
         _deadline = new Alarm(OnDeadline);
         context.Environment.Schedule(_deadline, context.Limits.JoinTimeout);
+        if (stream.PeerCertificate is { } certificate)
+        {
+            _certificateEnds = new Alarm(OnCertificateEnds);
+            context.Environment.Schedule(_certificateEnds, LeftOf(certificate));
+        }
     }
 
     public Member? Member { get; private set; }
@@ -455,6 +462,25 @@ internal sealed class ControlSession : IControlStreamHandler
         Close("timed out waiting for the node to join");
     }
 
+    // Who has another one by now shows it when it connects again, and goes on as the same member.
+    private void OnCertificateEnds()
+    {
+        var certificate = _stream.PeerCertificate!;
+        var left = LeftOf(certificate);
+        if (left > TimeSpan.Zero)
+        {
+            // The wall clock was set back.
+            _context.Environment.Schedule(_certificateEnds!, left);
+            return;
+        }
+
+        string reason = $"its certificate has expired on {certificate.Until.ToUniversalTime():u}";
+        _context.Audit.SessionRefused(certificate.Name, RemoteEndPoint, reason, ++_context.Counters.SessionsExpired);
+        Close(reason);
+    }
+
+    private TimeSpan LeftOf(PeerCertificate certificate) => certificate.Until - _context.Environment.UtcNow;
+
     private void CancelDeadline()
     {
         _context.Environment.CancelIfMade(_deadline);
@@ -468,6 +494,7 @@ internal sealed class ControlSession : IControlStreamHandler
             _stage = Stage.Closed;
             EndRegistration();
             CancelDeadline();
+            _context.Environment.CancelIfMade(_certificateEnds);
             _requests.OnSessionClosed(this);
         }
     }

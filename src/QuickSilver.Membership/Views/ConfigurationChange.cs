@@ -62,7 +62,7 @@ internal interface IMembershipObserver
     void OnGaveUp(string reason);
 
     /// <summary>The service refuses a topic that was open, now that the node has registered anew: it is open no more.</summary>
-    void OnTopicRefused(ulong topicId, string reason);
+    void OnTopicRefused(ulong topicId, string reason, string? deniedTo = null);
 
     /// <summary>
     /// The key of packets that concern no view, ahead of the configuration: who is not a member yet needs it for the echoes of an inquiry.

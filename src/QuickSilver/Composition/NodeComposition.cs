@@ -6,6 +6,7 @@ using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
+using QuickSilver.Core.Security.Identities;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Protocol.Replies;
@@ -33,7 +34,11 @@ internal static class NodeComposition
         var credentials = SecurityComposition.CredentialsOf(options, logs);
         if (credentials is not null)
         {
-            SecurityComposition.CheckOwn(credentials);
+            SecurityComposition.CheckOwn(credentials, PeerRole.Node);
+            if (options is { MembershipMode: MembershipMode.Host, MembershipService: null })
+            {
+                SecurityComposition.CheckOwn(credentials, PeerRole.Service);
+            }
         }
 
         CheckDiscovery(options, choice.Address);

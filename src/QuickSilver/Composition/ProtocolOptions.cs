@@ -1,6 +1,7 @@
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Sealing;
+using QuickSilver.Core.Security.Identities;
 using QuickSilver.Core.Transport.Tls;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Regions;
@@ -144,7 +145,12 @@ internal sealed class ProtocolOptions
         {
             field = value;
             IsSealed |= value is not null;
-            Discovery = Discovery with { Keys = value is null ? null : () => value.Latest.DiscoveryKeys };
+            // Nobody would believe a service with a certificate for nodes only.
+            Discovery = value is null ? Discovery with { Keys = null } : Discovery with
+            {
+                Keys = () => value.Latest.DiscoveryKeys,
+                Hosts = Discovery.Hosts && SecurityComposition.FaultOf(value, PeerRole.Service) is null,
+            };
         }
     }
 }

@@ -42,17 +42,34 @@ internal static class SecurityComposition
         }
     }
 
-    /// <summary>A node whose certificate nobody believes would be told less by those who refuse it.</summary>
-    /// <exception cref="QuickSilverOptionsException">It is out of date, or not for a node.</exception>
-    public static void CheckOwn(IStreamCredentials credentials)
+    /// <summary>As <see cref="CredentialsOf"/>, for a process that is the membership service.</summary>
+    /// <exception cref="QuickSilverOptionsException">What the options name cannot be used, or not for a service.</exception>
+    public static IStreamCredentials? CredentialsOfService(QuickSilverOptions node, ILoggerFactory logs)
     {
-        if (credentials.Latest.FaultOfOwn(PeerRole.Node, TimeProvider.System.GetUtcNow()) is { } fault)
+        var credentials = CredentialsOf(node, logs);
+        if (credentials is not null)
+        {
+            CheckOwn(credentials, PeerRole.Service);
+        }
+
+        return credentials;
+    }
+
+    /// <summary>Whose certificate nobody believes would be told less by those who refuse it.</summary>
+    /// <exception cref="QuickSilverOptionsException">It is out of date, or not for this role.</exception>
+    public static void CheckOwn(IStreamCredentials credentials, PeerRole role)
+    {
+        if (FaultOf(credentials, role) is { } fault)
         {
             throw new QuickSilverOptionsException(
                 [$"The certificate of the options {nameof(QuickSilverOptions.Security)} cannot be used: {fault}. Replace it, or set the "
                  + "clock."]);
         }
     }
+
+    /// <summary>Why nobody believes what the process shows; null: they may.</summary>
+    public static string? FaultOf(IStreamCredentials credentials, PeerRole role) =>
+        credentials.Latest.FaultOfOwn(role, TimeProvider.System.GetUtcNow());
 
     private static TlsCredentials OfVariable(string variable)
     {

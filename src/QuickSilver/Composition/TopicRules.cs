@@ -18,7 +18,7 @@ internal sealed class TopicRules : ITopicAccess
     private TopicRules(Dictionary<string, Rule> rules, string path)
     {
         _rules = rules;
-        Source = $"the rules in {path}";
+        Source = $"the rules in {path} as they were when the service started";
     }
 
     public string Source { get; }
@@ -51,9 +51,11 @@ internal sealed class TopicRules : ITopicAccess
             throw new JsonException("it has no list \"rules\"");
         }
 
+        CheckKeys(document.RootElement, ["rules"], "it");
         foreach (var one in all.EnumerateArray())
         {
             string topic = TextOf(one, "topic", rules.Count);
+            CheckKeys(one, ["topic", "publish", "subscribe"], $"the rule of the topic \"{topic}\"");
             if (topic != EveryTopic && topic.Contains('*', StringComparison.Ordinal))
             {
                 throw new JsonException($"the topic \"{topic}\" is neither a name, nor the beginning of names up to a slash, nor *");
@@ -106,6 +108,20 @@ internal sealed class TopicRules : ITopicAccess
             ? text
             : throw new JsonException($"rule {index + 1} has no text \"{key}\"");
 
+    // A key that is written wrongly, or twice, would change who may do what without a word.
+    private static void CheckKeys(JsonElement element, string[] known, string what)
+    {
+        var left = new HashSet<string>(known, StringComparer.Ordinal);
+        foreach (var property in element.EnumerateObject())
+        {
+            if (!left.Remove(property.Name))
+            {
+                throw new JsonException(
+                    $"{what} has the key \"{property.Name}\" {(known.Contains(property.Name) ? "twice" : "that is not known")}");
+            }
+        }
+    }
+
     // Default: everybody. Both lists are required, so that none is forgotten.
     private static ImmutableArray<string> NamesOf(JsonElement rule, string key, string topic)
     {
@@ -115,6 +131,11 @@ internal sealed class TopicRules : ITopicAccess
         }
 
         string[] names = [.. value.EnumerateArray().Select(static name => name.GetString() ?? "")];
+        if (Array.Find(names, static name => name != Everybody && name.Contains('*', StringComparison.Ordinal)) is { } pattern)
+        {
+            throw new JsonException($"the rule of the topic \"{topic}\" has the identity \"{pattern}\"; identities are whole names, or *");
+        }
+
         return names.Contains(Everybody) ? default : [.. names];
     }
 

@@ -318,7 +318,8 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         }
     }
 
-    public void OnTopicRefused(ulong topicId, string reason) => _byId.GetValueOrDefault(topicId)?.OnRefused(reason);
+    public void OnTopicRefused(ulong topicId, string reason, string? deniedTo = null) =>
+        _byId.GetValueOrDefault(topicId)?.OnRefused(reason, deniedTo);
 
     public void OnGaveUp(string reason)
     {

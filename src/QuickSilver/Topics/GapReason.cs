@@ -32,6 +32,11 @@ public enum GapReason
 
     /// <summary>The codec threw an exception on the message's payload.</summary>
     Undecodable = 6,
+
+    /// <summary>
+    /// The service that the node came to denies it the right to subscribe, by other rules than those of before. The endpoint is closed.
+    /// </summary>
+    AccessDenied = 7,
 }
 
 internal static class GapReasons
@@ -53,6 +58,7 @@ internal static class GapReasons
         GapReason.ReaderFull => "the reader's buffer was full",
         GapReason.ReaderTooSlow => "the reader blocked the senders for too long",
         GapReason.ContractMismatch => "the topic is open elsewhere with another contract",
+        GapReason.AccessDenied => "the right to subscribe was taken away",
         GapReason.Undecodable => "the payload could not be decoded",
         _ => $"reason {(int)reason}",
     };

@@ -32,6 +32,9 @@ public enum SubscriptionEndReason
     /// A handler blocked the core thread for longer than <see cref="QuickSilverOptions.HandlerLimit"/>: <see cref="SlowHandlerException"/>.
     /// </summary>
     HandlerTooSlow = 7,
+
+    /// <summary>The service has other rules of access than before: <see cref="TopicAccessDeniedException"/>.</summary>
+    AccessDenied = 8,
 }
 
 /// <summary>How a subscriber ended. Handlers, observers, readers and consumers of an endpoint end for the same reason.</summary>
@@ -44,6 +47,7 @@ public readonly record struct SubscriptionEnd(SubscriptionEndReason Reason, Exce
         null => new(isCancelled ? SubscriptionEndReason.Cancelled : SubscriptionEndReason.Disposed, null),
         NodeExpelledException => new(SubscriptionEndReason.NodeExpelled, error),
         ContractMismatchException => new(SubscriptionEndReason.ContractMismatch, error),
+        TopicAccessDeniedException => new(SubscriptionEndReason.AccessDenied, error),
         SlowReaderException => new(SubscriptionEndReason.ReaderTooSlow, error),
         SlowHandlerException => new(SubscriptionEndReason.HandlerTooSlow, error),
         ConsumerFailedException => new(SubscriptionEndReason.ConsumerFailed, error),

@@ -214,19 +214,23 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
     }
 
     /// <summary>
-    /// Called when the service withdraws an access that it granted, because another contract is registered under the topic's name.
+    /// Called when the service withdraws an access that it granted: another contract is registered under the topic's name, or the service
+    /// that the node came to has other rules of access.
     /// </summary>
-    public void OnRefused(string refusal)
+    public void OnRefused(string refusal, string? deniedTo)
     {
         ApiLog.TopicRefused(Node.Log, Name, refusal);
-        var failure = ContractMismatchException.Of(refusal);
-        var untaken = Untaken(GapReason.ContractMismatch);
+        var failure = FailureOf(refusal, deniedTo);
+        var untaken = Untaken(deniedTo is null ? GapReason.ContractMismatch : GapReason.AccessDenied);
         _granted = TopicRole.None;
         foreach (var endpoint in _endpoints)
         {
             Drop(endpoint, failure, Array.IndexOf(_subscribers, endpoint) < 0 ? [] : untaken);
         }
     }
+
+    private QuickSilverException FailureOf(string refusal, string? deniedTo) =>
+        deniedTo is { } identity ? new TopicAccessDeniedException(Name, identity, refusal) : ContractMismatchException.Of(refusal);
 
     private GapNotice[] Untaken(GapReason reason) =>
     [
@@ -512,9 +516,7 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
 
             // When a caller learns of the refusal, nothing of the topic is left.
             ShrinkToMembers();
-            Exception failure = outcome.DeniedTo is { } identity
-                ? new TopicAccessDeniedException(Name, identity, refusal)
-                : ContractMismatchException.Of(refusal);
+            var failure = FailureOf(refusal, outcome.DeniedTo);
             refused.ForEach(opening => opening.Fail(failure));
             return;
         }

@@ -24,6 +24,9 @@ internal sealed class FakeEnvironment(FakeWorld world, IPAddress address, ulong 
     // Who it proves to be to whom it connects; null: nobody.
     public string? Identity { get; set; }
 
+    /// <summary>When the certificate ends that it shows from now on; null: it shows none.</summary>
+    public DateTimeOffset? CertificateUntil { get; set; }
+
     public bool IsPaused { get; private set; }
 
     // False: opening a group port is refused, as where the port is taken.

@@ -174,7 +174,7 @@ internal sealed class FakeNode : IMembershipObserver
 
     public List<(ulong TopicId, string Reason)> RefusedTopics { get; } = [];
 
-    public void OnTopicRefused(ulong topicId, string reason) => RefusedTopics.Add((topicId, reason));
+    public void OnTopicRefused(ulong topicId, string reason, string? deniedTo = null) => RefusedTopics.Add((topicId, reason));
 
     public void OnInquiry(ImmutableArray<IPEndPoint> targets, TimeSpan wait, Action<EchoesAnswered> completed)
     {

@@ -12,6 +12,7 @@ internal sealed class FakeStream(FakeEnvironment owner, IPEndPoint? remote) : IC
     private readonly Queue<byte[]> _sent = new();
     private byte[] _unread = [];
     private FakeStream? _peer;
+    private PeerCertificate? _shown;
     private bool _isClosed;
 
     public IControlStreamHandler? Handler { get; set; }
@@ -28,6 +29,8 @@ internal sealed class FakeStream(FakeEnvironment owner, IPEndPoint? remote) : IC
     PeerIdentity? IControlStream.Peer =>
         _peer is { Owner.Identity: { } name } ? new PeerIdentity(name, owner.World.IdentitiesAreShared) : null;
 
+    PeerCertificate? IControlStream.PeerCertificate => _peer?._shown;
+
     public void Establish(IPEndPoint target)
     {
         if (_isClosed || owner.IsCrashed)
@@ -35,6 +38,7 @@ internal sealed class FakeStream(FakeEnvironment owner, IPEndPoint? remote) : IC
             return;
         }
 
+        _shown = owner.CertificateUntil is { } until ? new PeerCertificate(owner.Identity ?? "", DateTimeOffset.MinValue, until) : null;
         var found = owner.World.Listeners.GetValueOrDefault(target);
         if (found is not null && owner.World.IsBlocked(owner, found.Owner))
         {

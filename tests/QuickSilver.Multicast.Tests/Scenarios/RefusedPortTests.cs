@@ -167,7 +167,7 @@ public sealed class RefusedPortTests
         {
         }
 
-        public void OnTopicRefused(ulong topicId, string reason)
+        public void OnTopicRefused(ulong topicId, string reason, string? deniedTo = null)
         {
         }
 

@@ -184,7 +184,8 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
             observer.OnGaveUp(reason);
         }
 
-        public void OnTopicRefused(ulong topicId, string reason) => observer.OnTopicRefused(topicId, reason);
+        public void OnTopicRefused(ulong topicId, string reason, string? deniedTo = null) =>
+            observer.OnTopicRefused(topicId, reason, deniedTo);
 
         public void OnServiceReachable(bool reachable) => observer.OnServiceReachable(reachable);
     }

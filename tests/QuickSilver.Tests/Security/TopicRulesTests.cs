@@ -54,6 +54,9 @@ public sealed class TopicRulesTests
     [InlineData("{ \"rules\": [ 1 ] }", "rule 1 has no text \"topic\"")]
     [InlineData("{ \"rules\": [ { \"topic\": \"a\", \"publish\": [1], \"subscribe\": [] } ] }", "")]
     [InlineData("not JSON", "")]
+    [InlineData("{ \"rules\": [], \"rules\": [] }", "it has the key \"rules\" twice")]
+    [InlineData("{ \"rules\": [ { \"topic\": \"a\", \"publish\": [], \"subscribe\": [], \"publich\": [] } ] }", "\"publich\" that is not known")]
+    [InlineData("{ \"rules\": [ { \"topic\": \"a\", \"publish\": [\"desk*\"], \"subscribe\": [] } ] }", "the identity \"desk*\"")]
     public void What_is_no_rule_is_refused_with_the_file_and_what_is_wrong(string text, string expected)
     {
         string path = Path.GetTempFileName();

@@ -73,6 +73,25 @@ public sealed class TopicCoreTests
     }
 
     [Fact]
+    public async Task A_right_that_is_taken_away_ends_the_topic_with_the_exception_of_rights()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        var subscriber = await node.OpenSubscriberAsync<string>(Name).OrFail();
+        var publisher = await node.OpenPublisherAsync<string>(Name).OrFail();
+        var gaps = new List<GapReason>();
+        using var handler = subscriber.SubscribeInline((in Message<string> _) => { }, gap => gaps.Add(gap.Reason));
+        parts.ReceiverOf(Name).Refused = (4, 6);
+
+        await parts.Core.RunAsync(() => parts.Service.Observer!.OnTopicRefused(TopicId.Of(Name), "'clerk' may not publish.", "clerk"));
+
+        Assert.Equal([GapReason.AccessDenied], gaps);
+        var failure = await Assert.ThrowsAsync<TopicAccessDeniedException>(() => publisher.PublishAsync("x").AsTask()).OrFail();
+        Assert.Equal(("clerk", Name), (failure.Identity, failure.Topic));
+        Assert.DoesNotContain("options of all endpoints", failure.Message);
+    }
+
+    [Fact]
     public async Task A_refusal_of_a_topic_that_is_not_open_is_ignored()
     {
         await using var parts = new FakeParts();

@@ -42,7 +42,7 @@ internal sealed class ReplicatedService : IElectionObserver, IAsyncDisposable
         try
         {
             OptionRules.Check(options);
-            var credentials = SecurityComposition.CredentialsOf(options, logs);
+            var credentials = SecurityComposition.CredentialsOfService(options, logs);
             var protocols = new ProtocolOptions(options, ephemeral: EphemeralPorts.Read()) { Credentials = credentials, Logs = logs };
             environment = MachineEnvironment.Start(
                 new MachineEnvironmentOptions

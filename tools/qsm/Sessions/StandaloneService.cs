@@ -42,7 +42,7 @@ internal sealed class StandaloneService : IAsyncDisposable
         try
         {
             OptionRules.Check(options);
-            credentials = SecurityComposition.CredentialsOf(options, logs);
+            credentials = SecurityComposition.CredentialsOfService(options, logs);
             store = stateFile is null ? new MemoryMembershipStore() : await AcquireAsync(stateFile);
             // A file that cannot be written is found out now and not when the service has something to remember.
             store.SaveEpoch(store.LoadEpoch());

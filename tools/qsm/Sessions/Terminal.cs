@@ -1,3 +1,4 @@
+using QuickSilver.Core.Security.Identities;
 using Spectre.Console;
 
 namespace QuickSilver.Tool.Sessions;
@@ -6,10 +7,12 @@ namespace QuickSilver.Tool.Sessions;
 // redirected the text is plain and never wrapped, so that scripts can match whole lines.
 internal static class Terminal
 {
-    public static void Note(string text) => Console.Error.WriteLine(text);
+    public static void Note(string text) => Console.Error.WriteLine(Secret.Hide(text));
 
     public static void Error(string text)
     {
+        // Others may read what a service or a script writes.
+        text = Secret.Hide(text);
         if (Console.IsErrorRedirected)
         {
             Console.Error.WriteLine($"qsm: {text}");

@@ -120,7 +120,11 @@ internal sealed class TlsClientSide(IPAddress local, IPEndPoint remote, IStreamC
         $"the service at {Remote} closed the connection before the TLS handshake: it runs without security, or has too many connections "
         + "from this address";
 
-    protected override string Refused => $"the service at {Remote} does not accept the {Credentials!.Origin} of this node";
+    protected override string Refused => OwnFault is { } fault
+        ? $"the service at {Remote} does not accept the certificate of this node: {fault}"
+        : $"the service at {Remote} does not accept the {Credentials!.Origin} of this node";
+
+    private string? OwnFault => Credentials!.FaultOfOwn(PeerRole.Node, TimeProvider.System.GetUtcNow());
 
     public override async Task ConnectAsync(Socket socket, CancellationToken limit)
     {
@@ -153,6 +157,8 @@ internal sealed class TlsClientSide(IPAddress local, IPEndPoint remote, IStreamC
 
     public override string BeforeAnything(Exception? failure) => failure is not null && IsAlert(failure)
         ? Refused
+        : failure is null && OwnFault is not null
+            ? Refused
         : failure is null
             ? $"the service at {Remote} closed the stream after the TLS handshake: it does not accept the {Credentials!.Origin} of this "
                 + "node, or has too many connections"

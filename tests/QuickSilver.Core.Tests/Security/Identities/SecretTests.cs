@@ -77,4 +77,13 @@ public sealed class SecretTests
         Assert.DoesNotContain(key, failure.ToString(), StringComparison.Ordinal);
         Assert.StartsWith("the variable QS_SECRET, line 1: ", failure.Message);
     }
+
+    [Fact]
+    public void A_secret_within_a_text_is_hidden_and_its_name_and_the_form_are_not()
+    {
+        string text = Secret.Of("prod", RandomNumberGenerator.GetBytes(32)).Reveal();
+        string hidden = Secret.Hide($"The option is \"{text}\", and the file is {text} too.");
+        Assert.Equal("The option is \"quicksilver-secret:prod:…\", and the file is quicksilver-secret:prod:… too.", hidden);
+        Assert.Equal($"The form is {Secret.Form}.", Secret.Hide($"The form is {Secret.Form}."));
+    }
 }

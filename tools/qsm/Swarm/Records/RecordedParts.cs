@@ -101,7 +101,8 @@ internal sealed class RecordedParts(INodeParts parts, NodeRecorder recorder) : I
             observer.OnGaveUp(reason);
         }
 
-        public void OnTopicRefused(ulong topicId, string reason) => observer.OnTopicRefused(topicId, reason);
+        public void OnTopicRefused(ulong topicId, string reason, string? deniedTo = null) =>
+            observer.OnTopicRefused(topicId, reason, deniedTo);
 
         public void OnServiceReachable(bool reachable) => observer.OnServiceReachable(reachable);
     }
