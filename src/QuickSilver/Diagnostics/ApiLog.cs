@@ -24,6 +24,9 @@ internal static partial class ApiLog
         + "service refuse messages.")]
     public static partial void Degraded(ILogger logger, double seconds, int held);
 
+    [LoggerMessage(1629, LogLevel.Error, "A handler of DegradedChanged threw.")]
+    public static partial void DegradedHandlerThrew(ILogger logger, Exception exception);
+
     [LoggerMessage(1603, LogLevel.Error, "The membership service removed this node: {Reason}. Its topics are closed. Start a new node.")]
     public static partial void Expelled(ILogger logger, string reason);
 

@@ -130,6 +130,9 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     /// <summary>From any thread, when <see cref="Expulsion"/> has completed: why this incarnation of the node has ended.</summary>
     public NodeExpelledException? EndOfLife => _end;
 
+    /// <summary>From any thread: what tells the application that the node is degraded.</summary>
+    public DegradedNotices Notices => _losses.Notices;
+
     /// <summary>The state of the node. From any thread.</summary>
     public NodeState State => (NodeState)Volatile.Read(ref _state);
 
@@ -339,13 +342,14 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     {
         _end = failure;
         _losses.Close();
-        _status.OnExpelled(inWords);
+        var reason = _status.OnExpelled(inWords);
         _joined.TrySetException(failure);
         foreach (var topic in _topics.ToArray())
         {
             topic.OnNodeFailed(failure);
         }
 
+        Notices.Tell(reason);
         _expelled.TrySetResult();
     }
 
@@ -377,8 +381,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     {
         if (State == NodeState.Running)
         {
-            _status.OnSilent(Environment.UtcNow - since);
-            _losses.OnSilent(since);
+            _losses.OnSilent(since, _status.OnSilent(Environment.UtcNow - since));
         }
     }
 

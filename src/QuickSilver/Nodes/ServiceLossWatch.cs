@@ -20,18 +20,23 @@ internal sealed class ServiceLossWatch
 
     public ServiceLossWatch(INodeEnvironment environment, IReadOnlyList<TopicCore> topics, ILogger log)
     {
+        Notices = new DegradedNotices(environment, log);
         _environment = environment;
         _topics = topics;
         _log = log;
         _alarm = new Alarm(() => Hold());
     }
 
+    /// <summary>What the application is told.</summary>
+    public DegradedNotices Notices { get; }
+
     /// <summary>The service was last heard so long ago.</summary>
-    public void OnSilent(TimeSpan since)
+    public void OnSilent(TimeSpan since, StatusReason reason)
     {
         _lastHeard = _environment.Now - since;
         _loss = new ServiceLoss(_environment.UtcNow - since);
         ApiLog.Degraded(_log, since.TotalSeconds, Hold());
+        Notices.Tell(reason);
     }
 
     /// <summary>An endpoint was opened.</summary>
@@ -57,6 +62,8 @@ internal sealed class ServiceLossWatch
         {
             topic.Release();
         }
+
+        Notices.Tell(null);
     }
 
     public void Close() => _environment.Cancel(_alarm);
