@@ -84,6 +84,8 @@ internal abstract class ProtocolParts(
 
     public IPEndPoint? ServiceEndPoint => _membership?.ServiceEndPoint;
 
+    public bool IsServiceHosted => services.IsEmpty;
+
     public int Members => _membership?.NodeCount ?? 0;
 
     public Trouble? Isolation => _membership?.Isolation;

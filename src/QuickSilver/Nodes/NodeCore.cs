@@ -82,7 +82,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         }
 
         _status = new StatusReading(parts, options);
-        _losses = new ServiceLossWatch(Environment, _topics, Log);
+        _losses = new ServiceLossWatch(Environment, _topics, parts.IsServiceHosted, Log);
         _pulse = new Alarm(OnPulse);
     }
 
@@ -385,7 +385,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         }
     }
 
-    public void OnOpened() => _losses.OnOpened();
+    public void OnOpened(TopicCore topic, TopicEndpoint endpoint) => _losses.OnOpened(topic, endpoint);
 
     /// <summary>From any thread: stops the node, so that nothing can be opened any more. False if it was stopped before.</summary>
     public bool TryStop()

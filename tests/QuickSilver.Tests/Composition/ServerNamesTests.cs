@@ -85,6 +85,7 @@ public sealed class ServerNamesTests
                 // The first one is out of the reach of the loopback interface.
                 _ => Task.FromResult<IPAddress[]>([First, ((IPEndPoint)service.LocalEndpoint).Address]),
             });
+        Assert.False(parts.IsServiceHosted);
         using var stop = new CancellationTokenSource();
         var start = QuickSilverNode.StartAsync(parts, options, NullLoggerFactory.Instance, stop.Token);
         using (await service.AcceptTcpClientAsync().OrFail())
