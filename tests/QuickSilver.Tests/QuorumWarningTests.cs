@@ -63,5 +63,9 @@ public sealed class QuorumWarningTests
     private Task<QuickSilverNode> StartAsync(FakeParts parts) => parts.StartAsync(logs: _logs).OrFail();
 
     private List<string> Warnings() =>
-        [.. _logs.Entries.Where(static entry => entry is { Id: DoesNotProtect, Level: LogLevel.Warning }).Select(static entry => entry.Text)];
+    [
+        .. _logs.Entries
+            .Where(static entry => entry is { Id: DoesNotProtect, Level: LogLevel.Warning })
+            .Select(static entry => entry.Text),
+    ];
 }
