@@ -48,6 +48,29 @@ public sealed class QuickSilverNode : IAsyncDisposable
     /// <summary>The current status of the node. Cheap, and callable from any thread.</summary>
     public NodeStatus Status => _core.ReadStatus();
 
+    /// <summary>
+    /// Raised when the node becomes degraded, and when that ends. A degraded node has not heard the membership service for longer than its
+    /// heartbeat limit, as on the minority side of a divided network: the others may have gone on without it.
+    /// </summary>
+    /// <remarks>
+    /// <para>
+    /// The argument is a reason of the kind <see cref="StatusReasonKind.Degraded"/> when it begins, and null when the service is back and
+    /// has this node as a member still. It is of the kind <see cref="StatusReasonKind.Expelled"/> when the node is no longer a member,
+    /// whether or not it was degraded before, and nothing follows that. The end by <see cref="DisposeAsync"/> is not told.
+    /// </para>
+    /// <para>
+    /// Handlers are called on the thread pool, not on the core thread: one after the other, in the order of the changes, so a handler that
+    /// waits delays those that follow. When they are called, publishers that require the service are refused already, or go on again. The
+    /// exception of a handler is logged (event 1629). A handler that is added later is not told what is already so: read
+    /// <see cref="Status"/> after adding it.
+    /// </para>
+    /// </remarks>
+    public event Action<StatusReason?>? DegradedChanged
+    {
+        add => _core.Notices.Changed += value;
+        remove => _core.Notices.Changed -= value;
+    }
+
     private Inbox Letters => LazyInitializer.EnsureInitialized(ref _inbox, () =>
     {
         var options = new TopicOptions { Protocol = Inbox.Guarantee };

@@ -64,8 +64,8 @@ public sealed record QuickSilverOptions
     /// <summary>
     /// The "host:port" of the membership service, with an IPv6 address in brackets ("[fd00::1]:7400"); if several servers form it, those of
     /// all, with commas between. A host name may have several addresses. The node tries them in turn, and a server that does not lead names
-    /// the one that does. Null (default): embedded membership. The node looks for a service on the network of its interface, and hosts one
-    /// if there is none.
+    /// the one that does. While none takes the node in, it resolves the names again, so servers may come back with other addresses. Null
+    /// (default): embedded membership. The node looks for a service on the network of its interface, and hosts one if there is none.
     /// </summary>
     public string? MembershipService { get; set; }
 

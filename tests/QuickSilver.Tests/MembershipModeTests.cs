@@ -30,6 +30,16 @@ public sealed class MembershipModeTests
     }
 
     [Fact]
+    public async Task A_node_that_may_host_warns_of_a_topic_that_requires_a_quorum()
+    {
+        var logs = new RecordingLogs();
+        await using var node = await QuickSilverNode.StartAsync(NewOptions(MembershipMode.FindOrHost), logs).OrFail();
+        await using var topic = await node.OpenTopicAsync<string>("t", new TopicOptions { RequireQuorum = true }).OrFail();
+        Assert.Single(logs.Entries, static entry => entry.Id == 1630);
+        await topic.PublishAsync("accepted").OrFail();
+    }
+
+    [Fact]
     public async Task Two_nodes_that_host_at_once_become_one_cluster()
     {
         var options = NewOptions(MembershipMode.Host);

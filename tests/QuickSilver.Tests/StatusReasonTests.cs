@@ -124,6 +124,13 @@ public sealed class StatusReasonTests
             its kind, and the state, the number of members, the number of open topics and the interface. What a host tries again, it logs
             in one line without a stack trace: events 1700 (the node) and 1701 (a topic). A stack trace there (1706, 1707) is a defect.
 
+            The event `QuickSilverNode.DegradedChanged` tells an application when its node may no longer be a member, as on the minority
+            side of a divided network. Its argument is a reason of the kind `Degraded` when that begins, null when the service is back and
+            has the node as a member still, and a reason of the kind `Expelled` when the node is no longer a member. Handlers run on the
+            thread pool, one after the other. It is raised after the heartbeat limit has passed without a word of the service (interval
+            times missed heartbeats, 10 s by default), and not for a connection that comes back before. Each node has its own: after
+            `Expelled` a host starts another node, which needs the handler again.
+
             | kind | meaning | what to do |
             |---|---|---|
 

@@ -1,6 +1,7 @@
 using System.Collections.Immutable;
 using System.Net;
 using System.Net.Sockets;
+using QuickSilver.Membership.Client.Servers;
 using QuickSilver.Membership.Service;
 using QuickSilver.Membership.Views;
 
@@ -16,6 +17,8 @@ internal sealed record MembershipClientOptions
     // Servers of one service, tried in turn: one that does not lead says who does. None: look for a service on the network, and host one
     // when there is none.
     public ImmutableArray<IPEndPoint> Services { get; init; } = [];
+    // Null: the servers keep these addresses.
+    public ServerResolution? Resolution { get; init; }
     public MembershipServiceOptions Hosted { get; init; } = new();
     public DiscoveryOptions Discovery { get; init; } = new();
 

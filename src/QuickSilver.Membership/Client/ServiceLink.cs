@@ -2,6 +2,7 @@ using System.Net;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport;
+using QuickSilver.Membership.Client.Servers;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Requests;
@@ -46,13 +47,13 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
     // Made when a service is first lost.
     private Alarm? _retryAlarm;
     private readonly Alarm _watchAlarm;
-    // Null where there is no other server to ask.
-    private readonly LeaderSearch? _search;
+    private readonly NamedServers _servers;
+    // Null while there has been no other server to ask.
+    private LeaderSearch? _search;
 
     private IControlStream? _stream;
     private IPEndPoint? _successor;
-    // Of the servers that were named, the one that is tried next, and how many were tried since the last pause.
-    private int _next;
+    // How many servers were tried since the last pause.
     private int _tried;
     private TimeSpan _retryDelay;
     private TimeSpan _lastHeard;
@@ -64,17 +65,22 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
     private bool _isConnected;
     private bool _isStopped;
 
-    public ServiceLink(INodeEnvironment environment, MembershipClientOptions options, IServiceLinkOwner owner, DiscoveryContext context)
+    public ServiceLink(
+        INodeEnvironment environment,
+        MembershipClientOptions options,
+        NamedServers servers,
+        IServiceLinkOwner owner,
+        DiscoveryContext context)
     {
         _environment = environment;
         _options = options;
+        _servers = servers;
         _owner = owner;
         _context = context;
         _retryDelay = options.FirstRetry;
         _watchAlarm = new Alarm(Watch);
-        _search = options.Services.Length > 1 ? new LeaderSearch(environment, options.Services, MoveTo) : null;
         _heartbeatInterval = options.Hosted.Failures.HeartbeatInterval;
-        _discovery = options.Services.IsEmpty ? new ServiceDiscovery(context, options.Hosted, Connect) : null;
+        _discovery = servers.All.IsEmpty ? new ServiceDiscovery(context, options.Hosted, Connect) : null;
     }
 
     public bool IsWelcome { get; private set; }
@@ -258,15 +264,13 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
             _successor = null;
             Connect(successor);
         }
-        else if (!_options.Services.IsEmpty)
+        else if (_discovery is not null)
         {
-            var server = _options.Services[_next];
-            _next = (_next + 1) % _options.Services.Length;
-            Connect(server);
+            _discovery.Find(_owner.Rank, _owner.Configuration);
         }
         else
         {
-            _discovery!.Find(_owner.Rank, _owner.Configuration);
+            Connect(_servers.TakeNext());
         }
     }
 
@@ -280,6 +284,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         _isConnected = false;
         ScheduleWatch(_options.ConnectTimeout);
         _stream = _environment.Connect(service, this);
+        _search ??= _servers.All.Length > 1 ? new LeaderSearch(_environment, _servers, MoveTo) : null;
         _search?.Watch(service, _environment.Now, _heartbeatInterval);
     }
 
@@ -323,7 +328,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         if (!_isStopped)
         {
             // All servers are tried before the pause grows: a service that takes over waits for its nodes no longer than GatherGrace.
-            bool isRound = ++_tried >= _options.Services.Length;
+            bool isRound = ++_tried >= _servers.All.Length;
             var pause = isRound ? _retryDelay : _options.FirstRetry;
             // Half of the pause is chance, so that many nodes spread out.
             _environment.Schedule(_retryAlarm ??= new Alarm(Locate), pause / 2 + _context.Jitter(pause / 2));
@@ -331,6 +336,10 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
             {
                 _tried = 0;
                 _retryDelay = _retryDelay * 2 < _options.LastRetry ? _retryDelay * 2 : _options.LastRetry;
+                if (!wasWelcome)
+                {
+                    _servers.OnAllFailed();
+                }
             }
         }
 

@@ -90,6 +90,9 @@ internal interface INodeParts
     /// <summary>The membership service that the node has or tries to reach; null while it looks for one. From any thread.</summary>
     IPEndPoint? ServiceEndPoint => null;
 
+    /// <summary>Whether a node of the cluster hosts the membership service: none is named. From any thread.</summary>
+    bool IsServiceHosted => false;
+
     /// <summary>The counters of the layers below, from any thread.</summary>
     PartsCounters ReadCounters();
 

@@ -9,6 +9,7 @@ using QuickSilver.Core.Requests;
 using QuickSilver.Core.Security.Identities;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Client.Servers;
 using QuickSilver.Membership.Protocol.Replies;
 
 namespace QuickSilver.Composition;
@@ -20,15 +21,16 @@ internal static class NodeComposition
     /// <param name="logs">The caller's logger factory.</param>
     /// <param name="cancellationToken">Cancels the resolution of the service's name.</param>
     /// <param name="configurations">What the nodes of the cluster in this process share; null: the node shares nothing.</param>
+    /// <param name="lookup">How the addresses of a host are found; null: as the system does.</param>
     public static async Task<INodeParts> ForMachineAsync(
         QuickSilverOptions options,
         ILoggerFactory logs,
         CancellationToken cancellationToken,
-        ConfigurationCache? configurations = null)
+        ConfigurationCache? configurations = null,
+        HostLookup? lookup = null)
     {
-        var services = options.MembershipService is { } named
-            ? await ResolveAsync(named, options.Interface.Family, cancellationToken).ConfigureAwait(false)
-            : [];
+        var names = options.MembershipService is { } named ? new ServerNames(named, options.Interface.Family, lookup) : null;
+        var services = names is null ? [] : await names.ResolveAsync(cancellationToken).ConfigureAwait(false);
         var choice = Choose(options.Interface, services);
         LoopbackRule.Check(options.Security, choice);
         var credentials = SecurityComposition.CredentialsOf(options, logs);
@@ -47,7 +49,7 @@ internal static class NodeComposition
             Credentials = credentials,
             Logs = logs,
         };
-        return new MachineParts(protocols, choice, services, configurations ?? new ConfigurationCache(), logs);
+        return new MachineParts(protocols, choice, services, names, configurations ?? new ConfigurationCache(), logs);
     }
 
     /// <summary>
@@ -96,87 +98,29 @@ internal static class NodeComposition
     /// <param name="servers">The option.</param>
     /// <param name="family">Which addresses; null: those of IPv4, or of IPv6 if the first host has only such.</param>
     /// <param name="cancellationToken">Cancels the resolution.</param>
-    public static async Task<ImmutableArray<IPEndPoint>> ResolveAsync(
-        string servers, AddressFamily? family, CancellationToken cancellationToken)
-    {
-        var found = new List<IPEndPoint>();
-        MembershipUnreachableException? unresolved = null;
-        foreach (string server in servers.Split(','))
-        {
-            try
-            {
-                var addresses = await ResolveServerAsync(server, family, cancellationToken).ConfigureAwait(false);
-                family ??= addresses[0].AddressFamily;
-                found.AddRange(addresses);
-            }
-            catch (MembershipUnreachableException exception)
-            {
-                unresolved = exception;
-            }
-        }
-
-        return found.Count > 0 ? [.. found.Distinct()] : throw unresolved!;
-    }
-
-    private static async Task<IPEndPoint[]> ResolveServerAsync(
-        string hostAndPort, AddressFamily? family, CancellationToken cancellationToken)
-    {
-        var server = ServerAddress.Read(hostAndPort)!.Value;
-        (string host, int port) = server;
-        if (server.Address is { } address)
-        {
-            return [new IPEndPoint(address, port)];
-        }
-
-        IPAddress[] addresses;
-        try
-        {
-            addresses = await Dns.GetHostAddressesAsync(host, family ?? AddressFamily.Unspecified, cancellationToken)
-                .ConfigureAwait(false);
-        }
-        catch (Exception exception) when (exception is SocketException or ArgumentException)
-        {
-            throw Unresolved(host, hostAndPort, family, exception.Message.TrimEnd('.'), exception);
-        }
-
-        if (family is null && Array.Exists(addresses, static one => one.AddressFamily == AddressFamily.InterNetwork))
-        {
-            addresses = Array.FindAll(addresses, static one => one.AddressFamily == AddressFamily.InterNetwork);
-        }
-
-        return addresses.Length > 0
-            ? [.. addresses.Select(one => new IPEndPoint(one, port))]
-            : throw Unresolved(host, hostAndPort, family, "it has none", null);
-    }
-
-    private static MembershipUnreachableException Unresolved(
-        string host, string hostAndPort, AddressFamily? family, string why, Exception? cause) => new(
-        $"Cannot resolve the membership service {hostAndPort}: no {Kind(family)} was found for the host name {host} ({why}). "
-        + $"Correct {nameof(QuickSilverOptions.MembershipService)}, or give the address of the host in place of its name.",
-        cause);
-
-    private static string Kind(AddressFamily? family) => family switch
-    {
-        AddressFamily.InterNetwork => "IPv4 address",
-        AddressFamily.InterNetworkV6 => "IPv6 address",
-        _ => "address",
-    };
+    public static Task<ImmutableArray<IPEndPoint>> ResolveAsync(
+        string servers, AddressFamily? family, CancellationToken cancellationToken) =>
+        new ServerNames(servers, family).ResolveAsync(cancellationToken);
 
     private sealed class MachineParts : ProtocolParts
     {
         private readonly MachineEnvironment _environment;
         private readonly InterfaceChoice _interface;
+        // Null: no server is named, or each by its address.
+        private readonly ServerNames? _names;
 
         public MachineParts(
             ProtocolOptions protocols,
             InterfaceChoice choice,
             ImmutableArray<IPEndPoint> services,
+            ServerNames? names,
             ConfigurationCache configurations,
             ILoggerFactory logs)
             : base(protocols, services, configurations, logs)
         {
             var options = protocols.Node;
             _interface = choice;
+            _names = names is { HasNames: true } ? names : null;
             var machine = new MachineEnvironmentOptions
             {
                 Name = $"QuickSilver {options.Cluster}",
@@ -214,7 +158,40 @@ internal static class NodeComposition
 
         protected override CoreCounters CoreCounters => _environment.Counters;
 
+        protected override ServerResolution? Resolution => _names is null ? null : Resolve;
+
         public override TimeProvider OutsideTime => TimeProvider.System;
+
+        // A name server may take seconds, and the core thread waits for none.
+        private void Resolve(Action<ImmutableArray<IPEndPoint>> completed) => Task.Run(async () =>
+        {
+            ImmutableArray<IPEndPoint> found = [];
+            try
+            {
+                found = await _names!.ResolveAsync(CancellationToken.None).ConfigureAwait(false);
+            }
+            catch (MembershipUnreachableException)
+            {
+                // The node goes on with the addresses that it has, and says why these do not take it in.
+            }
+            finally
+            {
+                _environment.Post(new ActionRequest(() => completed(found.RemoveAll(IsOutOfReach))));
+            }
+        });
+
+        private bool IsOutOfReach(IPEndPoint service)
+        {
+            try
+            {
+                LocalInterfaces.CheckReach(_interface.Address, service);
+                return false;
+            }
+            catch (QuickSilverOptionsException)
+            {
+                return true;
+            }
+        }
 
         public override async Task StopAsync()
         {

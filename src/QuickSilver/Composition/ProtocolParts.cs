@@ -6,6 +6,7 @@ using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport.Tls;
 using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Client.Servers;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
@@ -27,6 +28,9 @@ internal abstract class ProtocolParts(
     public abstract INodeEnvironment Environment { get; }
 
     protected abstract CoreCounters CoreCounters { get; }
+
+    /// <summary>How the names of the servers are resolved anew; null: their addresses stay as they are.</summary>
+    protected virtual ServerResolution? Resolution => null;
 
     public abstract TimeProvider OutsideTime { get; }
 
@@ -54,6 +58,7 @@ internal abstract class ProtocolParts(
                 Self = self,
                 EndPoint = address.EndPoint,
                 Services = services,
+                Resolution = Resolution,
                 Hosted = options.Service,
                 Discovery = options.Discovery,
                 // The handshake is part of connecting, and may wait for its turn at the service.
@@ -78,6 +83,8 @@ internal abstract class ProtocolParts(
     };
 
     public IPEndPoint? ServiceEndPoint => _membership?.ServiceEndPoint;
+
+    public bool IsServiceHosted => services.IsEmpty;
 
     public int Members => _membership?.NodeCount ?? 0;
 

@@ -24,6 +24,14 @@ internal static partial class ApiLog
         + "service refuse messages.")]
     public static partial void Degraded(ILogger logger, double seconds, int held);
 
+    [LoggerMessage(1629, LogLevel.Error, "A handler of DegradedChanged threw.")]
+    public static partial void DegradedHandlerThrew(ILogger logger, Exception exception);
+
+    [LoggerMessage(1630, LogLevel.Warning,
+        "Topic \"{Topic}\": {Option} does not protect it. The nodes of this cluster host the membership service themselves, so each part "
+        + "of a divided network has one. Run the service with qsm gms, and name it in MembershipService on all nodes.")]
+    public static partial void QuorumWithoutService(ILogger logger, string topic, string option);
+
     [LoggerMessage(1603, LogLevel.Error, "The membership service removed this node: {Reason}. Its topics are closed. Start a new node.")]
     public static partial void Expelled(ILogger logger, string reason);
 

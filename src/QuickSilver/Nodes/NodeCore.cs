@@ -82,7 +82,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         }
 
         _status = new StatusReading(parts, options);
-        _losses = new ServiceLossWatch(Environment, _topics, Log);
+        _losses = new ServiceLossWatch(Environment, _topics, parts.IsServiceHosted, Log);
         _pulse = new Alarm(OnPulse);
     }
 
@@ -129,6 +129,9 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
 
     /// <summary>From any thread, when <see cref="Expulsion"/> has completed: why this incarnation of the node has ended.</summary>
     public NodeExpelledException? EndOfLife => _end;
+
+    /// <summary>From any thread: what tells the application that the node is degraded.</summary>
+    public DegradedNotices Notices => _losses.Notices;
 
     /// <summary>The state of the node. From any thread.</summary>
     public NodeState State => (NodeState)Volatile.Read(ref _state);
@@ -340,13 +343,14 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     {
         _end = failure;
         _losses.Close();
-        _status.OnExpelled(inWords);
+        var reason = _status.OnExpelled(inWords);
         _joined.TrySetException(failure);
         foreach (var topic in _topics.ToArray())
         {
             topic.OnNodeFailed(failure);
         }
 
+        Notices.Tell(reason);
         _expelled.TrySetResult();
     }
 
@@ -378,12 +382,11 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     {
         if (State == NodeState.Running)
         {
-            _status.OnSilent(Environment.UtcNow - since);
-            _losses.OnSilent(since);
+            _losses.OnSilent(since, _status.OnSilent(Environment.UtcNow - since));
         }
     }
 
-    public void OnOpened() => _losses.OnOpened();
+    public void OnOpened(TopicCore topic, TopicEndpoint endpoint) => _losses.OnOpened(topic, endpoint);
 
     /// <summary>From any thread: stops the node, so that nothing can be opened any more. False if it was stopped before.</summary>
     public bool TryStop()

@@ -46,7 +46,11 @@ internal sealed class StatusReading
     }
 
     /// <summary>The service was last heard then, and may have removed this node.</summary>
-    public void OnSilent(DateTimeOffset lastHeard) => Volatile.Write(ref _silentSince, lastHeard.UtcTicks);
+    public StatusReason OnSilent(DateTimeOffset lastHeard)
+    {
+        Volatile.Write(ref _silentSince, lastHeard.UtcTicks);
+        return Degraded;
+    }
 
     /// <summary>Null before the first topic.</summary>
     public BlockingHandlers? Handlers { get; set; }
@@ -60,10 +64,12 @@ internal sealed class StatusReading
         Volatile.Write(ref _pulse, _parts.OutsideTime.GetTimestamp());
     }
 
-    public void OnExpelled(string inWords)
+    public StatusReason OnExpelled(string inWords)
     {
-        _end = StatusReasons.Of(StatusReasonKind.Expelled, inWords, _parts.Environment.UtcNow);
+        var end = StatusReasons.Of(StatusReasonKind.Expelled, inWords, _parts.Environment.UtcNow);
+        _end = end;
         IsReachable = false;
+        return end;
     }
 
     public void OnStopped() => Volatile.Write(ref _stoppedAt, _parts.OutsideTime.GetUtcNow().UtcTicks);
@@ -106,13 +112,7 @@ internal sealed class StatusReading
             "the handler or feed to return"),
         NodeState.Starting => WhyNotJoined(),
         _ when _parts.Isolation is { } isolation => StatusReasons.Of(isolation),
-        _ when !_isReachable && Volatile.Read(ref _silentSince) != 0 => StatusReasons.Of(
-            StatusReasonKind.Degraded,
-            "The membership service is unreachable"
-            + (_parts.LastFailure is { } failure ? $" ({failure})" : "")
-            + ", and may have removed this node. Data still flows in the last views, except in topics that require the service.",
-            At(ref _silentSince),
-            Service),
+        _ when !_isReachable && Volatile.Read(ref _silentSince) != 0 => Degraded,
         _ when !_isReachable => StatusReasons.Of(
             StatusReasonKind.ServiceUnreachable,
             "The membership service is unreachable"
@@ -122,6 +122,14 @@ internal sealed class StatusReading
             Service),
         _ => null,
     };
+
+    private StatusReason Degraded => StatusReasons.Of(
+        StatusReasonKind.Degraded,
+        "The membership service is unreachable"
+        + (_parts.LastFailure is { } failure ? $" ({failure})" : "")
+        + ", and may have removed this node. Data still flows in the last views, except in topics that require the service.",
+        At(ref _silentSince),
+        Service);
 
     private StatusReason WhyNotJoined()
     {

@@ -37,7 +37,7 @@ internal interface ITopicNode : IEndpointNode
     void OnWait();
 
     /// <summary>Called when an endpoint was opened.</summary>
-    void OnOpened();
+    void OnOpened(TopicCore topic, TopicEndpoint endpoint);
 
     /// <summary>Called with a new sender of a topic, whose count goes on where the last one ended.</summary>
     void OnCountBegins(TopicCore topic, long published);

@@ -544,7 +544,7 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
             }
 
             _endpoints = [.. _endpoints, opening.Endpoint];
-            Node.OnOpened();
+            Node.OnOpened(this, opening.Endpoint);
             opening.Complete();
             return true;
         });

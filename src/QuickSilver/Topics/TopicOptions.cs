@@ -43,14 +43,17 @@ public sealed record TopicOptions
     /// Whether messages are accepted only while the membership service is known to have this node as a member: not when it has not been
     /// heard for longer than its heartbeat limit (interval times missed heartbeats), as on the minority side of a divided network.
     /// Publishing then fails with <see cref="QuorumLostException"/>, also for publishers that wait for room, and feeds are not asked, until
-    /// the service is back. Messages accepted before are still sent. It needs a service of its own: where nodes host the service, each part
-    /// of a divided network has one. Default: false.
+    /// the service is back. Messages accepted before are still sent. The service may remove a node sooner, if its neighbours miss it too:
+    /// what it accepts until the limit does not reach those who stay members. It needs a service of its own, run with <c>qsm gms</c> and
+    /// named in <see cref="QuickSilverOptions.MembershipService"/>. Where nodes host the service, each part of a divided network has one,
+    /// and the option does not protect: the log says so when the topic is opened (event 1630). Default: false.
     /// </summary>
     public bool RequireQuorum { get; init; }
 
     /// <summary>
     /// How long messages are accepted without the membership service, since it was last heard: 00:00:01 to 1.00:00:00, but at least for its
-    /// heartbeat limit. After that, publishing fails with <see cref="QuorumLostException"/>. Default: null, no limit.
+    /// heartbeat limit. After that, publishing fails with <see cref="QuorumLostException"/>. It needs a service of its own, as
+    /// <see cref="RequireQuorum"/> does. Default: null, no limit.
     /// </summary>
     public TimeSpan? ServiceLossLimit { get; init; }
 

@@ -23,6 +23,7 @@ public sealed class QuorumTests : IDisposable
     private readonly ITopicPublisher<string>[] _limited = new ITopicPublisher<string>[Nodes];
     private readonly List<(int Node, string Message)> _received = [];
     private readonly List<GapNotice> _gaps = [];
+    private readonly List<(int Node, StatusReasonKind? Kind)> _told = [];
 
     [Fact]
     public void Without_the_service_a_topic_that_requires_a_quorum_refuses_and_goes_on_when_it_is_back()
@@ -54,6 +55,22 @@ public sealed class QuorumTests : IDisposable
         }
 
         Assert.Empty(_gaps);
+        Assert.Equal(
+            Enumerable.Range(0, Nodes)
+                .SelectMany(static node => ((int, StatusReasonKind?)[])[(node, StatusReasonKind.Degraded), (node, null)]),
+            _told.OrderBy(static one => one.Node));
+    }
+
+    [Fact]
+    public void A_short_loss_of_the_service_tells_nobody_that_its_node_is_degraded()
+    {
+        Start();
+        Service.Crash();
+        _cluster.Run(Second / 10);
+        Service.Restart();
+        _cluster.Eventually("all are ready", () => _cluster.Nodes.All(static node => node.Node.Status.IsReady));
+        _cluster.Run(Second * 2);
+        Assert.Empty(_told);
     }
 
     [Fact]
@@ -71,6 +88,7 @@ public sealed class QuorumTests : IDisposable
         _cluster.RunUntilCompleted(_must[0].PublishAsync("majority", PublishCompletion.Stable));
         Assert.Equal([0, 1, 2], _received.Where(static one => one.Message == "majority").Select(static one => one.Node).Order());
         Assert.True(_cluster.Nodes[0].Node.Status.IsReady);
+        Assert.Equal([(3, StatusReasonKind.Degraded), (4, StatusReasonKind.Degraded)], _told.Order());
 
         _cluster.Heal();
         // The service has removed the others, which begin anew.
@@ -79,6 +97,12 @@ public sealed class QuorumTests : IDisposable
         _cluster.RunUntilCompleted(topic.WaitForSubscribersAsync(Nodes));
         _cluster.RunUntilCompleted(topic.PublishAsync("healed", PublishCompletion.Stable));
         _cluster.Eventually("all have it", () => _received.Count(static one => one.Message == "healed") == Nodes);
+        foreach (int node in (int[])[3, 4])
+        {
+            Assert.Equal(
+                [StatusReasonKind.Degraded, StatusReasonKind.Expelled],
+                _told.Where(one => one.Node == node).Select(static one => one.Kind));
+        }
     }
 
     [Fact]
@@ -160,6 +184,7 @@ public sealed class QuorumTests : IDisposable
         _cluster.Start(async node =>
         {
             int number = node.Number;
+            node.Node.DegradedChanged += reason => _told.Add((number, reason?.Kind));
             _must[number] = await node.Node.OpenTopicAsync<string>("must", new TopicOptions { RequireQuorum = true });
             _free[number] = await node.Node.OpenTopicAsync<string>("free");
             _limited[number] = await node.Node.OpenPublisherAsync<string>(

@@ -55,6 +55,8 @@ internal sealed class FakeParts(bool threaded = true) : INodeParts, IAsyncDispos
 
     public TopicView? ViewOf(ulong topicId) => Service.ViewOf(topicId);
 
+    public bool IsServiceHosted { get; init; }
+
     public string? LastRefusal { get; init; }
 
     public string? LastFailure { get; init; }

@@ -1,4 +1,3 @@
-using System.Collections.Immutable;
 using System.Net;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
@@ -6,7 +5,7 @@ using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Replies;
 
-namespace QuickSilver.Membership.Client;
+namespace QuickSilver.Membership.Client.Servers;
 
 // Asks the other servers who leads, while the one that this node has, or is about to join, says nothing. A leader that stands still or is
 // cut off closes no connection, and the silence after which it is given up is longer than its lease.
@@ -17,7 +16,7 @@ namespace QuickSilver.Membership.Client;
 //
 // What goes wrong: the leader may be slow and not gone. Those who stand by then name it, and nothing changes. A server that stands by and
 // is slow itself may be taken for the leader; it sends the node back.
-internal sealed class LeaderSearch(INodeEnvironment environment, ImmutableArray<IPEndPoint> servers, Action<IPEndPoint> onFound)
+internal sealed class LeaderSearch(INodeEnvironment environment, NamedServers servers, Action<IPEndPoint> onFound)
 {
     // Of heartbeats. A heartbeat is answered at once, so one answer is missing.
     private const double Patience = 1.5;
@@ -74,7 +73,7 @@ internal sealed class LeaderSearch(INodeEnvironment environment, ImmutableArray<
             _questions.Remove(mute);
         }
 
-        foreach (var server in servers)
+        foreach (var server in servers.All)
         {
             if (!server.Equals(_silent) && !_questions.Exists(question => question.Server.Equals(server)))
             {

@@ -1,0 +1,63 @@
+using System.Collections.Immutable;
+using System.Net;
+using QuickSilver.Core.Environment;
+
+namespace QuickSilver.Membership.Client.Servers;
+
+// Resolves the names of the servers anew. It returns without waiting. The answer comes on the core thread, exactly once: empty if nothing
+// was found.
+internal delegate void ServerResolution(Action<ImmutableArray<IPEndPoint>> completed);
+
+// The servers of one service, as they were named: their addresses, and the one whose turn it is. Servers that run in containers come back
+// at other addresses under the same names, so the names are resolved anew while none of the addresses takes the node in.
+//
+// Invariants: a list that was not empty never becomes empty, so a resolver that fails, or that finds nothing, takes no address away. One
+// resolution runs at a time. An address that stays keeps its place before those that are new. Changed on the core thread only; All is read
+// from any thread.
+internal sealed class NamedServers(INodeEnvironment environment, ImmutableArray<IPEndPoint> servers, ServerResolution? resolution)
+{
+    /// <summary>Between two resolutions, so that many nodes without a service do not flood a name server.</summary>
+    public static readonly TimeSpan Interval = TimeSpan.FromSeconds(3);
+
+    private TimeSpan _resolvedAt = TimeSpan.MinValue / 2;
+    private bool _isResolving;
+    private int _next;
+
+    /// <summary>Empty: no servers are named, and a service is looked for on the network.</summary>
+    public ImmutableArray<IPEndPoint> All { get; private set; } = servers;
+
+    /// <summary>The server that is tried next; those that follow take their turns.</summary>
+    public IPEndPoint TakeNext()
+    {
+        var server = All[_next];
+        _next = (_next + 1) % All.Length;
+        return server;
+    }
+
+    /// <summary>Each server was tried, and none took the node in.</summary>
+    public void OnAllFailed()
+    {
+        if (resolution is null || _isResolving || environment.Now - _resolvedAt < Interval)
+        {
+            return;
+        }
+
+        (_isResolving, _resolvedAt) = (true, environment.Now);
+        resolution(OnResolved);
+    }
+
+    private void OnResolved(ImmutableArray<IPEndPoint> found)
+    {
+        _isResolving = false;
+        if (found.IsEmpty)
+        {
+            return;
+        }
+
+        var next = All[_next];
+        var stay = All.RemoveAll(server => !found.Contains(server));
+        All = [.. stay, .. found.Distinct().Except(stay)];
+        // The known ones have just failed, so a new one comes first.
+        _next = All.Length > stay.Length ? stay.Length : Math.Max(0, All.IndexOf(next));
+    }
+}
