@@ -85,7 +85,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         _failures = new FailureDetector(options.Failures);
         _admission = new Admission(options.Cluster, _numbers, _membersById, _life);
         _audience = new Audience(_members, options.Failures.HeartbeatInterval * HeartbeatsFresh);
-        _inquiries = new Inquiries(environment, options.Cluster, _issuer.Keys);
+        _inquiries = new Inquiries(environment, options.Cluster, counters, _issuer.Keys);
         _observers = new Observers(
             _sessionContext, options.Cluster, _members, () => _numbers.Current, () => _inquiries.Echo.Open(_inquiries.ServicePort));
         var removed = new RemovedAddresses();

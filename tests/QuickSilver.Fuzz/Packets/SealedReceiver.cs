@@ -5,6 +5,7 @@ using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Contracts;
+using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Reachability;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
@@ -102,13 +103,14 @@ internal sealed class SealedReceiver : IViewsObserver, IPacketHandler, IDisposab
     /// <returns>How often the service has answered after each.</returns>
     public long[] AskService(params byte[][] packets)
     {
-        using var port = new EchoPort(_machine.Environment, SealedPlaces.ClusterName, _service);
+        var counters = new ServiceCounters();
+        using var port = new EchoPort(_machine.Environment, SealedPlaces.ClusterName, counters, _service);
         port.Open(0);
         long[] answered = new long[packets.Length];
         for (int i = 0; i < packets.Length; i++)
         {
             Deliver(port, packets[i]);
-            answered[i] = port.Answered;
+            answered[i] = counters.EchoesAnswered;
         }
 
         return answered;
