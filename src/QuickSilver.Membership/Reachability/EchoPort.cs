@@ -22,7 +22,7 @@ internal sealed class EchoPort(INodeEnvironment environment, string cluster, Ser
 {
     // Spent on packets that may not be genuine, each time that a sealer is new.
     private const double DerivationsPerSecond = 1_000;
-    // An answer goes to the address that the echo names, which anybody can write. To sealed echoes and to the others there are as many each.
+    // An answer goes to the address that the echo names, which anybody can write. So many go to sealed echoes, and to others.
     private const double AnswersPerSecond = 1_000;
 
     private static readonly DatagramPortOptions Small = new()

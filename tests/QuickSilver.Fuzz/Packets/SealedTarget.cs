@@ -143,7 +143,8 @@ internal sealed class SealedTarget : FuzzTarget
             answered[1] == answers, $"After that, the service had answered the packet itself {answered[1]} times.");
     }
 
-    private static string Describe(byte[] sent, bool isWhole) => $"A packet of {sent.Length} bytes that was {(isWhole ? "not " : "")}changed";
+    private static string Describe(byte[] sent, bool isWhole) =>
+        $"A packet of {sent.Length} bytes that was {(isWhole ? "not " : "")}changed";
 
     private static void CheckHandled(SealedReceiver machine, byte[] plain, int times)
     {
