@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using QuickSilver.Core.Wire;
 
 namespace QuickSilver;
 
@@ -221,6 +222,9 @@ public sealed record NodeCounters
 
     /// <summary>The parts of <see cref="PacketsDropped"/>, by the number of the reason; empty if nothing was dropped.</summary>
     internal ImmutableArray<long> PacketDrops { get; init; } = [];
+
+    /// <summary>Datagrams of discovery that were refused; empty if nothing was read.</summary>
+    internal ImmutableArray<(DropReason Reason, long Count)> DiscoveryDrops { get; init; } = [];
 
     /// <summary>The parts of <see cref="RequestsFailed"/>, in the order of their kinds; empty if nothing was read.</summary>
     internal ImmutableArray<long> RequestFailures { get; init; } = [];

@@ -42,12 +42,21 @@ public sealed class DecoderTests
 
     private static MethodInfo? MethodOf(Type type) => type
         .GetMethods(BindingFlags.Public | BindingFlags.NonPublic | BindingFlags.Static | BindingFlags.Instance | BindingFlags.DeclaredOnly)
-        .FirstOrDefault(static method =>
-            (method.Name.StartsWith("Read", StringComparison.Ordinal) || method.Name.StartsWith("TryRead", StringComparison.Ordinal)
-                || method.Name is "Validate" or "TryCut" or "Measure" or "TryMeasure" or "Convert" or "TryParse" or "TryDecode" or "Decode"
-                or "Open" or "TryOpen" or "Unprotect" or "TryUnseal")
-            && method.GetParameters().Any(static parameter => Bare(parameter.ParameterType) == typeof(ReadOnlySpan<byte>)
-                || Bare(parameter.ParameterType) == typeof(Serialization.Protobuf.ProtobufReader)));
+        .FirstOrDefault(static method => Reads(method) || Opens(method));
+
+    private static bool Reads(MethodInfo method) =>
+        (method.Name.StartsWith("Read", StringComparison.Ordinal) || method.Name.StartsWith("TryRead", StringComparison.Ordinal)
+            || method.Name is "Validate" or "TryCut" or "Measure" or "TryMeasure" or "Convert" or "TryParse" or "TryDecode" or "Decode"
+            || IsOpening(method))
+        && (Takes(method, typeof(ReadOnlySpan<byte>)) || Takes(method, typeof(Serialization.Protobuf.ProtobufReader)));
+
+    // What is sealed is opened where it lies.
+    private static bool Opens(MethodInfo method) => IsOpening(method) && Takes(method, typeof(Span<byte>));
+
+    private static bool IsOpening(MethodInfo method) => method.Name is "Open" or "TryOpen" or "Unprotect" or "TryUnseal" or "TryDecrypt";
+
+    private static bool Takes(MethodInfo method, Type type) =>
+        method.GetParameters().Any(parameter => Bare(parameter.ParameterType) == type);
 
     private static Type Bare(Type type) => type.IsByRef ? type.GetElementType()! : type;
 }

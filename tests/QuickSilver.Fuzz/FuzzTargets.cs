@@ -14,6 +14,7 @@ internal static class FuzzTargets
     public static IReadOnlyList<FuzzTarget> All { get; } =
     [
         new PacketTarget(),
+        new SealedTarget(),
         new MessageTarget(),
         new ControlTarget(),
         new ConfigurationTarget(),

@@ -1,8 +1,5 @@
 using System.Net;
-using QuickSilver.Core.Transport;
-using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Client;
-using QuickSilver.Membership.Reachability;
 using QuickSilver.Membership.Tests.Infrastructure;
 using QuickSilver.Membership.Views;
 
@@ -207,75 +204,6 @@ public sealed class ReachabilityTests
         Assert.Contains(environment.LocalAddress.ToString(), node.Client.LastRefusal);
         Assert.Contains("Interface", node.Client.LastRefusal);
         Assert.Equal(0, _cluster.Service.MemberCount);
-    }
-
-    [Fact]
-    public void The_service_answers_echoes_of_its_own_cluster_at_the_address_that_they_name_and_nothing_else()
-    {
-        var world = new FakeWorld();
-        var service = world.AddNode(1);
-        var asker = world.AddNode(2);
-        using var echo = new EchoPort(service, "default");
-        int number = echo.Open(7401);
-        Assert.Equal(7401, number);
-        Assert.Equal(number, echo.Open(7401));
-        var replies = new Replies();
-        using var port = asker.OpenPort(new DatagramPortOptions(), replies);
-        byte[] packet = new byte[EchoPacket.Bytes];
-        foreach (string cluster in (ReadOnlySpan<string>)["default", "another"])
-        {
-            EchoPacket.Write(packet, new PacketTemplate(TopicId.Of(cluster), 5, 6, 0, 0), 4711, port.LocalEndPoint);
-            port.Send(packet, packet.Length, new DatagramAddress(new IPEndPoint(service.LocalAddress, number)));
-        }
-
-        port.Send(packet.AsSpan(0, 30), 30, new DatagramAddress(new IPEndPoint(service.LocalAddress, number)));
-        world.Run(TimeSpan.FromSeconds(1));
-        Assert.Equal([4711], replies.Nonces);
-    }
-
-    [Fact]
-    public void An_echo_that_names_no_address_of_one_node_is_not_answered()
-    {
-        byte[] packet = new byte[EchoPacket.Bytes];
-        foreach (string address in (ReadOnlySpan<string>)["224.0.0.1", "255.255.255.255", "0.0.0.0", "::", "ff02::1", "::ffff:10.1.2.3"])
-        {
-            EchoPacket.Write(packet, new PacketTemplate(1, 5, 6, 0, 0), 1, new IPEndPoint(IPAddress.Parse(address), 5));
-            Assert.Null(EchoPacket.ReadAnswerTo(packet.AsSpan(PacketHeader.Bytes)));
-        }
-
-        EchoPacket.Write(packet, new PacketTemplate(1, 5, 6, 0, 0), 1, new IPEndPoint(IPAddress.Loopback, 0));
-        Assert.Null(EchoPacket.ReadAnswerTo(packet.AsSpan(PacketHeader.Bytes)));
-        Assert.Null(EchoPacket.ReadAnswerTo([]));
-        foreach (string address in (ReadOnlySpan<string>)["10.1.2.3", "::1", "fd00::1:2", "fe80::1"])
-        {
-            var answerTo = new IPEndPoint(IPAddress.Parse(address), 65_000);
-            EchoPacket.Write(packet, new PacketTemplate(1, 5, 6, 0, 0), 1, answerTo);
-            Assert.Equal(answerTo, EchoPacket.ReadAnswerTo(packet.AsSpan(PacketHeader.Bytes)));
-        }
-
-        // The address is cut off, or of a length that no address has.
-        Assert.Null(EchoPacket.ReadAnswerTo(packet.AsSpan(PacketHeader.Bytes, 23)));
-        packet[PacketHeader.Bytes + 6] = 15;
-        Assert.Null(EchoPacket.ReadAnswerTo(packet.AsSpan(PacketHeader.Bytes)));
-    }
-
-    private sealed class Replies : IDatagramReceiver
-    {
-        public List<long> Nonces { get; } = [];
-
-        public bool IsControl(ReadOnlySpan<byte> firstBytes) => true;
-
-        public void OnRun(in ReceivedRun run)
-        {
-            Assert.Equal(DropReason.None, PacketHeader.Validate(run.Span, TopicId.Of("default")));
-            var header = new PacketHeader(run.Span);
-            Assert.Equal(PacketKind.EchoReply, header.Kind);
-            Nonces.Add(header.Sequence);
-        }
-
-        public void OnBatchEnd()
-        {
-        }
     }
 
     // A lie or a defect: most of the reports are refuted, and repeated for ever.

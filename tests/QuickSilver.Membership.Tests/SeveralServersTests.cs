@@ -1,5 +1,7 @@
 using System.Net;
 using Microsoft.Extensions.Logging.Abstractions;
+using QuickSilver.Core.Tests.Infrastructure;
+using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Service;
@@ -15,6 +17,8 @@ public sealed class SeveralServersTests
 {
     private readonly LeasedStore _store = new();
     private readonly FakeCluster _cluster;
+    private readonly ServiceCounters _counters = new();
+    private readonly LogRecorder _audit = new();
     private ulong _seed = 700;
 
     public SeveralServersTests() => _cluster = new FakeCluster(store: _store);
@@ -300,6 +304,7 @@ public sealed class SeveralServersTests
         _cluster.Run(0.1);
         Assert.Equal(2, crowd.Count(static client => client.Received.Count > 0));
         Assert.NotEmpty(other.Received);
+        Assert.Equal(3, _counters.SessionsRefused);
         // Who has read the answer, or has not, gives its place back.
         _cluster.Run(2);
         var next = new RawClient(one, standby.LocalEndPoint);
@@ -317,6 +322,31 @@ public sealed class SeveralServersTests
     }
 
     private IPEndPoint Nobody => new(_cluster.World.AddNode(++_seed).LocalAddress, 7401);
+
+    // Who tries to come in tries all servers.
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_server_records_those_who_do_not_prove_who_they_are_whether_it_leads_or_stands_by(bool leads)
+    {
+        var options = _cluster.Options with { Audit = _audit };
+        var store = new MemoryMembershipStore();
+        IControlAcceptor server = leads
+            ? new MembershipService(_cluster.World.AddNode(700), options, store, _counters, NullLogger.Instance)
+            : StandBy(leader: null);
+        var remote = new IPEndPoint(IPAddress.Parse("10.0.0.9"), 5);
+        for (int i = 0; i < 1_000; i++)
+        {
+            server.OnRefused(remote, "it presents no certificate", StreamRefusal.Failed);
+        }
+
+        server.OnRefused(remote, "it says nothing", StreamRefusal.Silent);
+        server.OnRefused(remote, "there is no room", StreamRefusal.NoRoom);
+        Assert.Equal((1_000, 1, 1), (_counters.HandshakesFailed, _counters.HandshakesAbandoned, _counters.HandshakesWithoutRoom));
+        Assert.Contains("10.0.0.9:5: it presents no certificate", _audit.TextOf(1272));
+        Assert.InRange(_audit.Entries.Count, 9, 25);
+        Assert.DoesNotContain(_audit.Entries, static entry => entry.Text.Contains("says nothing", StringComparison.Ordinal));
+    }
 
     private FakeNode Start(ulong id, params IPEndPoint[] servers)
     {
@@ -344,6 +374,10 @@ public sealed class SeveralServersTests
     private Standby StandBy(IPEndPoint? leader, SessionLimits? limits = null)
     {
         var environment = _cluster.World.AddNode(++_seed);
-        return new Standby(environment, limits ?? new SessionLimits(), new IPEndPoint(environment.LocalAddress, 7401)) { Leader = leader };
+        var refusals = new Refusals(_counters, _audit);
+        return new Standby(environment, limits ?? new SessionLimits(), refusals, new IPEndPoint(environment.LocalAddress, 7401))
+        {
+            Leader = leader,
+        };
     }
 }

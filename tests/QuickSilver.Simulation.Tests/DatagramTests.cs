@@ -22,6 +22,14 @@ public sealed class DatagramTests
     }
 
     [Fact]
+    public void A_datagram_to_an_address_of_IPv6_is_refused()
+    {
+        var life = new Bench(1).Cluster.Nodes[0].Environment;
+        using var port = life.OpenPort(new DatagramPortOptions(), new RecordingReceiver(life));
+        Assert.Equal(SendOutcome.Refused, port.Send([1], 1, new DatagramAddress(new IPEndPoint(IPAddress.IPv6Loopback, 5))));
+    }
+
+    [Fact]
     public void Datagrams_to_a_group_reach_every_member_and_the_sender()
     {
         var bench = new Bench(3);

@@ -26,7 +26,6 @@ internal sealed class DiscoveryContext(
 
     private readonly DiscoverySeal _seal = new(options.Keys);
     private string? _lastFailure;
-    private byte _lastVersion;
 
     public INodeEnvironment Environment { get; } = environment;
     public DiscoveryOptions Options { get; } = options;
@@ -58,11 +57,10 @@ internal sealed class DiscoveryContext(
             return IsAuthentic(bytes, ref datagram);
         }
 
-        Counters.OtherVersions++;
-        if (datagram.Version != _lastVersion)
+        // Anybody can write a version.
+        if (RepeatedEvent.IsLogged(++Counters.OtherVersions))
         {
-            _lastVersion = datagram.Version;
-            Logger.OtherVersion(datagram.Version, ControlFrame.ProtocolVersion);
+            Logger.OtherVersion(datagram.Version, ControlFrame.ProtocolVersion, Counters.OtherVersions);
         }
 
         return false;

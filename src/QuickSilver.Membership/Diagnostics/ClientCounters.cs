@@ -1,3 +1,6 @@
+using System.Collections.Immutable;
+using QuickSilver.Core.Wire;
+
 namespace QuickSilver.Membership.Diagnostics;
 
 // What a membership service's client counts; the service that it may host counts for itself. Core thread only.
@@ -18,4 +21,10 @@ internal sealed class ClientCounters
     public long NotAuthentic { get; set; }
     public long ServicesHosted { get; set; }
     public long HostsYielded { get; set; }
+
+    /// <summary>Datagrams of discovery that were refused, by the reason.</summary>
+    public ImmutableArray<(DropReason Reason, long Count)> DiscoveryDrops =>
+    [
+        (DropReason.ForeignCluster, ForeignDatagrams), (DropReason.UnknownVersion, OtherVersions), (DropReason.NotAuthentic, NotAuthentic),
+    ];
 }

@@ -108,9 +108,9 @@ internal static partial class MembershipLog
     [LoggerMessage(1308, LogLevel.Warning, "Discovery failed: {Reason}. Other nodes may not find this node.")]
     public static partial void DiscoveryFailed(this ILogger logger, string reason);
 
-    [LoggerMessage(1309, LogLevel.Warning, "Nodes of this cluster speak version {Version} of the membership protocol. "
-        + "This node speaks version {Own} and does not join them.")]
-    public static partial void OtherVersion(this ILogger logger, int version, int own);
+    [LoggerMessage(1309, LogLevel.Warning, "Nodes of this cluster speak version {Version} of the membership protocol "
+        + "({Count} datagrams of other versions so far). This node speaks version {Own} and does not join them.")]
+    public static partial void OtherVersion(this ILogger logger, int version, int own, long count);
 
     [LoggerMessage(1311, LogLevel.Warning,
         "Discovery from {EndPoint} for this cluster is not authenticated by a secret of this node, and is ignored ({Count} so far). "

@@ -1,8 +1,13 @@
+using QuickSilver.Core.Wire;
+
 namespace QuickSilver.Membership.Diagnostics;
 
 // What a membership service counts. Core thread only.
 internal sealed class ServiceCounters
 {
+    // Null until an echo is not answered.
+    private long[]? _echoDrops;
+
     // Sessions.
     public long SessionsAccepted { get; set; }
     public long SessionsRefused { get; set; }
@@ -46,4 +51,11 @@ internal sealed class ServiceCounters
     public long AddressesShared { get; set; }
     // Regions that go on as they were in the service before.
     public long RegionsAdopted { get; set; }
+
+    // At the service's own port.
+    public long EchoesAnswered { get; set; }
+
+    public long EchoesDropped(DropReason reason) => _echoDrops is { } drops ? drops[(int)reason] : 0;
+
+    public void DropEcho(DropReason reason) => (_echoDrops ??= new long[Enum.GetValues<DropReason>().Length])[(int)reason]++;
 }

@@ -3,6 +3,7 @@ using QuickSilver.Core.Flow;
 using QuickSilver.Core.Sealing;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
+using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Reachability;
@@ -13,11 +14,15 @@ namespace QuickSilver.Membership.Reachability;
 //
 // A sealed echo is answered sealed, under the key of the cluster. One that is not is answered too, as observers have no key: a node that
 // seals believes no such answer. Neither answer is longer than its question.
-internal sealed class EchoPort(INodeEnvironment environment, string cluster, RegionKeys? keys = null)
+//
+// Invariant: who does not have the key spends nothing that the answers to sealed echoes need, once a subkey of their sealer is kept. What
+// members find out with these echoes decides who is removed.
+internal sealed class EchoPort(INodeEnvironment environment, string cluster, ServiceCounters counters, RegionKeys? keys = null)
     : IDatagramReceiver, ISubkeyBudget, IDisposable
 {
+    // Spent on packets that may not be genuine, each time that a sealer is new.
     private const double DerivationsPerSecond = 1_000;
-    // An answer goes to the address that the echo names, which anybody can write.
+    // An answer goes to the address that the echo names, which anybody can write. So many go to sealed echoes, and to others.
     private const double AnswersPerSecond = 1_000;
 
     private static readonly DatagramPortOptions Small = new()
@@ -31,9 +36,8 @@ internal sealed class EchoPort(INodeEnvironment environment, string cluster, Reg
     private IDatagramPort? _port;
     private ClusterSeals? _seals;
     private RateLimit? _derivations;
-    private RateLimit? _answers;
-
-    public long Answered { get; private set; }
+    private RateLimit? _openAnswers;
+    private RateLimit? _sealedAnswers;
 
     /// <summary>The number of the port; 0 when the system gives none.</summary>
     public int Open(int wanted)
@@ -62,14 +66,23 @@ internal sealed class EchoPort(INodeEnvironment environment, string cluster, Reg
             return;
         }
 
-        if (keys is not null && SealedPacket.Validate(bytes, _cluster) == DropReason.None)
+        var refused = keys is null ? DropReason.Unsealed : SealedPacket.Validate(bytes, _cluster);
+        if (refused == DropReason.None)
         {
-            AnswerSealed(bytes[..new PacketHeader(bytes).Length]);
+            refused = AnswerSealed(bytes[..new PacketHeader(bytes).Length]);
         }
-        else if (PacketHeader.Validate(bytes, _cluster) == DropReason.None)
+        else if (refused == DropReason.Unsealed)
         {
-            Span<byte> reply = stackalloc byte[EchoPacket.ReplyBytes];
-            Answer(new PacketHeader(bytes), reply, seal: null, label: 0);
+            refused = AnswerOpen(bytes);
+        }
+
+        if (refused == DropReason.None)
+        {
+            counters.EchoesAnswered++;
+        }
+        else
+        {
+            counters.DropEcho(refused);
         }
     }
 
@@ -77,7 +90,25 @@ internal sealed class EchoPort(INodeEnvironment environment, string cluster, Reg
     {
     }
 
-    private void AnswerSealed(Span<byte> packet)
+    private DropReason AnswerOpen(ReadOnlySpan<byte> packet)
+    {
+        var refused = PacketHeader.Validate(packet, _cluster);
+        if (refused != DropReason.None)
+        {
+            return refused;
+        }
+
+        Span<byte> reply = stackalloc byte[EchoPacket.ReplyBytes];
+        refused = TryReply(new PacketHeader(packet), reply, ref _openAnswers, out var to);
+        if (refused == DropReason.None)
+        {
+            _port!.Send(reply, reply.Length, to!);
+        }
+
+        return refused;
+    }
+
+    private DropReason AnswerSealed(Span<byte> packet)
     {
         _seals ??= new ClusterSeals(self: default, this);
         if (keys!.Cluster is { } newest)
@@ -87,39 +118,51 @@ internal sealed class EchoPort(INodeEnvironment environment, string cluster, Reg
 
         var header = new PacketHeader(packet);
         uint label = header.View;
-        if (header.Region != 0 || _seals.Find(label) is not { } seal
-            || seal.Opener.Open(packet, SealedPacket.SealerOf(packet)) != DropReason.None)
+        if (header.Region != 0 || _seals.Find(label) is not { } seal)
         {
-            return;
+            return DropReason.UnknownKey;
+        }
+
+        var refused = seal.Opener.Open(packet, SealedPacket.SealerOf(packet));
+        if (refused != DropReason.None)
+        {
+            return refused;
         }
 
         Span<byte> reply = stackalloc byte[EchoPacket.ReplyBytes];
-        Answer(header, reply, seal, label);
-    }
-
-    private void Answer(in PacketHeader echo, Span<byte> reply, KeySeal? seal, uint label)
-    {
-        _answers ??= new RateLimit(environment.Now, AnswersPerSecond, AnswersPerSecond);
-        if (echo.Kind != PacketKind.Echo || EchoPacket.ReadAnswerTo(echo.Body) is not { } answerTo
-            || !_answers.TryTake(environment.Now, 1))
-        {
-            return;
-        }
-
-        EchoPacket.WriteReply(reply, new PacketTemplate(_cluster, 0, 0, 0, 0), echo.Sequence);
-        var to = new DatagramAddress(answerTo);
-        if (seal is null)
-        {
-            _port!.Send(reply, reply.Length, to);
-        }
-        else
+        refused = TryReply(header, reply, ref _sealedAnswers, out var to);
+        if (refused == DropReason.None)
         {
             Span<byte> sealedReply = stackalloc byte[EchoPacket.ReplyBytes + SealedPacket.TrailerBytes];
             seal.Sealer.Seal(reply, reply.Length, sealedReply, label);
-            _port!.Send(sealedReply, sealedReply.Length, to);
+            _port!.Send(sealedReply, sealedReply.Length, to!);
         }
 
-        Answered++;
+        return refused;
+    }
+
+    private DropReason TryReply(in PacketHeader echo, Span<byte> reply, ref RateLimit? answers, out DatagramAddress? to)
+    {
+        to = null;
+        if (echo.Kind != PacketKind.Echo)
+        {
+            return DropReason.UnknownKind;
+        }
+
+        if (EchoPacket.ReadAnswerTo(echo.Body) is not { } answerTo)
+        {
+            return DropReason.Malformed;
+        }
+
+        answers ??= new RateLimit(environment.Now, AnswersPerSecond, AnswersPerSecond);
+        if (!answers.TryTake(environment.Now, 1))
+        {
+            return DropReason.RateLimited;
+        }
+
+        to = new DatagramAddress(answerTo);
+        EchoPacket.WriteReply(reply, new PacketTemplate(_cluster, 0, 0, 0, 0), echo.Sequence);
+        return DropReason.None;
     }
 
     private IDatagramPort? TryOpen(int number)

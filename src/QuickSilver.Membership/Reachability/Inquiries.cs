@@ -1,6 +1,7 @@
 using System.Collections.Immutable;
 using System.Net;
 using QuickSilver.Core.Environment;
+using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Service;
@@ -10,13 +11,15 @@ namespace QuickSilver.Membership.Reachability;
 
 // Asks nodes over their streams whom their datagrams reach, and hands each answer to who wanted it. Who does not answer in time is
 // forgotten: no answer is no finding.
-internal sealed class Inquiries(INodeEnvironment environment, string cluster, RegionKeys? keys = null) : IDisposable
+internal sealed class Inquiries(
+    INodeEnvironment environment, string cluster, ServiceCounters counters, RegionKeys? keys = null)
+    : IDisposable
 {
     private readonly Dictionary<ulong, (ControlSession Session, Action<Findings> Found)> _asked = [];
     private readonly Queue<(ulong Id, TimeSpan Until)> _order = new();
     private ulong _last;
 
-    public EchoPort Echo { get; } = new(environment, cluster, keys);
+    public EchoPort Echo { get; } = new(environment, cluster, counters, keys);
 
     /// <summary>Where the service listens for streams; echoes are answered at the same number where possible.</summary>
     public int ServicePort { get; set; }

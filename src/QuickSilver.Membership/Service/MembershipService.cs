@@ -53,6 +53,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     private readonly List<Member> _members = [];
     private readonly Dictionary<ulong, Member> _membersById = [];
     private readonly SessionTable _sessions;
+    private readonly Refusals _refusals;
     private readonly ulong _life;
     private long _nextJoinOrder = 1;
     private IControlListener? _listener;
@@ -76,6 +77,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
             Audit = options.Audit is { } audit ? GuardedLogger.Of(audit) : logger,
         };
         _sessions = new SessionTable(options.Limits);
+        _refusals = new Refusals(counters, Audit);
         _life = environment.NextRandom() | 1;
         _issuer = new ConfigurationIssuer(_sessionContext, options, store, _members, _life);
         _map = _issuer.Map;
@@ -85,7 +87,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         _failures = new FailureDetector(options.Failures);
         _admission = new Admission(options.Cluster, _numbers, _membersById, _life);
         _audience = new Audience(_members, options.Failures.HeartbeatInterval * HeartbeatsFresh);
-        _inquiries = new Inquiries(environment, options.Cluster, _issuer.Keys);
+        _inquiries = new Inquiries(environment, options.Cluster, counters, _issuer.Keys);
         _observers = new Observers(
             _sessionContext, options.Cluster, _members, () => Standing, () => _inquiries.Echo.Open(_inquiries.ServicePort));
         var removed = new RemovedAddresses();
@@ -172,13 +174,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     {
         if (_isRetired || !_sessions.HasRoomFor(stream))
         {
-            Counters.SessionsRefused++;
-            if (stream.Peer is { } peer && RepeatedEvent.IsLogged(Counters.SessionsRefused))
-            {
-                string why = _isRetired ? "the service ends" : "there are too many sessions of it, of its address or in all";
-                Audit.SessionRefused(peer.Name, stream.RemoteEndPoint, why, Counters.SessionsRefused);
-            }
-
+            _refusals.OnNoSession(stream, _isRetired);
             return null;
         }
 
@@ -188,20 +184,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         return session;
     }
 
-    void IControlAcceptor.OnRefused(IPEndPoint remote, string reason, StreamRefusal kind)
-    {
-        long count = kind switch
-        {
-            StreamRefusal.NoRoom => ++Counters.HandshakesWithoutRoom,
-            StreamRefusal.Silent => ++Counters.HandshakesAbandoned,
-            _ => ++Counters.HandshakesFailed,
-        };
-        // Who says nothing at all may be a probe of whether this service lives.
-        if (kind != StreamRefusal.Silent && RepeatedEvent.IsLogged(count))
-        {
-            Audit.ConnectionRefused(remote, reason, count);
-        }
-    }
+    void IControlAcceptor.OnRefused(IPEndPoint remote, string reason, StreamRefusal kind) => _refusals.OnRefused(remote, reason, kind);
 
     void IControlRequests.OnSessionClosed(ControlSession session)
     {

@@ -13,16 +13,18 @@ internal sealed class Standby : IControlAcceptor, IDisposable
 {
     private readonly INodeEnvironment _environment;
     private readonly SessionLimits _limits;
+    private readonly Refusals _refusals;
     private readonly HashSet<Visitor> _visitors = [];
     private readonly SessionPlaces _places;
     private readonly IControlListener _listener;
     private bool _isListening = true;
 
     /// <summary>Listens on <paramref name="local"/>. Throws <see cref="TransportException"/> when it cannot.</summary>
-    public Standby(INodeEnvironment environment, SessionLimits limits, IPEndPoint local)
+    public Standby(INodeEnvironment environment, SessionLimits limits, Refusals refusals, IPEndPoint local)
     {
         _environment = environment;
         _limits = limits;
+        _refusals = refusals;
         _places = new SessionPlaces(limits);
         _listener = environment.Listen(local, this);
     }
@@ -71,6 +73,7 @@ internal sealed class Standby : IControlAcceptor, IDisposable
     {
         if (!_places.HasRoomFor(stream))
         {
+            _refusals.OnNoSession(stream, isEnding: false);
             return null;
         }
 
@@ -78,6 +81,8 @@ internal sealed class Standby : IControlAcceptor, IDisposable
         visitor.Tell(Leader);
         return visitor;
     }
+
+    void IControlAcceptor.OnRefused(IPEndPoint remote, string reason, StreamRefusal kind) => _refusals.OnRefused(remote, reason, kind);
 
     // It closes the stream itself when it has read the answer; one that does not is closed.
     private sealed class Visitor : IControlStreamHandler

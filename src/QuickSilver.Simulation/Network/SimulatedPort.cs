@@ -1,4 +1,5 @@
 using System.Net;
+using System.Net.Sockets;
 using QuickSilver.Core.Transport;
 using QuickSilver.Simulation.Machines;
 
@@ -59,7 +60,9 @@ internal sealed class SimulatedPort : PortSource, IDatagramPort
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(segmentBytes);
         Life.Cluster.Time.CheckThread();
         int segments = (run.Length + segmentBytes - 1) / segmentBytes;
-        if (_closed || segments == 0 || segments > MaxRunSegments || run.Length > MaxRunBytes)
+        // As a socket of IPv4 does, which is what the port is. Others write the addresses to which answers go.
+        bool isReachable = destination.EndPoint.AddressFamily == AddressFamily.InterNetwork;
+        if (_closed || !isReachable || segments == 0 || segments > MaxRunSegments || run.Length > MaxRunBytes)
         {
             RefusedSends++;
             return SendOutcome.Refused;

@@ -2,6 +2,7 @@ using System.Collections.Immutable;
 using System.Net;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
+using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
@@ -111,6 +112,7 @@ internal readonly record struct PartsCounters
     public long PacketsDropped { get; init; }
     // By DropReason; empty if nothing was dropped.
     public ImmutableArray<long> Drops { get; init; }
+    public ImmutableArray<(DropReason Reason, long Count)> DiscoveryDrops { get; init; }
     public long Repairs { get; init; }
     public long Stalls { get; init; }
     public long KernelDrops { get; init; }

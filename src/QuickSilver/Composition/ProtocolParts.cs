@@ -111,6 +111,7 @@ internal abstract class ProtocolParts(
             PacketsReceived = counters.PacketsReceived,
             PacketsDropped = counters.DroppedInAll,
             Drops = [.. counters.Drops],
+            DiscoveryDrops = _membership?.Counters.DiscoveryDrops ?? [],
             Stalls = counters.Stalls,
             Repairs = counters.RepairsSent + counters.RepairsReceived,
             KernelDrops = counters.KernelDrops,

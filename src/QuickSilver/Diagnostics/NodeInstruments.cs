@@ -135,11 +135,20 @@ internal static class NodeInstruments
     }
 
     // One series for each reason.
-    private static void AddDrops() => Shared.CreateObservableCounter(
-        "quicksilver.packets.dropped",
-        static () => Each(static node => DropsOf(node, node.ReadCounts().PacketDrops)),
-        "{packet}",
-        "Packets dropped by the receiver, by the reason.");
+    private static void AddDrops()
+    {
+        Shared.CreateObservableCounter(
+            "quicksilver.packets.dropped",
+            static () => Each(static node => DropsOf(node, node.ReadCounts().PacketDrops)),
+            "{packet}",
+            "Packets dropped by the receiver, by the reason.");
+        Shared.CreateObservableCounter(
+            "quicksilver.discovery.dropped",
+            static () => Each(static node => node.ReadCounts().DiscoveryDrops.Select(drop =>
+                node.Measure(drop.Count, Tag("quicksilver.drop.reason", PacketDrop.Reasons[(int)drop.Reason])))),
+            "{datagram}",
+            "Datagrams of discovery that were refused, by the reason.");
+    }
 
     private static IEnumerable<Measurement<long>> DropsOf(NodeMeter node, ImmutableArray<long> drops) =>
         PacketDrop.Reasons.Skip(1).Select((reason, i) =>

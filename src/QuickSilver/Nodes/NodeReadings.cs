@@ -76,6 +76,7 @@ internal sealed class NodeReadings(INodeParts parts, NodeCounterCells cells, End
             PacketsReceived = below.PacketsReceived,
             PacketsDropped = below.PacketsDropped,
             PacketDrops = below.Drops.IsDefault ? [] : below.Drops,
+            DiscoveryDrops = below.DiscoveryDrops.IsDefault ? [] : below.DiscoveryDrops,
             Repairs = below.Repairs,
             Stalls = below.Stalls + (Waits?.Stalls ?? 0),
             KernelDrops = below.KernelDrops,

@@ -39,6 +39,17 @@ public sealed class DatagramFallbackTests : IDisposable
         Assert.Single(_log.Entries);
     }
 
+    // A packet may name the address to which its answer goes.
+    [Fact]
+    public void A_datagram_to_an_address_of_the_other_family_is_refused_and_nothing_is_thrown()
+    {
+        var to = new DatagramAddress(new IPEndPoint(IPAddress.IPv6Loopback, 5000));
+        IDatagramCalls[] calls = OperatingSystem.IsLinux()
+            ? [new ManagedDatagramCalls(_socket), new LinuxDatagramCalls(_socket)]
+            : [new ManagedDatagramCalls(_socket)];
+        Assert.All(calls, each => Assert.NotEqual(CallOutcome.Done, each.Send([1], to)));
+    }
+
     [Fact]
     public void Runs_stay_when_single_datagrams_are_refused_as_well()
     {

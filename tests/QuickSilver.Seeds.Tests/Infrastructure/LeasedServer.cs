@@ -1,5 +1,7 @@
 using System.Net;
+using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Core.Requests;
+using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Service;
 using QuickSilver.Membership.Service.Stores;
 using QuickSilver.Simulation.Machines;
@@ -117,5 +119,6 @@ internal sealed class LeasedServer
         }
     }
 
-    private void StandBy() => _standby = new Standby(_life, _limits, _address);
+    private void StandBy() =>
+        _standby = new Standby(_life, _limits, new Refusals(new ServiceCounters(), NullLogger.Instance), _address);
 }

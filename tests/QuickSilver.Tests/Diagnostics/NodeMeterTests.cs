@@ -1,3 +1,4 @@
+using QuickSilver.Core.Wire;
 using QuickSilver.Diagnostics;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Nodes;
@@ -41,6 +42,30 @@ public sealed class NodeMeterTests
             (Dropped("truncated"), Dropped("malformed"), Dropped("unknown_version"), Dropped("not_authentic")));
 
         long Dropped(string reason) => values[$"quicksilver.packets.dropped {reason}"];
+    }
+
+    [Fact]
+    public async Task Refused_datagrams_of_discovery_are_counted_by_reason()
+    {
+        using var meter = new MeterReading(_options.Cluster);
+        await using var node = await QuickSilverNode.StartAsync(_options).OrFail();
+        var values = meter.Read();
+        Assert.All(
+            ["foreign_cluster", "unknown_version", "not_authentic"],
+            reason => Assert.Contains($"quicksilver.discovery.dropped {reason}", values));
+
+        var counters = new NodeCounters { DiscoveryDrops = [(DropReason.UnknownVersion, 7), (DropReason.NotAuthentic, 5)] };
+        using var other = new MeterReading("discovery");
+        using var counted = new NodeMeter("discovery", default)
+        {
+            ReadCounts = () => counters,
+            ReadAll = () => counters,
+            ReadGauges = static () => new NodeGauges(),
+        }.Begin();
+        values = other.Read();
+        Assert.Equal(
+            (7, 5),
+            (values["quicksilver.discovery.dropped unknown_version"], values["quicksilver.discovery.dropped not_authentic"]));
     }
 
     [Fact]

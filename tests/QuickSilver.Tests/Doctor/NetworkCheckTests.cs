@@ -279,6 +279,39 @@ public sealed class NetworkCheckTests
         Assert.Null(DoctorDatagram.Read(bytes, "trading"));
     }
 
+    // Whoever sends one may write another host's address as its own.
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void A_probe_is_answered_with_no_more_bytes_than_came(bool isGroup)
+    {
+        var answers = new DoctorAnswers("trading", static () => TimeSpan.Zero);
+        byte[] probe = new DoctorDatagram(DoctorKind.Probe, isGroup, IsToGroup: false, 17).Write("trading");
+        var (toProber, toGroup) = Assert.NotNull(answers.To(probe, isGroup));
+        Assert.InRange(toProber.Length + toGroup!.Length, 1, probe.Length);
+        Assert.Equal(new DoctorDatagram(DoctorKind.Answer, isGroup, IsToGroup: false, 17), DoctorDatagram.Read(toProber, "trading"));
+        Assert.Equal(new DoctorDatagram(DoctorKind.Answer, isGroup, IsToGroup: true, 17), DoctorDatagram.Read(toGroup, "trading"));
+
+        // One that is too short for both.
+        (toProber, toGroup) = Assert.NotNull(answers.To(probe.AsSpan(0, probe.Length - 1), isGroup));
+        Assert.InRange(toProber.Length, 1, probe.Length - 1);
+        Assert.Null(toGroup);
+
+        Assert.Null(answers.To(toProber, isGroup));
+        Assert.Null(new DoctorAnswers("default", static () => TimeSpan.Zero).To(probe, isGroup));
+    }
+
+    [Fact]
+    public void Probes_are_answered_so_many_times_a_second()
+    {
+        var now = TimeSpan.Zero;
+        var answers = new DoctorAnswers("trading", () => now);
+        byte[] probe = new DoctorDatagram(DoctorKind.Probe, true, IsToGroup: false, 17).Write("trading");
+        Assert.Equal(DoctorAnswers.ProbesPerSecond, Enumerable.Range(0, 1_000).Count(_ => answers.To(probe, isGroup: true) is not null));
+        now = TimeSpan.FromSeconds(1);
+        Assert.NotNull(answers.To(probe, isGroup: true));
+    }
+
     private static EchoTarget Answered(EchoTarget target) => target with { IsAnswered = true, IsHeardUnsolicited = true };
 
     private static MulticastFacts Multicast() => new("eth0", IPEndPoint.Parse("239.255.74.3:7403")) { HearsItself = true };

@@ -15,6 +15,8 @@ internal sealed class ReplicatedService : IElectionObserver, IAsyncDisposable
     private readonly MachineEnvironment _environment;
     private readonly MembershipServiceOptions _options;
     private readonly ILogger _logger;
+    // While it stands by.
+    private readonly Refusals _refusals;
     private readonly EtcdClient _client;
     private readonly CancellationTokenSource _end = new();
     // On the core thread; exactly one of them is there until the end.
@@ -28,6 +30,7 @@ internal sealed class ReplicatedService : IElectionObserver, IAsyncDisposable
         _environment = environment;
         _options = protocols.Service;
         _logger = logs.CreateLogger("QuickSilver.Membership");
+        _refusals = new Refusals(new ServiceCounters(), _options.Audit ?? _logger);
         _client = new EtcdClient(etcd);
         LocalEndPoint = listen;
     }
@@ -104,7 +107,7 @@ internal sealed class ReplicatedService : IElectionObserver, IAsyncDisposable
 
     private void StandBy()
     {
-        _standby = new Standby(_environment, _options.Limits, LocalEndPoint);
+        _standby = new Standby(_environment, _options.Limits, _refusals, LocalEndPoint);
         LocalEndPoint = _standby.LocalEndPoint;
     }
 

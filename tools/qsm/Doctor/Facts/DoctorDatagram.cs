@@ -9,17 +9,18 @@ internal enum DoctorKind : byte
     Answer = 2,
 }
 
-// A word between two doctors: 64 bytes, little-endian, so that no answer is larger than its question.
+// A word between two doctors, little-endian. A probe is as long as both its answers, of which one goes to the group: the rest of it is 0.
 //   0  magic "QSDR"   4  kind   5  1 if the probe went to the group   6  1 if this answer goes to the group
 //   8  hash of the cluster's name                                    16  nonce of the probe
 internal readonly record struct DoctorDatagram(DoctorKind Kind, bool IsOfGroup, bool IsToGroup, ulong Nonce)
 {
-    public const int Bytes = 64;
+    public const int ProbeBytes = 2 * Bytes;
+    private const int Bytes = 64;
     private const uint Magic = 0x52445351;
 
     public byte[] Write(string cluster)
     {
-        byte[] bytes = new byte[Bytes];
+        byte[] bytes = new byte[Kind == DoctorKind.Probe ? ProbeBytes : Bytes];
         BinaryPrimitives.WriteUInt32LittleEndian(bytes, Magic);
         bytes[4] = (byte)Kind;
         bytes[5] = IsOfGroup ? (byte)1 : (byte)0;

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Net;
 using System.Net.Sockets;
 
@@ -10,9 +11,10 @@ internal sealed class MulticastListener : IDisposable
     private readonly Socket _own;
     private readonly Socket _group;
     private readonly IPEndPoint _doctors;
-    private readonly string _cluster;
+    private readonly DoctorAnswers _answers;
     private readonly Action<IPAddress, bool> _heard;
     private readonly HashSet<(IPAddress, bool)> _told = [];
+    private readonly long _begun = Stopwatch.GetTimestamp();
     // Told once each; more addresses than hosts of a network can only be forged.
     private const int MostTold = 1024;
 
@@ -23,7 +25,7 @@ internal sealed class MulticastListener : IDisposable
     public MulticastListener(IPAddress local, string cluster, int timeToLive, Action<IPAddress, bool> heard)
     {
         _doctors = DoctorSockets.GroupOf(local);
-        _cluster = cluster;
+        _answers = new DoctorAnswers(cluster, () => Stopwatch.GetElapsedTime(_begun));
         _heard = heard;
         _group = DoctorSockets.OpenGroup(local);
         try
@@ -48,16 +50,21 @@ internal sealed class MulticastListener : IDisposable
 
     private async Task ReadAsync(Socket socket, bool isGroup, CancellationToken cancellationToken)
     {
-        byte[] bytes = new byte[DoctorDatagram.Bytes];
+        byte[] bytes = new byte[DoctorDatagram.ProbeBytes];
         while (true)
         {
             try
             {
                 var received = await socket.ReceiveFromAsync(bytes, DoctorSockets.AnyOf(_doctors.AddressFamily), cancellationToken);
-                var word = DoctorDatagram.Read(bytes.AsSpan(0, received.ReceivedBytes), _cluster);
-                if (word is { Kind: DoctorKind.Probe } probe)
+                if (_answers.To(bytes.AsSpan(0, received.ReceivedBytes), isGroup) is { } answers)
                 {
-                    await AnswerAsync(probe, isGroup, (IPEndPoint)received.RemoteEndPoint, cancellationToken);
+                    var from = (IPEndPoint)received.RemoteEndPoint;
+                    Tell(from.Address, isGroup);
+                    await _own.SendToAsync(answers.ToProber, from, cancellationToken);
+                    if (answers.ToGroup is { } toGroup)
+                    {
+                        await _own.SendToAsync(toGroup, _doctors, cancellationToken);
+                    }
                 }
             }
             catch (SocketException)
@@ -67,15 +74,11 @@ internal sealed class MulticastListener : IDisposable
         }
     }
 
-    private async Task AnswerAsync(DoctorDatagram probe, bool isGroup, IPEndPoint from, CancellationToken cancellationToken)
+    private void Tell(IPAddress from, bool isGroup)
     {
-        if (_told.Count < MostTold && _told.Add((from.Address, isGroup)))
+        if (_told.Count < MostTold && _told.Add((from, isGroup)))
         {
-            _heard(from.Address, isGroup);
+            _heard(from, isGroup);
         }
-
-        var answer = new DoctorDatagram(DoctorKind.Answer, isGroup, IsToGroup: false, probe.Nonce);
-        await _own.SendToAsync(answer.Write(_cluster), from, cancellationToken);
-        await _own.SendToAsync((answer with { IsToGroup = true }).Write(_cluster), _doctors, cancellationToken);
     }
 }

@@ -100,7 +100,7 @@ internal sealed class MulticastProbe : IDisposable
 
     private void Receive(Socket socket)
     {
-        byte[] bytes = new byte[DoctorDatagram.Bytes];
+        byte[] bytes = new byte[DoctorDatagram.ProbeBytes];
         EndPoint from = DoctorSockets.AnyOf(_doctors.AddressFamily);
         int length;
         try
