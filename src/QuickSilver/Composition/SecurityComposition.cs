@@ -54,6 +54,9 @@ internal static class SecurityComposition
         }
     }
 
+    /// <summary>Told when files of secrets or certificates were read again.</summary>
+    public static ILogger LogOf(ILoggerFactory logs) => logs.CreateLogger(Category);
+
     private static TlsCredentials OfVariable(string variable)
     {
         if (Secret.IsLike(variable))
@@ -79,7 +82,7 @@ internal static class SecurityComposition
 
     private static WatchedCredentials Watched(Func<TlsCredentials> read, string[] paths, ILoggerFactory logs)
     {
-        var log = logs.CreateLogger(Category);
+        var log = LogOf(logs);
         return new WatchedCredentials(read, paths, TimeProvider.System, (what, isGood) =>
         {
             if (isGood)

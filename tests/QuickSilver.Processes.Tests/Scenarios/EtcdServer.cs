@@ -1,8 +1,12 @@
 using System.Diagnostics;
 using System.Net;
 using System.Net.Sockets;
+using System.Security.Cryptography.X509Certificates;
 
 namespace QuickSilver.Processes.Tests.Scenarios;
+
+// The authority whose certificates etcd requires, and its own with its key, which is for both roles: its gateway is a client of it.
+internal sealed record EtcdKeys(string Authority, string Certificate);
 
 // One etcd on the loopback interface, with its data in a folder of its own; it ends with its test.
 internal sealed class EtcdServer : IDisposable
@@ -11,13 +15,15 @@ internal sealed class EtcdServer : IDisposable
     private const int MostStarts = 10;
     private static readonly TimeSpan StartLimit = TimeSpan.FromSeconds(30);
 
+    private readonly EtcdKeys? _keys;
     private readonly DirectoryInfo _data = Directory.CreateTempSubdirectory("etcd");
     private Process? _process;
     private int _port;
     private int _peerPort;
 
-    public EtcdServer()
+    public EtcdServer(EtcdKeys? keys = null)
     {
+        _keys = keys;
         // Another program may take a port between its choice and the start.
         for (int i = 1; !TryStart(i > 1 || _port == 0); i++)
         {
@@ -31,7 +37,7 @@ internal sealed class EtcdServer : IDisposable
         ? null
         : "etcd is not installed (Debian: etcd-server).";
 
-    public Uri Address => new($"http://127.0.0.1:{_port}/");
+    public Uri Address => new($"http{(_keys is null ? "" : "s")}://127.0.0.1:{_port}/");
 
     public void Kill()
     {
@@ -64,12 +70,26 @@ internal sealed class EtcdServer : IDisposable
             "--name", "one", "--data-dir", _data.FullName, "--log-level", "error",
             "--listen-client-urls", client, "--advertise-client-urls", client,
             "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", $"one={peer}",
+            .. _keys is null ? Array.Empty<string>() :
+            [
+                "--client-cert-auth", "--trusted-ca-file", _keys.Authority, "--cert-file", _keys.Certificate, "--key-file", _keys.Certificate,
+            ],
         ])
         {
             // Not redirected: a pipe that nobody reads could stop it.
             UseShellExecute = false,
         })!;
-        using var http = new HttpClient { Timeout = TimeSpan.FromSeconds(1) };
+        using var handler = new HttpClientHandler
+        {
+            // Only whether it is up.
+            ServerCertificateCustomValidationCallback = HttpClientHandler.DangerousAcceptAnyServerCertificateValidator,
+        };
+        if (_keys is not null)
+        {
+            handler.ClientCertificates.Add(X509Certificate2.CreateFromPemFile(_keys.Certificate));
+        }
+
+        using var http = new HttpClient(handler) { Timeout = TimeSpan.FromSeconds(1) };
         bool isHealthy = false;
         SpinWait.SpinUntil(() => (isHealthy = IsHealthy(http)) || _process.HasExited, StartLimit);
         if (!isHealthy)
