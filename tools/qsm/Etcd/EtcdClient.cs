@@ -61,7 +61,7 @@ internal sealed class EtcdClient : IDisposable
                         ?? throw new JsonException("The answer is null.");
                 }
 
-                failures.Add($"{member}: status {(int)response.StatusCode}");
+                failures.Add($"{member}: {EtcdConnections.InWords(member, response.StatusCode, answer)}");
             }
             catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
             {

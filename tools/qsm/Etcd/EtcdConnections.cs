@@ -3,6 +3,7 @@ using System.Net.Security;
 using System.Net.Sockets;
 using System.Security.Authentication;
 using System.Security.Cryptography.X509Certificates;
+using System.Text.Json;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Transport.Tls;
@@ -15,6 +16,8 @@ internal sealed class EtcdConnections
 {
     // So that a connection made with files of before is not kept for ever.
     private static readonly TimeSpan Lifetime = TimeSpan.FromMinutes(10);
+    private const int MostErrorCharacters = 200;
+    private static readonly string[] GatewayFaults = ["connection closed", "transport", "handshake"];
 
     private readonly EtcdAccess _access;
     private readonly WatchedFiles<EtcdCredentials> _files;
@@ -85,6 +88,27 @@ internal sealed class EtcdConnections
                 ({ } own, false) =>
                     $"it closed the connection ({words}), as one does that does not accept the certificate of {own.Source}, {own.Path}",
             };
+    }
+
+    /// <summary>Why a member refused a request, as the end of a sentence.</summary>
+    public static string InWords(Uri member, HttpStatusCode status, byte[] answer)
+    {
+        string? error = null;
+        try
+        {
+            error = JsonSerializer.Deserialize(answer, EtcdJson.Default.EtcdError)?.Error;
+        }
+        catch (JsonException)
+        {
+            // The status alone is told.
+        }
+
+        // The gateway is itself a client of the member, with the certificate of the member.
+        bool isCutOff = member.Scheme == Uri.UriSchemeHttps && error is not null
+            && GatewayFaults.Any(fault => error.Contains(fault, StringComparison.Ordinal));
+        return isCutOff ? $"status {(int)status} ({error}): its certificate must be for both, server and client"
+            : error is { Length: > 0 and <= MostErrorCharacters } ? $"status {(int)status} ({error})"
+            : $"status {(int)status}";
     }
 
     private static bool IsBroken(Exception innermost) =>
