@@ -16,14 +16,18 @@ internal sealed class EtcdServer : IDisposable
     private static readonly TimeSpan StartLimit = TimeSpan.FromSeconds(30);
 
     private readonly EtcdKeys? _keys;
+    private readonly Func<int, int, string, Dictionary<string, string>>? _settings;
     private readonly DirectoryInfo _data = Directory.CreateTempSubdirectory("etcd");
     private Process? _process;
     private int _port;
     private int _peerPort;
 
-    public EtcdServer(EtcdKeys? keys = null)
+    /// <param name="keys">With what it proves itself, and whom it believes; null: it is without TLS.</param>
+    /// <param name="settings">Environment in the place of options: of the port, the port for members, and the folder. Null: options.</param>
+    public EtcdServer(EtcdKeys? keys = null, Func<int, int, string, Dictionary<string, string>>? settings = null)
     {
         _keys = keys;
+        _settings = settings;
         // Another program may take a port between its choice and the start.
         for (int i = 1; !TryStart(i > 1 || _port == 0); i++)
         {
@@ -63,22 +67,14 @@ internal sealed class EtcdServer : IDisposable
             (_port, _peerPort) = (FreePort(), FreePort());
         }
 
-        string peer = $"http://127.0.0.1:{_peerPort}";
-        string client = Address.ToString().TrimEnd('/');
-        _process = Process.Start(new ProcessStartInfo(Program,
-        [
-            "--name", "one", "--data-dir", _data.FullName, "--log-level", "error",
-            "--listen-client-urls", client, "--advertise-client-urls", client,
-            "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", $"one={peer}",
-            .. _keys is null ? Array.Empty<string>() :
-            [
-                "--client-cert-auth", "--trusted-ca-file", _keys.Authority, "--cert-file", _keys.Certificate, "--key-file", _keys.Certificate,
-            ],
-        ])
+        // Not redirected: a pipe that nobody reads could stop it.
+        var start = new ProcessStartInfo(Program, ["--log-level", "error", .. _settings is null ? Options() : []]) { UseShellExecute = false };
+        foreach (var (name, value) in _settings?.Invoke(_port, _peerPort, _data.FullName) ?? [])
         {
-            // Not redirected: a pipe that nobody reads could stop it.
-            UseShellExecute = false,
-        })!;
+            start.Environment[name] = value;
+        }
+
+        _process = Process.Start(start)!;
         using var handler = new HttpClientHandler
         {
             // Only whether it is up.
@@ -98,6 +94,22 @@ internal sealed class EtcdServer : IDisposable
         }
 
         return isHealthy;
+    }
+
+    private string[] Options()
+    {
+        string peer = $"http://127.0.0.1:{_peerPort}";
+        string client = Address.ToString().TrimEnd('/');
+        return
+        [
+            "--name", "one", "--data-dir", _data.FullName,
+            "--listen-client-urls", client, "--advertise-client-urls", client,
+            "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", $"one={peer}",
+            .. _keys is null ? Array.Empty<string>() :
+            [
+                "--client-cert-auth", "--trusted-ca-file", _keys.Authority, "--cert-file", _keys.Certificate, "--key-file", _keys.Certificate,
+            ],
+        ];
     }
 
     private bool IsHealthy(HttpClient http)
