@@ -71,6 +71,9 @@ internal static class SecurityComposition
     public static string? FaultOf(IStreamCredentials credentials, PeerRole role) =>
         credentials.Latest.FaultOfOwn(role, TimeProvider.System.GetUtcNow());
 
+    /// <summary>Told when files of secrets or certificates were read again.</summary>
+    public static ILogger LogOf(ILoggerFactory logs) => logs.CreateLogger(Category);
+
     private static TlsCredentials OfVariable(string variable)
     {
         if (Secret.IsLike(variable))
@@ -96,7 +99,7 @@ internal static class SecurityComposition
 
     private static WatchedCredentials Watched(Func<TlsCredentials> read, string[] paths, ILoggerFactory logs)
     {
-        var log = logs.CreateLogger(Category);
+        var log = LogOf(logs);
         return new WatchedCredentials(read, paths, TimeProvider.System, (what, isGood) =>
         {
             if (isGood)

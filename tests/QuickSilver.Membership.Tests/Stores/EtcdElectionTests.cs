@@ -15,7 +15,7 @@ public sealed class EtcdElectionTests(EtcdMembershipStoreTests.Server server) : 
     public async Task Two_servers_with_one_address_do_not_depose_each_other_again_and_again()
     {
         Skip.If(EtcdServer.Missing is not null, EtcdServer.Missing);
-        using var client = new EtcdClient([server.Etcd!.Address]);
+        using var client = new EtcdClient(new EtcdAccess([server.Etcd!.Address]), NullLogger.Instance);
         using var end = new CancellationTokenSource();
         var first = new Watcher();
         var second = new Watcher();

@@ -79,7 +79,7 @@ public sealed class EtcdMembershipStoreTests(EtcdMembershipStoreTests.Server ser
     private protected override async Task<IMembershipStore?> TryAcquireAsync(string server)
     {
         Skip.If(EtcdServer.Missing is not null, EtcdServer.Missing);
-        _client ??= new EtcdClient([Etcd]);
+        _client ??= new EtcdClient(new EtcdAccess([Etcd]), NullLogger.Instance);
         for (int i = 1; ; i++)
         {
             try

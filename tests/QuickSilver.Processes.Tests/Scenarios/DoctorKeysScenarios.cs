@@ -102,6 +102,43 @@ public sealed class DoctorKeysScenarios : IDisposable
         Assert.Equal("etcdctl endpoint health", Assert.Single(idle["service"].Remedies).Command);
     }
 
+    [SkippableFact]
+    public void The_members_of_etcd_are_asked_with_the_certificate_of_this_host_and_those_that_are_away_are_named()
+    {
+        Skip.If(EtcdServer.Missing is not null, EtcdServer.Missing);
+        string authority = Make("authority", "--out", PathOf("authority.pem"));
+        string server = Certificate("etcd", "both", 100, "--host", "127.0.0.1");
+        string own = Certificate("gms", "node", 100);
+        using var etcd = new EtcdServer(new EtcdKeys(authority, server));
+        string member = etcd.Address.ToString().TrimEnd('/');
+        string[] shown = ["--etcd-authority", authority, "--etcd-certificate", own];
+
+        var well = ExamineEtcd([member], shown);
+        Assert.Equal(
+            ("ok", "1 of 1 members answers. It is the only one: while it is away, no server can lead."), (well.Status, well.Text));
+
+        var away = ExamineEtcd([member, "https://127.0.0.1:1"], shown);
+        Assert.Equal("warning", away.Status);
+        Assert.Contains("https://127.0.0.1:1/ does not answer: Connection refused", away.Text);
+        Assert.Equal(
+            [
+                new Cure("systemctl status etcd", "127.0.0.1"),
+                new Cure($"etcdctl --endpoints {member} --cacert {authority} --cert {own} --key {own} endpoint health --cluster", null),
+            ],
+            away.Remedies);
+
+        Assert.Contains("absent.pem cannot be read", ExamineEtcd([member], "--etcd-certificate", PathOf("absent.pem")).Text);
+        var stranger = ExamineEtcd([member], "--etcd-authority", authority);
+        Assert.Equal("problem", stranger.Status);
+        Assert.Contains("requires a certificate", stranger.Text);
+        Assert.DoesNotContain(stranger.Remedies, static remedy => remedy.Command.Contains("systemctl", StringComparison.Ordinal));
+
+        etcd.Kill();
+        var none = ExamineEtcd([member], shown);
+        Assert.Equal("problem", none.Status);
+        Assert.StartsWith("0 of 1 members answer. No server can lead", none.Text);
+    }
+
     // A server leads some moments after it has begun to listen.
     private static Report Until(Func<Report> examine, Predicate<Report> isIt)
     {
@@ -121,9 +158,9 @@ public sealed class DoctorKeysScenarios : IDisposable
         return ToolProcesses.Await(server.StandardError, "listening ")["listening ".Length..];
     }
 
-    private string Certificate(string name, string role, int days) => Make(
-        "certificate", "--authority", PathOf("authority.pem"), "--name", name, "--role", role, "--days", $"{days}", "--out",
-        PathOf($"{name}.pem"));
+    private string Certificate(string name, string role, int days, params string[] options) => Make(
+        ["certificate", "--authority", PathOf("authority.pem"), "--name", name, "--role", role, "--days", $"{days}", .. options, "--out",
+            PathOf($"{name}.pem")]);
 
     private string Make(params string[] command)
     {
@@ -137,6 +174,14 @@ public sealed class DoctorKeysScenarios : IDisposable
         var (_, output, errors) = _tools.Run(["doctor", "--json", "--gms", service, "--cluster", _cluster, .. options]);
         Assert.True(output.Length > 0, errors);
         return new Report(JsonDocument.Parse(output).RootElement);
+    }
+
+    private Found ExamineEtcd(string[] members, params string[] options)
+    {
+        var (_, output, errors) = _tools.Run(
+            ["doctor", "--json", "--cluster", _cluster, "--gms", "127.0.0.1:1", "--etcd", string.Join(',', members), .. options]);
+        Assert.True(output.Length > 0, errors);
+        return new Report(JsonDocument.Parse(output).RootElement)["etcd"];
     }
 
     private string PathOf(string file) => Path.Combine(_folder.FullName, file);

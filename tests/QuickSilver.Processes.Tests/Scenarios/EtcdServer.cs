@@ -1,8 +1,12 @@
 using System.Diagnostics;
 using System.Net;
 using System.Net.Sockets;
+using System.Security.Cryptography.X509Certificates;
 
 namespace QuickSilver.Processes.Tests.Scenarios;
+
+// The authority whose certificates etcd requires, and its own with its key, which is for both roles: its gateway is a client of it.
+internal sealed record EtcdKeys(string Authority, string Certificate);
 
 // One etcd on the loopback interface, with its data in a folder of its own; it ends with its test.
 internal sealed class EtcdServer : IDisposable
@@ -11,13 +15,19 @@ internal sealed class EtcdServer : IDisposable
     private const int MostStarts = 10;
     private static readonly TimeSpan StartLimit = TimeSpan.FromSeconds(30);
 
+    private readonly EtcdKeys? _keys;
+    private readonly Func<int, int, string, Dictionary<string, string>>? _settings;
     private readonly DirectoryInfo _data = Directory.CreateTempSubdirectory("etcd");
     private Process? _process;
     private int _port;
     private int _peerPort;
 
-    public EtcdServer()
+    /// <param name="keys">With what it proves itself, and whom it believes; null: it is without TLS.</param>
+    /// <param name="settings">Environment in the place of options: of the port, the port for members, and the folder. Null: options.</param>
+    public EtcdServer(EtcdKeys? keys = null, Func<int, int, string, Dictionary<string, string>>? settings = null)
     {
+        _keys = keys;
+        _settings = settings;
         // Another program may take a port between its choice and the start.
         for (int i = 1; !TryStart(i > 1 || _port == 0); i++)
         {
@@ -31,7 +41,7 @@ internal sealed class EtcdServer : IDisposable
         ? null
         : "etcd is not installed (Debian: etcd-server).";
 
-    public Uri Address => new($"http://127.0.0.1:{_port}/");
+    public Uri Address => new($"http{(_keys is null ? "" : "s")}://127.0.0.1:{_port}/");
 
     public void Kill()
     {
@@ -57,19 +67,25 @@ internal sealed class EtcdServer : IDisposable
             (_port, _peerPort) = (FreePort(), FreePort());
         }
 
-        string peer = $"http://127.0.0.1:{_peerPort}";
-        string client = Address.ToString().TrimEnd('/');
-        _process = Process.Start(new ProcessStartInfo(Program,
-        [
-            "--name", "one", "--data-dir", _data.FullName, "--log-level", "error",
-            "--listen-client-urls", client, "--advertise-client-urls", client,
-            "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", $"one={peer}",
-        ])
+        // Not redirected: a pipe that nobody reads could stop it.
+        var start = new ProcessStartInfo(Program, ["--log-level", "error", .. _settings is null ? Options() : []]) { UseShellExecute = false };
+        foreach (var (name, value) in _settings?.Invoke(_port, _peerPort, _data.FullName) ?? [])
         {
-            // Not redirected: a pipe that nobody reads could stop it.
-            UseShellExecute = false,
-        })!;
-        using var http = new HttpClient { Timeout = TimeSpan.FromSeconds(1) };
+            start.Environment[name] = value;
+        }
+
+        _process = Process.Start(start)!;
+        using var handler = new HttpClientHandler
+        {
+            // Only whether it is up.
+            ServerCertificateCustomValidationCallback = HttpClientHandler.DangerousAcceptAnyServerCertificateValidator,
+        };
+        if (_keys is not null)
+        {
+            handler.ClientCertificates.Add(X509Certificate2.CreateFromPemFile(_keys.Certificate));
+        }
+
+        using var http = new HttpClient(handler) { Timeout = TimeSpan.FromSeconds(1) };
         bool isHealthy = false;
         SpinWait.SpinUntil(() => (isHealthy = IsHealthy(http)) || _process.HasExited, StartLimit);
         if (!isHealthy)
@@ -78,6 +94,22 @@ internal sealed class EtcdServer : IDisposable
         }
 
         return isHealthy;
+    }
+
+    private string[] Options()
+    {
+        string peer = $"http://127.0.0.1:{_peerPort}";
+        string client = Address.ToString().TrimEnd('/');
+        return
+        [
+            "--name", "one", "--data-dir", _data.FullName,
+            "--listen-client-urls", client, "--advertise-client-urls", client,
+            "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", $"one={peer}",
+            .. _keys is null ? Array.Empty<string>() :
+            [
+                "--client-cert-auth", "--trusted-ca-file", _keys.Authority, "--cert-file", _keys.Certificate, "--key-file", _keys.Certificate,
+            ],
+        ];
     }
 
     private bool IsHealthy(HttpClient http)

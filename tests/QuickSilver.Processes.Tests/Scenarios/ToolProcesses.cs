@@ -26,23 +26,34 @@ internal sealed class ToolProcesses : IDisposable
         Await(Start("gms", "--listen", "127.0.0.1:0", "--cluster", cluster).StandardError, "listening ")["listening ".Length..];
 
     /// <summary>Runs a command to its end.</summary>
-    public (int Code, string Output, string Errors) Run(params string[] arguments)
+    public (int Code, string Output, string Errors) Run(params string[] arguments) => Run([], arguments);
+
+    /// <summary>Runs a command to its end, with these variables in its environment.</summary>
+    public (int Code, string Output, string Errors) Run(Dictionary<string, string> variables, params string[] arguments)
     {
-        var process = Start(arguments);
+        var process = Start(variables, arguments);
         var output = process.StandardOutput.ReadToEndAsync();
         var errors = process.StandardError.ReadToEndAsync();
         Assert.True(process.WaitForExit(Limit), "The command did not end.");
         return (process.ExitCode, output.Result, errors.Result);
     }
 
-    public Process Start(params string[] arguments)
+    public Process Start(params string[] arguments) => Start([], arguments);
+
+    private Process Start(Dictionary<string, string> variables, string[] arguments)
     {
-        var process = Process.Start(new ProcessStartInfo(Programs.Qsm, arguments)
+        var start = new ProcessStartInfo(Programs.Qsm, arguments)
         {
             RedirectStandardInput = true,
             RedirectStandardOutput = true,
             RedirectStandardError = true,
-        })!;
+        };
+        foreach (var (name, value) in variables)
+        {
+            start.Environment[name] = value;
+        }
+
+        var process = Process.Start(start)!;
         _processes.Add(process);
         return process;
     }

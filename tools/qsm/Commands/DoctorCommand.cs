@@ -6,6 +6,7 @@ using QuickSilver.Composition;
 using QuickSilver.Tool.Doctor;
 using QuickSilver.Tool.Doctor.Checks;
 using QuickSilver.Tool.Doctor.Facts;
+using QuickSilver.Tool.Etcd;
 using QuickSilver.Tool.Sessions;
 
 namespace QuickSilver.Tool.Commands;
@@ -38,12 +39,17 @@ internal static class DoctorCommand
             HelpName = "BYTES",
         }.Within(32L << 20, 16L << 30);
         var ports = GroupPortsOption.Create();
+        var etcd = new EtcdOption("The members of the etcd cluster that the servers share, with commas between, to check them.");
         var json = new Option<bool>("--json") { Description = "Write one JSON object." };
         const string Purpose = "Check this host, its network and the membership service, and name the command that mends what is wrong. "
             + "Exits with 1 if there is a problem.";
-        var command = common.AddToDoctor(new Command("doctor", Purpose) { peers, listen, receive, memory, ports, json });
+        var command = new Command("doctor", Purpose) { peers, listen, receive, memory, ports };
+        etcd.AddTo(command);
+        command.Add(json);
+        common.AddToDoctor(command);
         Bounds.Exclude(command, listen, peers);
         Bounds.Exclude(command, listen, json);
+        Bounds.Exclude(command, listen, etcd.Members);
         command.SetAction(parse => Session.RunAsync(parse, common, session =>
         {
             GroupPortsOption.Read(parse.GetValue(ports), session.Options);
@@ -51,12 +57,12 @@ internal static class DoctorCommand
             session.Options.Limits.BufferBytes = parse.GetValue(memory) ?? session.Options.Limits.BufferBytes;
             return parse.GetValue(listen)
                 ? ListenAsync(session)
-                : CheckAsync(session, parse.GetValue(peers) ?? [], parse.GetValue(json));
+                : CheckAsync(session, parse.GetValue(peers) ?? [], etcd.Read(parse), parse.GetValue(json));
         }));
         return command;
     }
 
-    private static async Task<int> CheckAsync(Session session, IReadOnlyList<IPAddress> peers, bool json)
+    private static async Task<int> CheckAsync(Session session, IReadOnlyList<IPAddress> peers, EtcdAccess? etcd, bool json)
     {
         try
         {
@@ -67,7 +73,7 @@ internal static class DoctorCommand
             throw ToolException.OnStart(exception);
         }
 
-        var findings = await Examination.RunAsync(session, peers);
+        var findings = await Examination.RunAsync(session, peers, etcd);
         if (json)
         {
             Console.Out.WriteLine(DoctorReport.Of(session.Options.Cluster, findings).ToJson());

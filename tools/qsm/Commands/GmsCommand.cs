@@ -1,6 +1,7 @@
 using System.CommandLine;
 using System.Net;
 using QuickSilver.Composition;
+using QuickSilver.Tool.Etcd;
 using QuickSilver.Tool.Sessions;
 
 namespace QuickSilver.Tool.Commands;
@@ -29,12 +30,9 @@ internal static class GmsCommand
                 + "only one service at a time has it.",
             HelpName = "FILE",
         };
-        var etcd = new Option<string?>("--etcd")
-        {
-            Description = "The members of an etcd cluster, with commas between. Several servers with the same etcd and cluster form one "
-                + "service: one leads, and another one takes over when it is gone. Give nodes the addresses of all of them as --gms.",
-            HelpName = "URL",
-        };
+        var etcd = new EtcdOption(
+            "The members of an etcd cluster, with commas between. Several servers with the same etcd and cluster form one service: one "
+            + "leads, and another one takes over when it is gone. Give nodes the addresses of all of them as --gms.");
         var heartbeat = new Option<double>("--heartbeat")
         {
             Description = "Seconds of silence that count as a missed heartbeat. Ten remove a node, or two or three if its neighbours "
@@ -49,7 +47,11 @@ internal static class GmsCommand
             HelpName = "FILE",
         };
         const string Purpose = "Run a standalone membership service. Writes 'listening HOST:PORT' to standard error.";
-        var command = common.AddToService(new Command("gms", Purpose) { listen, range, ports, state, etcd, heartbeat, rights });
+        var command = new Command("gms", Purpose) { listen, range, ports, state };
+        etcd.AddTo(command);
+        command.Add(heartbeat);
+        command.Add(rights);
+        common.AddToService(command);
         command.SetAction(parse => Session.RunAsync(parse, common, session =>
         {
             ReadRange(parse.GetValue(range), session.Options);
@@ -62,8 +64,8 @@ internal static class GmsCommand
                 throw new ToolException(ExitCode.Usage, Unprotected.Service(at));
             }
 
-            return parse.GetValue(etcd) is { } members
-                ? RunAsync(session, at, parse.GetValue(state), ReadMembers(members))
+            return etcd.Read(parse) is { } members
+                ? RunAsync(session, at, parse.GetValue(state), members)
                 : RunAsync(session, at, parse.GetValue(state));
         }));
         return command;
@@ -75,7 +77,7 @@ internal static class GmsCommand
         return await RunAsync(session, service.LocalEndPoint);
     }
 
-    private static async Task<int> RunAsync(Session session, IPEndPoint listen, string? stateFile, IReadOnlyList<Uri> etcd)
+    private static async Task<int> RunAsync(Session session, IPEndPoint listen, string? stateFile, EtcdAccess etcd)
     {
         if (stateFile is not null)
         {
@@ -106,14 +108,6 @@ internal static class GmsCommand
 
         return ExitCode.Ok;
     }
-
-    private static Uri[] ReadMembers(string text) => [.. text.Split(',').Select(static member =>
-        Uri.TryCreate(member.TrimEnd('/') + '/', UriKind.Absolute, out var uri) && (uri.Scheme is "http" or "https")
-            ? uri.UserInfo.Length == 0
-                ? uri
-                : throw new ToolException(
-                    ExitCode.Usage, $"--etcd: the URL of {uri.Authority} has a name or a password, which is not used. Leave it out.")
-            : throw new ToolException(ExitCode.Usage, $"--etcd: '{member}' is not a URL, such as http://10.0.0.1:2379."))];
 
     private static void ReadRange(string? text, QuickSilverOptions options)
     {

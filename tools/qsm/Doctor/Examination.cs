@@ -5,6 +5,7 @@ using QuickSilver.Core.Security.Identities;
 using QuickSilver.Core.Transport;
 using QuickSilver.Tool.Doctor.Checks;
 using QuickSilver.Tool.Doctor.Facts;
+using QuickSilver.Tool.Etcd;
 using QuickSilver.Tool.Sessions;
 
 namespace QuickSilver.Tool.Doctor;
@@ -19,7 +20,8 @@ internal static class Examination
 
     /// <param name="session">Of the command, whose options are those of the node that is to run here.</param>
     /// <param name="peers">Hosts that run `qsm doctor --listen`.</param>
-    public static async Task<IReadOnlyList<Finding>> RunAsync(Session session, IReadOnlyList<IPAddress> peers)
+    /// <param name="etcd">Null: none is named.</param>
+    public static async Task<IReadOnlyList<Finding>> RunAsync(Session session, IReadOnlyList<IPAddress> peers, EtcdAccess? etcd)
     {
         var options = session.Options;
         var (servers, unresolved) = await ResolveAsync(options, session.Interrupted);
@@ -57,6 +59,7 @@ internal static class Examination
             findings.AddRange(ServersCheck.Of(answers));
         }
 
+        findings.AddRange(EtcdCheck.Of(await EtcdReader.ReadAsync(session, etcd)));
         findings.AddRange(NodesCheck.Of(answer?.Nodes));
         return findings;
     }

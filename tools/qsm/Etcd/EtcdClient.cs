@@ -2,6 +2,8 @@ using System.Net;
 using System.Net.Http.Headers;
 using System.Text.Json;
 using System.Text.Json.Serialization.Metadata;
+using Microsoft.Extensions.Logging;
+using QuickSilver.Core.Transport.Tls;
 
 namespace QuickSilver.Tool.Etcd;
 
@@ -16,18 +18,19 @@ internal sealed class EtcdClient : IDisposable
     private const int MostAnswerBytes = 1 << 20;
     private const string Leases = "v3/lease/";
 
+    private readonly EtcdConnections _connections;
     private readonly HttpClient _http;
     private readonly IReadOnlyList<Uri> _members;
     private int _current;
 
-    public EtcdClient(IReadOnlyList<Uri> members)
+    /// <param name="access">Where etcd is.</param>
+    /// <param name="log">Told when files of certificates were read again.</param>
+    /// <exception cref="CredentialException">A file cannot be used.</exception>
+    public EtcdClient(EtcdAccess access, ILogger log)
     {
-        _members = members;
-        _http = new HttpClient(new SocketsHttpHandler { UseProxy = false, ConnectTimeout = CallLimit })
-        {
-            Timeout = Timeout.InfiniteTimeSpan,
-            MaxResponseContentBufferSize = MostAnswerBytes,
-        };
+        _members = access.Members;
+        _connections = new EtcdConnections(access, log);
+        _http = _connections.NewClient(CallLimit, MostAnswerBytes);
     }
 
     /// <exception cref="EtcdUnavailableException">No member answered.</exception>
@@ -58,7 +61,7 @@ internal sealed class EtcdClient : IDisposable
                         ?? throw new JsonException("The answer is null.");
                 }
 
-                failures.Add($"{member}: status {(int)response.StatusCode}");
+                failures.Add($"{member}: {EtcdConnections.InWords(member, response.StatusCode, answer)}");
             }
             catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
             {
@@ -67,7 +70,7 @@ internal sealed class EtcdClient : IDisposable
             catch (Exception exception) when (exception is HttpRequestException or JsonException or IOException)
             {
                 cause = exception;
-                failures.Add($"{member}: {exception.Message}");
+                failures.Add($"{member}: {_connections.InWords(member, exception)}");
             }
 
             _current = (_current + 1) % _members.Count;

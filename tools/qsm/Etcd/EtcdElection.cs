@@ -31,9 +31,12 @@ internal sealed class EtcdElection(EtcdCluster cluster, IPEndPoint address, IEle
     // A watch that hears nothing may be one of an etcd member that is cut off.
     private static readonly TimeSpan LookInterval = TimeSpan.FromMilliseconds(500);
     private static readonly TimeSpan SaidInterval = TimeSpan.FromMinutes(1);
+    // The first one may hide the one that matters: members that are slow at first may then refuse.
+    private const int MostReasons = 3;
 
     private readonly string _address = address.ToString();
-    private long _unavailableSaid;
+    private readonly HashSet<string> _said = [];
+    private long _saidSince;
     private string? _known;
     private bool _hasLooked;
     // Of the last term of this process; 0: it has led in none.
@@ -153,9 +156,14 @@ internal sealed class EtcdElection(EtcdCluster cluster, IPEndPoint address, IEle
     {
         observer.OnLeader(null);
         long now = Stopwatch.GetTimestamp();
-        if (_unavailableSaid == 0 || Stopwatch.GetElapsedTime(_unavailableSaid, now) > SaidInterval)
+        if (Stopwatch.GetElapsedTime(_saidSince, now) > SaidInterval)
         {
-            _unavailableSaid = now;
+            _saidSince = now;
+            _said.Clear();
+        }
+
+        if (_said.Count < MostReasons && _said.Add(reason))
+        {
             logger.Unavailable(reason);
         }
     }

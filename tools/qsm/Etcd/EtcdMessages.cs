@@ -6,6 +6,32 @@ namespace QuickSilver.Tool.Etcd;
 internal sealed record EtcdHeader
 {
     public long Revision { get; init; }
+    public ulong MemberId { get; init; }
+}
+
+// Of the member that is asked. Leader: 0 or absent: it knows none.
+internal sealed record EtcdStatus
+{
+    public EtcdHeader? Header { get; init; }
+    public ulong Leader { get; init; }
+    public IReadOnlyList<string>? Errors { get; init; }
+}
+
+internal sealed record EtcdMemberList
+{
+    public IReadOnlyList<EtcdMember>? Members { get; init; }
+}
+
+internal sealed record EtcdMember
+{
+    [JsonPropertyName("isLearner")]
+    public bool IsLearner { get; init; }
+}
+
+// Of a request that failed.
+internal sealed record EtcdError
+{
+    public string? Error { get; init; }
 }
 
 internal sealed record EtcdKeyValue
@@ -124,6 +150,9 @@ internal sealed record EtcdEvent
     PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower,
     NumberHandling = JsonNumberHandling.AllowReadingFromString | JsonNumberHandling.WriteAsString,
     DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+[JsonSerializable(typeof(EtcdStatus))]
+[JsonSerializable(typeof(EtcdMemberList))]
+[JsonSerializable(typeof(EtcdError))]
 [JsonSerializable(typeof(EtcdLeaseRequest))]
 [JsonSerializable(typeof(EtcdLeaseResponse))]
 [JsonSerializable(typeof(EtcdKeepAliveResponse))]

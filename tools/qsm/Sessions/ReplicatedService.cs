@@ -3,6 +3,7 @@ using Microsoft.Extensions.Logging;
 using QuickSilver.Composition;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
+using QuickSilver.Core.Transport.Tls;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Service;
 using QuickSilver.Tool.Etcd;
@@ -25,13 +26,13 @@ internal sealed class ReplicatedService : IElectionObserver, IAsyncDisposable
     private Task _election = Task.CompletedTask;
 
     private ReplicatedService(
-        MachineEnvironment environment, ProtocolOptions protocols, IReadOnlyList<Uri> etcd, ILoggerFactory logs, IPEndPoint listen)
+        MachineEnvironment environment, ProtocolOptions protocols, EtcdClient client, ILoggerFactory logs, IPEndPoint listen)
     {
         _environment = environment;
         _options = protocols.Service;
         _logger = logs.CreateLogger("QuickSilver.Membership");
         _refusals = new Refusals(new ServiceCounters(), _options.Audit ?? _logger);
-        _client = new EtcdClient(etcd);
+        _client = client;
         LocalEndPoint = listen;
     }
 
@@ -39,11 +40,13 @@ internal sealed class ReplicatedService : IElectionObserver, IAsyncDisposable
 
     /// <summary>Begins to listen, and to stand for leader. Port 0 takes a free one.</summary>
     public static async Task<ReplicatedService> StartAsync(
-        IPEndPoint listen, QuickSilverOptions options, IReadOnlyList<Uri> etcd, ILoggerFactory logs)
+        IPEndPoint listen, QuickSilverOptions options, EtcdAccess etcd, ILoggerFactory logs)
     {
         MachineEnvironment? environment = null;
+        EtcdClient? client = null;
         try
         {
+            client = new EtcdClient(etcd, SecurityComposition.LogOf(logs));
             OptionRules.Check(options);
             var credentials = SecurityComposition.CredentialsOfService(options, logs);
             var protocols = new ProtocolOptions(options, ephemeral: EphemeralPorts.Read()) { Credentials = credentials, Logs = logs };
@@ -56,16 +59,19 @@ internal sealed class ReplicatedService : IElectionObserver, IAsyncDisposable
                     Credentials = credentials,
                 },
                 logs);
-            var server = new ReplicatedService(environment, protocols, etcd, logs, listen);
+            var server = new ReplicatedService(environment, protocols, client, logs, listen);
             await server.RunAsync(server.StandBy);
-            var election = new EtcdElection(new EtcdCluster(server._client, options.Cluster), server.LocalEndPoint, server, server._logger);
+            var election = new EtcdElection(new EtcdCluster(client, options.Cluster), server.LocalEndPoint, server, server._logger);
             server._election = Task.Run(() => election.RunAsync(server._end.Token));
             return server;
         }
         catch (Exception exception) when (exception is not OperationCanceledException)
         {
             environment?.Dispose();
-            throw ToolException.OnStart(exception);
+            client?.Dispose();
+            throw exception is CredentialException
+                ? new ToolException(ExitCode.Usage, exception.Message, exception)
+                : ToolException.OnStart(exception);
         }
     }
 

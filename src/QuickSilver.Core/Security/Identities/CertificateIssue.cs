@@ -1,3 +1,4 @@
+using System.Net;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 
@@ -20,7 +21,19 @@ internal static class CertificateIssue
     }
 
     /// <summary>A certificate with its key, signed by an authority with its key.</summary>
-    public static X509Certificate2 Of(X509Certificate2 authority, string name, PeerRole role, DateTimeOffset from, DateTimeOffset until)
+    /// <param name="authority">The authority.</param>
+    /// <param name="name">The common name.</param>
+    /// <param name="role">What it is for.</param>
+    /// <param name="from">When it begins to hold.</param>
+    /// <param name="until">When it ends.</param>
+    /// <param name="hosts">Names and addresses, for programs that compare them. QuickSilver does not.</param>
+    public static X509Certificate2 Of(
+        X509Certificate2 authority,
+        string name,
+        PeerRole role,
+        DateTimeOffset from,
+        DateTimeOffset until,
+        params IReadOnlyList<string> hosts)
     {
         using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
         var request = new CertificateRequest(Named(name), key, HashAlgorithmName.SHA256);
@@ -38,6 +51,11 @@ internal static class CertificateIssue
         }
 
         request.CertificateExtensions.Add(new X509EnhancedKeyUsageExtension(usages, false));
+        if (hosts.Count > 0)
+        {
+            request.CertificateExtensions.Add(Hosts(hosts));
+        }
+
         request.CertificateExtensions.Add(new X509SubjectKeyIdentifierExtension(request.PublicKey, false));
         request.CertificateExtensions.Add(X509AuthorityKeyIdentifierExtension.CreateFromCertificate(authority, true, false));
         // The key is random, so its hash is a serial number that no other certificate has.
@@ -92,5 +110,23 @@ internal static class CertificateIssue
         {
             return X509CertificateLoader.LoadPkcs12(certificate.Export(X509ContentType.Pkcs12), null);
         }
+    }
+
+    private static X509Extension Hosts(IReadOnlyList<string> hosts)
+    {
+        var names = new SubjectAlternativeNameBuilder();
+        foreach (string host in hosts)
+        {
+            if (IPAddress.TryParse(host, out var address))
+            {
+                names.AddIpAddress(address);
+            }
+            else
+            {
+                names.AddDnsName(host);
+            }
+        }
+
+        return names.Build();
     }
 }

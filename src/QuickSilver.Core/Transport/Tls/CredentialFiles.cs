@@ -48,9 +48,19 @@ internal static class CredentialFiles
     /// </summary>
     public static TlsCredentials OfCertificate(string certificatePath, string? keyPath, string authorityPath)
     {
+        var authorities = ReadAuthorities(authorityPath);
+        var (own, between) = ReadCertificate(certificatePath, keyPath);
+        return TlsCredentials.Of(own, between, authorities);
+    }
+
+    /// <summary>A certificate with its key, and what lies between it and its authority, as PEM.</summary>
+    /// <param name="certificatePath">The certificate comes first in it.</param>
+    /// <param name="keyPath">Null: the key is in the file of the certificate.</param>
+    /// <exception cref="CredentialException">It cannot be read, or is no certificate with its key.</exception>
+    public static (X509Certificate2 Own, X509Certificate2Collection Between) ReadCertificate(string certificatePath, string? keyPath)
+    {
         string certificates = ReadText(certificatePath);
         string key = keyPath is null ? certificates : ReadText(keyPath);
-        var authorities = Import(ReadText(authorityPath), authorityPath);
         X509Certificate2 own;
         try
         {
@@ -64,8 +74,12 @@ internal static class CredentialFiles
 
         var between = Import(certificates, certificatePath);
         between.RemoveAt(0);
-        return TlsCredentials.Of(own, between, authorities);
+        return (own, between);
     }
+
+    /// <summary>The certificates of authorities, as PEM; at least one.</summary>
+    /// <exception cref="CredentialException">They cannot be read, or there is none.</exception>
+    public static X509Certificate2Collection ReadAuthorities(string path) => Import(ReadText(path), path);
 
     private static X509Certificate2Collection Import(string pem, string path)
     {

@@ -48,6 +48,20 @@ internal static class CertificateCommand
             HelpName = "node|service|both",
             DefaultValueFactory = _ => Role.Node,
         }.Named();
+        var hosts = new Option<string[]>("--host")
+        {
+            Description = "A host name or an address that the certificate is for. QuickSilver does not compare them; other programs do, "
+                + "such as those that connect to etcd. Repeat it for several.",
+            HelpName = "HOST",
+            DefaultValueFactory = static _ => [],
+        };
+        hosts.Validators.Add(static result =>
+        {
+            if (result.Tokens.FirstOrDefault(static one => Uri.CheckHostName(one.Value) == UriHostNameType.Unknown) is { } wrong)
+            {
+                result.AddError($"--host: '{wrong.Value}' is not a host name or an address.");
+            }
+        });
         var to = new Option<string?>("--out")
         {
             Description = "The file for the certificate and its key (PEM), which only this user can read. By default, the name with .pem.",
@@ -55,13 +69,14 @@ internal static class CertificateCommand
         };
         var days = KeysCommand.Days(UsualDays);
         var force = KeysCommand.Force();
-        var command = new Command("certificate", "Make a certificate with its key.") { authority, name, role, to, days, force };
+        var command = new Command("certificate", "Make a certificate with its key.") { authority, name, role, hosts, to, days, force };
         command.SetAction(parse => KeyFile.Run(() =>
         {
             string from = parse.GetValue(authority)!;
             string path = parse.GetValue(to) ?? parse.GetValue(name)! + ".pem";
             using var signer = Read(from);
-            using var certificate = Sign(signer, from, parse.GetValue(name)!, (PeerRole)parse.GetValue(role), parse.GetValue(days));
+            using var certificate = Sign(signer, from, parse.GetValue(days), (on, until) => CertificateIssue.Of(
+                signer, parse.GetValue(name)!, (PeerRole)parse.GetValue(role), on, until, parse.GetValue(hosts) ?? []));
             using var key = certificate.GetECDsaPrivateKey()!;
             string text = $"{certificate.ExportCertificatePem()}\n{key.ExportPkcs8PrivateKeyPem()}\n";
             KeyFile.Write(path, text, parse.GetValue(force));
@@ -72,7 +87,8 @@ internal static class CertificateCommand
     }
 
     // It holds no longer than its authority does, and not before.
-    private static X509Certificate2 Sign(X509Certificate2 signer, string path, string name, PeerRole role, int days)
+    private static X509Certificate2 Sign(
+        X509Certificate2 signer, string path, int days, Func<DateTimeOffset, DateTimeOffset, X509Certificate2> issue)
     {
         var now = DateTimeOffset.UtcNow;
         if (now >= signer.NotAfter || now < signer.NotBefore)
@@ -86,8 +102,7 @@ internal static class CertificateCommand
         var until = now.AddDays(days);
         try
         {
-            return CertificateIssue.Of(
-                signer, name, role, from < signer.NotBefore ? signer.NotBefore : from, until > signer.NotAfter ? signer.NotAfter : until);
+            return issue(from < signer.NotBefore ? signer.NotBefore : from, until > signer.NotAfter ? signer.NotAfter : until);
         }
         catch (Exception exception) when (exception is ArgumentException or InvalidOperationException or CryptographicException)
         {

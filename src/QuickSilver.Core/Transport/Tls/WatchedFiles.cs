@@ -1,0 +1,85 @@
+namespace QuickSilver.Core.Transport.Tls;
+
+// What is made of files, which are read anew when they have changed: looked at when somebody connects, once a second at most. Files that
+// cannot be used leave what was read before, and that is said once until they change again.
+internal sealed class WatchedFiles<T>
+    where T : class
+{
+    private static readonly TimeSpan LookInterval = TimeSpan.FromSeconds(1);
+
+    private readonly Lock _lock = new();
+    private readonly Func<T> _read;
+    private readonly string[] _paths;
+    private readonly TimeProvider _time;
+    private readonly Action<string, bool> _told;
+    private T _latest;
+    private (DateTime Written, long Bytes)[] _marks;
+    private long _lookedAt;
+
+    /// <param name="read">Reads all of the files.</param>
+    /// <param name="paths">Those that are looked at.</param>
+    /// <param name="time">The clock for the interval.</param>
+    /// <param name="told">Told that files were read anew, or (false) why they were not. On the thread of who asked.</param>
+    /// <exception cref="CredentialException">The files cannot be used.</exception>
+    public WatchedFiles(Func<T> read, string[] paths, TimeProvider time, Action<string, bool> told)
+    {
+        _read = read;
+        _paths = paths;
+        _time = time;
+        _told = told;
+        // The marks first: what is written in between is read once more.
+        _marks = Look();
+        _latest = read();
+        _lookedAt = time.GetTimestamp();
+    }
+
+    public T Latest => Volatile.Read(ref _latest);
+
+    public T Refresh()
+    {
+        lock (_lock)
+        {
+            long now = _time.GetTimestamp();
+            if (_time.GetElapsedTime(_lookedAt, now) < LookInterval)
+            {
+                return _latest;
+            }
+
+            _lookedAt = now;
+            var marks = Look();
+            if (marks.AsSpan().SequenceEqual(_marks))
+            {
+                return _latest;
+            }
+
+            _marks = marks;
+            try
+            {
+                Volatile.Write(ref _latest, _read());
+                _told(string.Join(", ", _paths), true);
+            }
+            catch (CredentialException unusable)
+            {
+                _told(unusable.Message, false);
+            }
+
+            return _latest;
+        }
+    }
+
+    // The time and the size of each file, at the end of all links, as one of them may be changed. A file that is missing for a moment,
+    // while another takes its place, has none.
+    private (DateTime, long)[] Look() => [.. _paths.Select(static path =>
+    {
+        try
+        {
+            var file = new FileInfo(path);
+            file = file.ResolveLinkTarget(returnFinalTarget: true) as FileInfo ?? file;
+            return file.Exists ? (file.LastWriteTimeUtc, file.Length) : default;
+        }
+        catch (IOException)
+        {
+            return default;
+        }
+    })];
+}
