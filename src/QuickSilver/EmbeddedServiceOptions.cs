@@ -17,7 +17,8 @@ public sealed record EmbeddedServiceOptions
 
     /// <summary>
     /// The number of missed heartbeats after which a service that this node hosts removes a member: 2 to 100; default 10. Caution: a pause
-    /// of the machine or of the garbage collector that is longer than this removes a healthy node.
+    /// of the machine or of the garbage collector that is longer than this removes a healthy node. A member that the neighbours in its ring
+    /// miss, too, is removed after two or three missed heartbeats, whatever this is.
     /// </summary>
     public int MissedHeartbeatLimit { get; set; } = 10;
 

@@ -2,13 +2,12 @@ using System.Diagnostics.CodeAnalysis;
 using System.Globalization;
 using System.Security.Cryptography;
 using System.Text;
-using System.Text.RegularExpressions;
 
 namespace QuickSilver.Core.Security.Identities;
 
 // What the processes of a cluster share: at least 256 random bits, and a name, which is the identity of who shows that it has them. As
 // text: quicksilver-secret:NAME:BASE64. Nothing of it but the name is ever shown.
-internal sealed partial class Secret
+internal sealed class Secret
 {
     public const int LeastKeyBytes = 32;
     public const int MostKeyBytes = 256;
@@ -41,7 +40,22 @@ internal sealed partial class Secret
     public static bool IsLike(string text) => text.TrimStart().StartsWith(Prefix + Separator, StringComparison.Ordinal);
 
     /// <summary>The text without the keys of secrets in it: somebody may have given one where something else is expected.</summary>
-    public static string Hide(string text) => Written().Replace(text, "$1…");
+    public static string Hide(string text)
+    {
+        int from = 0;
+        while ((from = text.IndexOf(Prefix + Separator, from, StringComparison.Ordinal)) >= 0)
+        {
+            int key = text.IndexOf(Separator, from + Prefix.Length + 1) + 1;
+            from += Prefix.Length;
+            if (key > 0 && !text.AsSpan(key).StartsWith("BASE64"))
+            {
+                int length = text.AsSpan(key).IndexOfAny(" \t\r\n\",;");
+                text = string.Concat(text.AsSpan(0, key), "…", length < 0 ? "" : text.AsSpan(key + length));
+            }
+        }
+
+        return text;
+    }
 
     /// <summary>False with what is wrong with the text, as a sentence that shows nothing of it.</summary>
     public static bool TryParse(string text, [NotNullWhen(true)] out Secret? secret, [NotNullWhen(false)] out string? fault)
@@ -91,7 +105,4 @@ internal sealed partial class Secret
         HashAlgorithmName.SHA256, _key, bytes, "quicksilver secret v1"u8.ToArray(), Encoding.UTF8.GetBytes(purpose));
 
     public override string ToString() => $"secret {Name} ({Fingerprint})";
-
-    [GeneratedRegex($"({Prefix}:[^:\\s\"]*:)(?!BASE64)[^\\s\",;]+")]
-    private static partial Regex Written();
 }

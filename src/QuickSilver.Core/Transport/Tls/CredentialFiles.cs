@@ -107,10 +107,16 @@ internal static class CredentialFiles
 
         try
         {
-            long bytes = new FileInfo(path).Length;
-            return bytes <= MostBytes
-            ? File.ReadAllText(path)
-            : throw new CredentialException($"{path} has {bytes} bytes, which is too much.");
+            var file = new FileInfo(path);
+            if (Directory.Exists(path))
+            {
+                throw new CredentialException($"{path} is a directory. Name the file in it.");
+            }
+
+            // Pipes and devices have no length, and reading them may never end.
+            return file.Length == 0 ? ""
+                : file.Length <= MostBytes ? File.ReadAllText(path)
+                : throw new CredentialException($"{path} has {file.Length} bytes, which is too much.");
         }
         catch (Exception exception) when (exception is IOException or UnauthorizedAccessException or ArgumentException)
         {

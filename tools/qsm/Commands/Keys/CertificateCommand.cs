@@ -73,7 +73,14 @@ internal static class CertificateCommand
         command.SetAction(parse => KeyFile.Run(() =>
         {
             string from = parse.GetValue(authority)!;
-            string path = parse.GetValue(to) ?? parse.GetValue(name)! + ".pem";
+            string ownName = parse.GetValue(name)!;
+            if (parse.GetValue(to) is null && ownName.AsSpan().IndexOfAny('/', '\\') >= 0)
+            {
+                throw new ToolException(ExitCode.Usage, $"--out: give a file, as the name '{ownName}' cannot be that of one.");
+            }
+
+            string path = parse.GetValue(to) ?? ownName + ".pem";
+            CheckPlace(path, from);
             using var signer = Read(from);
             using var certificate = Sign(signer, from, parse.GetValue(days), (on, until) => CertificateIssue.Of(
                 signer, parse.GetValue(name)!, (PeerRole)parse.GetValue(role), on, until, parse.GetValue(hosts) ?? []));
@@ -84,6 +91,15 @@ internal static class CertificateCommand
             return ExitCode.Ok;
         }));
         return command;
+    }
+
+    private static void CheckPlace(string path, string authority)
+    {
+        string whole = Path.GetFullPath(path);
+        if (whole == Path.GetFullPath(authority) || whole == Path.GetFullPath(AuthorityCommand.KeyPath(authority)))
+        {
+            throw new ToolException(ExitCode.Usage, $"--out: {path} is the authority, which the certificate would replace.");
+        }
     }
 
     // It holds no longer than its authority does, and not before.

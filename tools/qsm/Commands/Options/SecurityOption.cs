@@ -35,6 +35,8 @@ internal sealed class SecurityOption
     {
         string? named = parse.GetValue(_security);
         string? given = named ?? Variable(PathVariable);
+        // The option of the library has the word so.
+        given = string.Equals(given, Nothing, StringComparison.OrdinalIgnoreCase) ? Nothing : given;
         string? authority = parse.GetValue(_authority);
         bool hasSecret = Variable(SecretVariable) is not null;
         if (named is null && given is not null && hasSecret)
