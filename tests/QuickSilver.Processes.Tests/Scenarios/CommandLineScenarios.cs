@@ -48,7 +48,8 @@ public sealed class CommandLineScenarios
     [InlineData("--security: /nowhere/x cannot be read: ", "pub", "t", "--security", "/nowhere/x")]
     [InlineData("--authority is for a certificate, and --security names none.", "pub", "t", "--security", "none", "--authority", "x")]
     [InlineData("--etcd-authority needs --etcd.", "gms", "--etcd-authority", "x")]
-    [InlineData("--host: 'a b' is not a host name or an address.", "keys", "certificate", "--authority", "x", "--name", "n", "--host", "a b")]
+    [InlineData("--host: 'a b' is not a host name or an address.", "keys", "certificate", "--authority", "x", "--name", "n",
+        "--host", "a b")]
     [InlineData("Use either --feed or --rate, not both.", "perf", "send", "t", "--feed", "--rate", "1")]
     [InlineData("Use either --seconds or --minutes, not both.", "sim", "run", "topics", "--seconds", "1", "--minutes", "1")]
     public void A_wrong_command_line_is_refused_naming_what_is_wrong(string said, params string[] arguments)

@@ -23,7 +23,7 @@ internal sealed class EtcdServer : IDisposable
     private int _peerPort;
 
     /// <param name="keys">With what it proves itself, and whom it believes; null: it is without TLS.</param>
-    /// <param name="settings">Environment in the place of options: of the port, the port for members, and the folder. Null: options.</param>
+    /// <param name="settings">Its environment, from its port, its port for members, and its folder; null: it gets options.</param>
     public EtcdServer(EtcdKeys? keys = null, Func<int, int, string, Dictionary<string, string>>? settings = null)
     {
         _keys = keys;
@@ -68,7 +68,10 @@ internal sealed class EtcdServer : IDisposable
         }
 
         // Not redirected: a pipe that nobody reads could stop it.
-        var start = new ProcessStartInfo(Program, ["--log-level", "error", .. _settings is null ? Options() : []]) { UseShellExecute = false };
+        var start = new ProcessStartInfo(Program, ["--log-level", "error", .. _settings is null ? Options() : []])
+        {
+            UseShellExecute = false,
+        };
         foreach (var (name, value) in _settings?.Invoke(_port, _peerPort, _data.FullName) ?? [])
         {
             start.Environment[name] = value;
@@ -107,7 +110,8 @@ internal sealed class EtcdServer : IDisposable
             "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", $"one={peer}",
             .. _keys is null ? Array.Empty<string>() :
             [
-                "--client-cert-auth", "--trusted-ca-file", _keys.Authority, "--cert-file", _keys.Certificate, "--key-file", _keys.Certificate,
+                "--client-cert-auth", "--trusted-ca-file", _keys.Authority,
+                "--cert-file", _keys.Certificate, "--key-file", _keys.Certificate,
             ],
         ];
     }

@@ -56,7 +56,8 @@ public sealed class OperationsPageScenarios : IDisposable
     private void MakeKeysOfPage()
     {
         string page = File.ReadAllText(Path.Combine(Folder, "..", "operations.md")).Split("## Protect etcd")[1];
-        string[] commands = [.. page.Split("```")[1].Split('\n').Where(static line => line.StartsWith("qsm keys ", StringComparison.Ordinal))];
+        string[] commands =
+            [.. page.Split("```")[1].Split('\n').Where(static line => line.StartsWith("qsm keys ", StringComparison.Ordinal))];
         Assert.Equal(5, commands.Length);
         foreach (string command in commands)
         {

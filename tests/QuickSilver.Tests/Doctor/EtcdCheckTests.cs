@@ -47,8 +47,9 @@ public sealed class EtcdCheckTests
             CertificateFile = "own.pem",
             AuthorityFile = "etcd.pem",
         };
+        const string Options = "--endpoints https://10.0.0.1:2379 --cacert etcd.pem --cert own.pem --key own.pem";
         Assert.Equal(
-            [new Remedy("etcdctl --endpoints https://10.0.0.1:2379 --cacert etcd.pem --cert own.pem --key own.pem endpoint health --cluster")],
+            [new Remedy($"etcdctl {Options} endpoint health --cluster")],
             Assert.Single(EtcdCheck.Of(facts)).Remedies);
     }
 
