@@ -7,6 +7,7 @@ namespace QuickSilver.Architecture.Tests;
 public sealed class InvariantsPageTests
 {
     private const string Page = "docs/invariants.md";
+    private const int MostThreats = 14;
     private static readonly Regex Definition = new(@"^- \*\*([IFT]\d{1,2})\*\* \S", RegexOptions.Multiline);
     // Not a format specifier: {value:F1}, ToString("F2").
     private static readonly Regex Code = new(@"(?<![\w:.{]|ToString\(\x22)[IFT]\d{1,2}(?![\w}>])");
@@ -30,6 +31,16 @@ public sealed class InvariantsPageTests
         group code by code into same
         where same.Count() > 1
         select $"{same.Key} is defined {same.Count()} times");
+
+    [Fact]
+    public void The_invariants_page_names_what_exercises_each_threat()
+    {
+        string[] threats = Repository.Read(Page).Split("\n## Threats\n")[1].Split("\n- ")[1..];
+        Assert.Equal(
+            Enumerable.Range(1, MostThreats).Select(static number => $"T{number}"),
+            threats.Select(static threat => Definition.Match($"- {threat}").Groups[1].Value));
+        Assert.All(threats, static threat => Assert.Matches(ClassName, threat.Split(" Tests:")[1]));
+    }
 
     [Fact]
     public void The_invariants_page_names_classes_that_exist()

@@ -2,7 +2,8 @@ using QuickSilver.Processes.Tests.Campaigns.Servers;
 
 namespace QuickSilver.Processes.Tests.Scenarios;
 
-// The campaign `servers` in short: each fault once. What depends on the speed of the machine is not judged. F4, F8; I1, I7, I9.
+// The campaign `servers` in short: each fault once but isolations, of which one of each server and each member of etcd takes a minute. What
+// depends on the speed of the machine is not judged. F4, F8; I1, I7, I9.
 public sealed class ServersCampaignScenarios
 {
     [SkippableFact]

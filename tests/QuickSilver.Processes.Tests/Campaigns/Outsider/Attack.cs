@@ -55,8 +55,6 @@ internal sealed class Attack : IDisposable
 
     public long Sent { get; private set; }
 
-    public long BytesSent { get; private set; }
-
     /// <summary>Whether the packets go to a group which no host has joined: what it takes to make and to switch them.</summary>
     public bool IsAside { get; set; }
 
@@ -120,7 +118,6 @@ internal sealed class Attack : IDisposable
 
         Sent++;
         SentToGroup += sample.Destination.Equals(_group) ? 1 : 0;
-        BytesSent += payload.Length + UdpBytes + IpBytes;
     }
 
     // Drops all that waits before: the latest is what matters.
