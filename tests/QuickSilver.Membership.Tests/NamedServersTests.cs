@@ -144,7 +144,7 @@ public sealed class NamedServersTests
     public void Addresses_that_stay_keep_their_order_and_a_new_one_is_tried_first()
     {
         var servers = Servers(1, 2, 3);
-        servers.OnAllFailed();
+        servers.OnAllFailed(TimeSpan.Zero);
         Answer([.. new[] { 4, 3, 5, 1, 4 }.Select(At)]);
         Assert.Equal([1, 3, 4, 5], servers.All.Select(static one => one.Port));
         Assert.Equal([4, 5, 1, 3, 4], Enumerable.Range(0, 5).Select(_ => servers.TakeNext().Port));
@@ -156,7 +156,7 @@ public sealed class NamedServersTests
         var servers = Servers(1, 2, 3);
         servers.TakeNext();
         servers.TakeNext();
-        servers.OnAllFailed();
+        servers.OnAllFailed(TimeSpan.Zero);
         Answer(At(3), At(2));
         Assert.Equal([2, 3], servers.All.Select(static one => one.Port));
         Assert.Equal([3, 2], [servers.TakeNext().Port, servers.TakeNext().Port]);
@@ -164,7 +164,7 @@ public sealed class NamedServersTests
 
     private static IPEndPoint At(int port) => new(IPAddress.Loopback, port);
 
-    private NamedServers Servers(params int[] ports) => new(_cluster.World.AddNode(++_seed), [.. ports.Select(At)], _asked.Add);
+    private NamedServers Servers(params int[] ports) => new([.. ports.Select(At)], _asked.Add);
 
     // The last question is answered, on the thread of the node.
     private void Answer(params IPEndPoint[] found) => _asked[^1]([.. found]);

@@ -4,7 +4,6 @@ using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
-using QuickSilver.Membership.Client.Servers;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol;
@@ -25,7 +24,6 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
     private readonly IMembershipObserver _observer;
     private readonly ConfigurationCache _configurations;
     private readonly ILogger _logger;
-    private readonly NamedServers _servers;
     private readonly ServiceLink _link;
     private readonly ReachWatch _reach;
     // Null until the first topic is opened.
@@ -72,8 +70,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         _silence = new ServiceSilence(environment, observer);
         _logger = logger;
         var context = new DiscoveryContext(environment, options.Discovery, options.Hosted.Cluster, Counters, logger);
-        _servers = new NamedServers(environment, options.Services, options.Resolution);
-        _link = new ServiceLink(environment, options, _servers, this, context);
+        _link = new ServiceLink(environment, options, this, context);
         environment.Pauses.Add(this);
         _reach = new ReachWatch(environment, options.EndPoint, new ReachAdvice(options.Hosted.GroupPorts), logger);
     }
@@ -112,7 +109,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
     public Trouble? Isolation => _reach.Isolation;
 
     /// <summary>The service that this node has, or tries to reach; null while it looks for one. From any thread.</summary>
-    public IPEndPoint? ServiceEndPoint => _link.RemoteEndPoint ?? _servers.All.FirstOrDefault();
+    public IPEndPoint? ServiceEndPoint => _link.RemoteEndPoint ?? _link.Servers.All.FirstOrDefault();
 
     /// <summary>The service that this node hosts, if it does.</summary>
     public MembershipService? HostedService => _link.Discovery?.Hosted;
@@ -124,7 +121,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
 
     // Where there are several servers, another one comes. Who goes without a word is a member that says nothing: the others wait for it
     // until the next server has found out.
-    private bool MayBeTakenOver => _servers.All.Length > 1 && _known > 0;
+    private bool MayBeTakenOver => _link.Servers.All.Length > 1 && _known > 0;
 
     int IServiceLinkOwner.Rank
     {

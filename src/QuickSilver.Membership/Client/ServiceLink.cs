@@ -47,7 +47,6 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
     // Made when a service is first lost.
     private Alarm? _retryAlarm;
     private readonly Alarm _watchAlarm;
-    private readonly NamedServers _servers;
     // Null while there has been no other server to ask.
     private LeaderSearch? _search;
 
@@ -65,22 +64,17 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
     private bool _isConnected;
     private bool _isStopped;
 
-    public ServiceLink(
-        INodeEnvironment environment,
-        MembershipClientOptions options,
-        NamedServers servers,
-        IServiceLinkOwner owner,
-        DiscoveryContext context)
+    public ServiceLink(INodeEnvironment environment, MembershipClientOptions options, IServiceLinkOwner owner, DiscoveryContext context)
     {
         _environment = environment;
         _options = options;
-        _servers = servers;
+        Servers = new NamedServers(options.Services, options.Resolution);
         _owner = owner;
         _context = context;
         _retryDelay = options.FirstRetry;
         _watchAlarm = new Alarm(Watch);
         _heartbeatInterval = options.Hosted.Failures.HeartbeatInterval;
-        _discovery = servers.All.IsEmpty ? new ServiceDiscovery(context, options.Hosted, Connect) : null;
+        _discovery = Servers.All.IsEmpty ? new ServiceDiscovery(context, options.Hosted, Connect) : null;
     }
 
     public bool IsWelcome { get; private set; }
@@ -93,6 +87,9 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
 
     /// <summary>When the service was last heard.</summary>
     public TimeSpan LastHeard => _lastHeard;
+
+    /// <summary>The servers that were named; their addresses are read from any thread.</summary>
+    public NamedServers Servers { get; }
 
     public ServiceDiscovery? Discovery => _discovery;
 
@@ -270,7 +267,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         }
         else
         {
-            Connect(_servers.TakeNext());
+            Connect(Servers.TakeNext());
         }
     }
 
@@ -284,7 +281,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         _isConnected = false;
         ScheduleWatch(_options.ConnectTimeout);
         _stream = _environment.Connect(service, this);
-        _search ??= _servers.All.Length > 1 ? new LeaderSearch(_environment, _servers, MoveTo) : null;
+        _search ??= Servers.All.Length > 1 ? new LeaderSearch(_environment, Servers, MoveTo) : null;
         _search?.Watch(service, _environment.Now, _heartbeatInterval);
     }
 
@@ -328,7 +325,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         if (!_isStopped)
         {
             // All servers are tried before the pause grows: a service that takes over waits for its nodes no longer than GatherGrace.
-            bool isRound = ++_tried >= _servers.All.Length;
+            bool isRound = ++_tried >= Servers.All.Length;
             var pause = isRound ? _retryDelay : _options.FirstRetry;
             // Half of the pause is chance, so that many nodes spread out.
             _environment.Schedule(_retryAlarm ??= new Alarm(Locate), pause / 2 + _context.Jitter(pause / 2));
@@ -338,7 +335,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
                 _retryDelay = _retryDelay * 2 < _options.LastRetry ? _retryDelay * 2 : _options.LastRetry;
                 if (!wasWelcome)
                 {
-                    _servers.OnAllFailed();
+                    Servers.OnAllFailed(_environment.Now);
                 }
             }
         }

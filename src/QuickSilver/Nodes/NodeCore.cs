@@ -350,7 +350,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
             topic.OnNodeFailed(failure);
         }
 
-        Notices.Tell(reason);
+        _losses.Tell(reason);
         _expelled.TrySetResult();
     }
 

@@ -17,6 +17,8 @@ internal sealed class ServiceLossWatch
     private readonly bool _isServiceHosted;
     private readonly ILogger _log;
     private readonly Alarm _alarm;
+    // Null until the application wants to be told.
+    private DegradedNotices? _notices;
     private ServiceLoss? _loss;
     private TimeSpan _lastHeard;
 
@@ -26,7 +28,6 @@ internal sealed class ServiceLossWatch
     /// <param name="log">The node's.</param>
     public ServiceLossWatch(INodeEnvironment environment, IReadOnlyList<TopicCore> topics, bool isServiceHosted, ILogger log)
     {
-        Notices = new DegradedNotices(environment, log);
         _environment = environment;
         _topics = topics;
         _isServiceHosted = isServiceHosted;
@@ -34,8 +35,8 @@ internal sealed class ServiceLossWatch
         _alarm = new Alarm(() => Hold());
     }
 
-    /// <summary>What the application is told.</summary>
-    public DegradedNotices Notices { get; }
+    /// <summary>What the application is told, from any thread.</summary>
+    public DegradedNotices Notices => LazyInitializer.EnsureInitialized(ref _notices, () => new DegradedNotices(_environment, _log));
 
     /// <summary>The service was last heard so long ago.</summary>
     public void OnSilent(TimeSpan since, StatusReason reason)
@@ -43,7 +44,7 @@ internal sealed class ServiceLossWatch
         _lastHeard = _environment.Now - since;
         _loss = new ServiceLoss(_environment.UtcNow - since);
         ApiLog.Degraded(_log, since.TotalSeconds, Hold());
-        Notices.Tell(reason);
+        Tell(reason);
     }
 
     /// <summary>An endpoint was opened.</summary>
@@ -78,12 +79,15 @@ internal sealed class ServiceLossWatch
             topic.Release();
         }
 
-        Notices.Tell(null);
+        Tell(null);
     }
 
-    private static bool RequiresService(TopicEndpoint endpoint) => endpoint.ServiceLossLimit < TimeSpan.MaxValue;
+    /// <summary>The node is degraded, or no member any more; null: neither.</summary>
+    public void Tell(StatusReason? reason) => Volatile.Read(ref _notices)?.Tell(reason);
 
     public void Close() => _environment.Cancel(_alarm);
+
+    private static bool RequiresService(TopicEndpoint endpoint) => endpoint.ServiceLossLimit < TimeSpan.MaxValue;
 
     // Returns how many publishers are held.
     private int Hold()

@@ -1,6 +1,5 @@
 using System.Collections.Immutable;
 using System.Net;
-using QuickSilver.Core.Environment;
 
 namespace QuickSilver.Membership.Client.Servers;
 
@@ -14,7 +13,7 @@ internal delegate void ServerResolution(Action<ImmutableArray<IPEndPoint>> compl
 // Invariants: a list that was not empty never becomes empty, so a resolver that fails, or that finds nothing, takes no address away. One
 // resolution runs at a time. An address that stays keeps its place before those that are new. Changed on the core thread only; All is read
 // from any thread.
-internal sealed class NamedServers(INodeEnvironment environment, ImmutableArray<IPEndPoint> servers, ServerResolution? resolution)
+internal sealed class NamedServers(ImmutableArray<IPEndPoint> servers, ServerResolution? resolution)
 {
     /// <summary>Between two resolutions, so that many nodes without a service do not flood a name server.</summary>
     public static readonly TimeSpan Interval = TimeSpan.FromSeconds(3);
@@ -35,14 +34,14 @@ internal sealed class NamedServers(INodeEnvironment environment, ImmutableArray<
     }
 
     /// <summary>Each server was tried, and none took the node in.</summary>
-    public void OnAllFailed()
+    public void OnAllFailed(TimeSpan now)
     {
-        if (resolution is null || _isResolving || environment.Now - _resolvedAt < Interval)
+        if (resolution is null || _isResolving || now - _resolvedAt < Interval)
         {
             return;
         }
 
-        (_isResolving, _resolvedAt) = (true, environment.Now);
+        (_isResolving, _resolvedAt) = (true, now);
         resolution(OnResolved);
     }
 
