@@ -343,4 +343,36 @@ public sealed class InquestTests
 
         Assert.True(inquest.Parties.Count <= Inquest.MaxParties);
     }
+
+    [Fact]
+    public void A_suspect_does_not_go_for_a_slow_member_of_which_nobody_has_heard_for_a_moment()
+    {
+        _members = 5;
+        var inquest = Begin(A, B, C, D, E);
+        inquest.Report(C, 3, _now);
+        // Echoes to E are answered late, and what it found itself comes only now and then.
+        foreach (var other in new[] { A, B, C, D })
+        {
+            _lost.Add((other, E));
+        }
+
+        for (int round = 0; round < 12; round++)
+        {
+            if (round is 0 or 4)
+            {
+                _silent.Remove(E);
+            }
+            else
+            {
+                _silent.Add(E);
+            }
+
+            var ruling = Pass(inquest, 1, B, C);
+            Assert.NotEqual((RulingKind.Useless, A), (ruling.Kind, ruling.Guilty));
+        }
+
+        _silent.Remove(E);
+        var last = Pass(inquest, 5, B, C);
+        Assert.Equal((RulingKind.Lossy, E), (last.Kind, last.Guilty));
+    }
 }

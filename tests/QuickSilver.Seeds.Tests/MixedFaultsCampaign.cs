@@ -108,6 +108,8 @@ public sealed class MixedFaultsCampaign(ITestOutputHelper output)
     // A node that had hosted a service of its own went on sealing its echoes under that one's key, and no service could find that datagrams
     // reached it again.
     [InlineData(2382695907, "BestEffort, Standing, Sealed", "DeafDatagrams")]
+    // The leader of a ring went in place of a slow member, of which nobody had just heard.
+    [InlineData(1600, "BestEffort, StableAndFeeds, Standing, Sealed", "Slow")]
     // The last member of a large view learned of one other member after the other that it had closed the view, with a wait for each.
     [InlineData(359, "DeadDatagrams, Endings", null)]
     public void Seeds_that_once_failed_under_hardships_hold(ulong seed, string hardships, string? standing)

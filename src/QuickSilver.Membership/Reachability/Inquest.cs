@@ -203,37 +203,51 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
             standing += isUseless ? 1 : 0;
         }
 
+        bool isUselessToAll = standing >= ReportersOfUseless;
         return (standing > 0 ? FindLossy(suspect, standing, now) : null)
-            ?? (standing >= ReportersOfUseless ? new Ruling(RulingKind.Useless, Suspect, [], standing)
+            ?? (isUselessToAll && !IsAnotherSilent(suspect, now) ? new Ruling(RulingKind.Useless, Suspect, [], standing)
             : isAnyOpen ? Ruling.Open
             : Ruling.Over);
     }
 
     private Ruling? FindLossy(Party suspect, int standing, TimeSpan now)
     {
-        var lossy = suspect;
-        foreach (var party in _parties)
-        {
-            lossy = Tells(party, now) && party.Missed * lossy.Tried > lossy.Missed * party.Tried ? party : lossy;
-        }
-
-        if (lossy != suspect && standing < ReportersOfUseless)
-        {
-            return null;
-        }
-
-        // One that goes in place of the suspect loses more than the suspect; a suspect that goes, more than everybody.
-        var others = lossy != suspect ? [suspect] : _parties.Where(other => other != suspect);
-        bool isClear = lossy.Missed > 0 && lossy.Missed * LossyPart >= lossy.Tried
-            && others.All(other => lossy.Missed * other.Tried >= LossyTimes * other.Missed * lossy.Tried)
-            && IsBeyondChance(lossy);
-        if (!isClear)
+        var lossy = Lossiest(suspect, party => Tells(party, now));
+        if (!IsClear(lossy, suspect) || (lossy != suspect && standing < ReportersOfUseless))
         {
             return null;
         }
 
         NodeKey[] unmet = [.. _parties.Select(party => party.Key).Where(other => _lost.Contains(Pair(lossy.Key, other)))];
         return new Ruling(RulingKind.Lossy, lossy.Key, unmet, standing);
+    }
+
+    // Whether one that just tells nothing loses so much that it would go in place of the suspect. It does when it tells again, as a slow one
+    // does late; if it is silent, it is the failure detector's, and reports of the suspect begin anew.
+    private bool IsAnotherSilent(Party suspect, TimeSpan now)
+    {
+        var lossy = Lossiest(suspect, static _ => true);
+        return lossy != suspect && !Tells(lossy, now) && IsClear(lossy, suspect);
+    }
+
+    private Party Lossiest(Party suspect, Predicate<Party> counts)
+    {
+        var lossy = suspect;
+        foreach (var party in _parties)
+        {
+            lossy = counts(party) && party.Missed * lossy.Tried > lossy.Missed * party.Tried ? party : lossy;
+        }
+
+        return lossy;
+    }
+
+    // One that goes in place of the suspect loses more than the suspect; a suspect that goes, more than everybody.
+    private bool IsClear(Party lossy, Party suspect)
+    {
+        var others = lossy != suspect ? [suspect] : _parties.Where(other => other != suspect);
+        return lossy.Missed > 0 && lossy.Missed * LossyPart >= lossy.Tried
+            && others.All(other => lossy.Missed * other.Tried >= LossyTimes * other.Missed * lossy.Tried)
+            && IsBeyondChance(lossy);
     }
 
     // Each echo counts at both of its ends, so what the others have lost with it can be taken out.

@@ -117,7 +117,16 @@ internal sealed class OpenPublication : IMessageFeed<ReadOnlyMemory<byte>>
 
         // Polled, not awaited: whoever waits for room goes on when the application looks again.
         _giveUp = HasEndings ? new CancellationTokenSource() : null;
-        _last = Endpoint.PublishAsync(payload, _giveUp?.Token ?? default);
+        try
+        {
+            _last = Endpoint.PublishAsync(payload, _giveUp?.Token ?? default);
+        }
+        catch (MessageTooLargeException)
+        {
+            // For the regions that the topic has now.
+            return false;
+        }
+
         Accepted++;
         _isWaiting = true;
         _waitsSince = _cluster.Simulation.Now;
@@ -215,9 +224,10 @@ internal sealed class OpenPublication : IMessageFeed<ReadOnlyMemory<byte>>
         {
             await Endpoint.PublishAsync(payload, PublishCompletion.Stable);
         }
-        catch (Exception exception) when (exception is NodeExpelledException or ObjectDisposedException or OperationCanceledException)
+        catch (Exception exception)
+            when (exception is NodeExpelledException or ObjectDisposedException or OperationCanceledException or MessageTooLargeException)
         {
-            // Closed or cancelled before.
+            // Closed or cancelled before, or too large for the regions that the topic has now.
         }
         finally
         {

@@ -256,11 +256,18 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
                 Taken++;
                 owner.Tell(new MessageId(owner.Key, topic, number), TraceHash.Of(payload), Views());
             }
+            else if (payload.Length > sender.MostBytes)
+            {
+                // The topic has come to so many regions that packet memory never has room: the publisher reports it lost and goes on.
+                Taken++;
+            }
 
             return number;
         }
 
         public int RoomBytes => sender.RoomBytes;
+
+        public long MostBytes => sender.MostBytes;
 
         public void ObserveTaken(IStabilityObserver observer, long number, bool isLast) => sender.ObserveTaken(observer, number, isLast);
 

@@ -43,7 +43,7 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
         string publications = string.Join(", ", Publications.Where(topic => !Current.IsPublishing(topic)));
         string configuration = $"configuration {Current.Parts.LastConfiguration:x}, settled {Current.Parts.Settled:x}";
         return $"knows {Current.Known} nodes, lacks subscriptions [{subscriptions}], publications [{publications}]; {configuration}; "
-            + Current.Parts.Unsettled();
+            + $"{Current.Parts.Unsettled()}; status: {string.Join("; ", Current.Reasons)}";
     }
 
     public void Begin()
@@ -134,6 +134,9 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
         // Null until something is published without the right.
         private UnlawfulPublisher? _unlawful;
         private QuickSilverNode? _node;
+
+        public IReadOnlyList<StatusReason> Reasons => _node?.Status.Reasons ?? [];
+
 
         public Life(WholeCluster cluster, WholeNode owner)
         {

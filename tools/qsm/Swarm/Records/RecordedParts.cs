@@ -147,6 +147,8 @@ internal sealed class RecordedParts(INodeParts parts, NodeRecorder recorder) : I
 
         public int RoomBytes => sender.RoomBytes;
 
+        public long MostBytes => sender.MostBytes;
+
         public void ObserveTaken(IStabilityObserver observer, long number, bool isLast) => sender.ObserveTaken(observer, number, isLast);
 
         public bool AwaitRoom() => sender.AwaitRoom();
