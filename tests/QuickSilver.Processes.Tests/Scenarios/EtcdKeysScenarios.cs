@@ -95,7 +95,7 @@ public sealed class EtcdKeysScenarios : IDisposable
             (["--etcd-certificate", service], $"--etcd-certificate: {service} is not for a client"),
             (["--etcd-authority", absent], $"--etcd-authority: {absent} cannot be read"),
             (["--etcd-authority", broken], $"--etcd-authority: {broken} has no certificate (PEM)"),
-            (["--etcd-authority", _folder.FullName], $"--etcd-authority: {_folder.FullName} cannot be read"),
+            (["--etcd-authority", _folder.FullName], $"--etcd-authority: {_folder.FullName} is a directory"),
         ];
         foreach (var (options, words) in faults)
         {
