@@ -31,10 +31,10 @@ internal sealed class ServiceDiscovery : IDisposable
     // An answer that named a service which did not take the node in a moment ago: used if no other comes until the next question. So an
     // answer that was forged, where nothing authenticates answers, delays a node by a connection and not for ever.
     private IPEndPoint? _lastResort;
-    // Services that did not take the node in, and when.
-    private readonly Dictionary<IPEndPoint, TimeSpan> _failed = [];
-    // What has answered, where answers prove nothing.
-    private readonly Queue<IPEndPoint> _candidates = new();
+    // Services that did not take the node in, and when; null until there is one.
+    private Dictionary<IPEndPoint, TimeSpan>? _failed;
+    // What has answered, where answers prove nothing; null until something has.
+    private Queue<IPEndPoint>? _candidates;
     private bool _hasJustFailed;
     // Services that ended and whose last words are on their way.
     private readonly List<EmbeddedHost> _ended = [];
@@ -80,7 +80,7 @@ internal sealed class ServiceDiscovery : IDisposable
 
     private void BeginToLook(int rank, long known)
     {
-        _candidates.Clear();
+        _candidates?.Clear();
         var options = _context.Options;
         var turn = options.RankDelay * Math.Min(rank, options.MaxRank);
         var now = _context.Environment.Now;
@@ -101,6 +101,7 @@ internal sealed class ServiceDiscovery : IDisposable
     public void OnFailed(IPEndPoint service)
     {
         _hasJustFailed = true;
+        _failed ??= [];
         if (_failed.Count >= MostFailed)
         {
             _failed.Remove(_failed.MinBy(static one => one.Value).Key);
@@ -131,7 +132,7 @@ internal sealed class ServiceDiscovery : IDisposable
     private void OnAnswer(DiscoveryDatagram answer)
     {
         var service = answer.EndPoint;
-        if (_failed.TryGetValue(service, out var at) && _context.Environment.Now - at < FailureMemory)
+        if (_failed is not null && _failed.TryGetValue(service, out var at) && _context.Environment.Now - at < FailureMemory)
         {
             _lastResort = service;
         }
@@ -139,15 +140,21 @@ internal sealed class ServiceDiscovery : IDisposable
         {
             Found(service);
         }
-        else if (_candidates.Count < MostCandidates && !_candidates.Contains(service))
+        else if (_candidates is not { Count: >= MostCandidates } && _candidates?.Contains(service) != true)
         {
-            _candidates.Enqueue(service);
+            (_candidates ??= new Queue<IPEndPoint>()).Enqueue(service);
         }
     }
 
     private void Ask()
     {
-        if (_candidates.TryDequeue(out var service) || (service = _lastResort) is not null)
+        if (_candidates is { Count: > 0 } candidates)
+        {
+            Found(candidates.Dequeue());
+            return;
+        }
+
+        if (_lastResort is { } service)
         {
             Found(service);
             return;
