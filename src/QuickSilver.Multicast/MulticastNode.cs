@@ -372,8 +372,11 @@ internal sealed class MulticastNode
     void IViewsObserver.OnViewClosed(RegionView view) => _ways.OnViewClosed(view);
 
     // A departed node that has no stream left in any view can send nothing more.
-    void IViewsObserver.OnViewsClosed() =>
+    void IViewsObserver.OnViewsClosed()
+    {
         _topics?.ForgetSenders(sender => !_context.Directory.Contains(sender) && !_open.HasStreamOf(sender));
+        _keys?.Rest(_sent, _open);
+    }
 
     void IViewsObserver.OnViewsChecked() => _topics?.InstallViews();
 

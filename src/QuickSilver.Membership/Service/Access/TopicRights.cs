@@ -17,8 +17,8 @@ namespace QuickSilver.Membership.Service.Access;
 // Invariant: what an identity may do in a topic is asked once, and does not change while the topic is known here.
 internal sealed class TopicRights(ITopicAccess access, RegionMap map)
 {
-    // Topics that nobody has open any more are forgotten when they are as many as those that somebody has, and more than this.
-    private const int FewTopics = 1024;
+    // Topics that nobody has open any more are forgotten when they are half as many as those that somebody has, and all are more than this.
+    private const int FewTopics = 64;
 
     private readonly Dictionary<ulong, Restricted> _topics = [];
     private readonly Dictionary<string, ulong> _identities = [];
@@ -87,7 +87,7 @@ internal sealed class TopicRights(ITopicAccess access, RegionMap map)
 
     private void ForgetClosed()
     {
-        if (_topics.Count < FewTopics || _topics.Count < 2 * map.TopicCount)
+        if (_topics.Count < FewTopics || 2 * _topics.Count < 3 * map.TopicCount)
         {
             return;
         }
