@@ -222,8 +222,8 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
         return new Ruling(RulingKind.Lossy, lossy.Key, unmet, standing);
     }
 
-    // Whether one that just tells nothing loses so much that it would go in place of the suspect. It does when it tells again, as a slow one
-    // does late; if it is silent, it is the failure detector's, and reports of the suspect begin anew.
+    // Whether one that just tells nothing loses so much that it would go in place of the suspect. It does when it tells again, as a slow
+    // one does late; if it is silent, it is the failure detector's, and reports of the suspect begin anew.
     private bool IsAnotherSilent(Party suspect, TimeSpan now)
     {
         var lossy = Lossiest(suspect, static _ => true);
