@@ -21,7 +21,7 @@ internal sealed unsafe class OpenSslCipher : PacketCipher
         _context = _handle.DangerousGetHandle();
         fixed (byte* bytes = key)
         {
-            Require(_context != 0 && library.Init(_context, library.Aes256Gcm(), 0, bytes, null, OpenSslLibrary.Encrypts) == 1);
+            Require(_context != 0 && library.Init(_context, library.Aes256Gcm(), bytes, null, OpenSslLibrary.Encrypts) == 1);
         }
     }
 
@@ -78,7 +78,7 @@ internal sealed unsafe class OpenSslCipher : PacketCipher
         fixed (byte* number = nonce, first = header)
         {
             int written;
-            Require(_library.Init(_context, 0, 0, null, number, direction) == 1);
+            Require(_library.Init(_context, 0, null, number, direction) == 1);
             Require(header.IsEmpty || _library.Update(_context, null, &written, first, header.Length) == 1);
         }
     }

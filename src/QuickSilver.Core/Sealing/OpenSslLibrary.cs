@@ -51,8 +51,8 @@ internal sealed unsafe class OpenSslLibrary
 
     public nint Aes256Gcm() => _aes256Gcm();
 
-    public int Init(nint context, nint cipher, nint engine, byte* key, byte* nonce, int direction) =>
-        _init(context, cipher, engine, key, nonce, direction);
+    public int Init(nint context, nint cipher, byte* key, byte* nonce, int direction) =>
+        _init(context, cipher, 0, key, nonce, direction);
 
     public int Update(nint context, byte* to, int* written, byte* from, int bytes) => _update(context, to, written, from, bytes);
 

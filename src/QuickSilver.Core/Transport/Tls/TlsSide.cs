@@ -155,10 +155,8 @@ internal sealed class TlsClientSide(IPAddress local, IPEndPoint remote, IStreamC
             limit);
     }
 
-    public override string BeforeAnything(Exception? failure) => failure is not null && IsAlert(failure)
+    public override string BeforeAnything(Exception? failure) => (failure is null ? OwnFault is not null : IsAlert(failure))
         ? Refused
-        : failure is null && OwnFault is not null
-            ? Refused
         : failure is null
             ? $"the service at {Remote} closed the stream after the TLS handshake: it does not accept the {Credentials!.Origin} of this "
                 + "node, or has too many connections"
