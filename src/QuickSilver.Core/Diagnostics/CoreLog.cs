@@ -45,6 +45,19 @@ internal static partial class CoreLog
     [LoggerMessage(1014, LogLevel.Error, "Secrets or certificates have changed and cannot be used, so those from before stay: {Reason}")]
     public static partial void CredentialsUnusable(ILogger logger, string reason);
 
+    /// <summary>Files of secrets or certificates were read again, or could not be used.</summary>
+    public static void CredentialsLookedAt(ILogger logger, string what, bool isGood)
+    {
+        if (isGood)
+        {
+            CredentialsRead(logger, what);
+        }
+        else
+        {
+            CredentialsUnusable(logger, what);
+        }
+    }
+
     [LoggerMessage(1020, LogLevel.Error, "Unhandled exception in {Handler}. The core thread continues.")]
     public static partial void HandlerThrew(ILogger logger, Exception exception, object handler);
 

@@ -100,17 +100,8 @@ internal static class SecurityComposition
     private static WatchedCredentials Watched(Func<TlsCredentials> read, string[] paths, ILoggerFactory logs)
     {
         var log = LogOf(logs);
-        return new WatchedCredentials(read, paths, TimeProvider.System, (what, isGood) =>
-        {
-            if (isGood)
-            {
-                CoreLog.CredentialsRead(log, what);
-            }
-            else
-            {
-                CoreLog.CredentialsUnusable(log, what);
-            }
-        });
+        return new WatchedCredentials(
+            read, paths, TimeProvider.System, (what, isGood) => CoreLog.CredentialsLookedAt(log, what, isGood));
     }
 
     private static string Key(string option) => $"{nameof(QuickSilverOptions.Security)}:{option}";

@@ -33,17 +33,7 @@ internal sealed class EtcdConnections
             () => EtcdCredentials.Read(access.Certificate, access.Authority),
             [.. files.OfType<EtcdFile>().Select(static file => file.Path)],
             TimeProvider.System,
-            (what, isGood) =>
-            {
-                if (isGood)
-                {
-                    CoreLog.CredentialsRead(log, what);
-                }
-                else
-                {
-                    CoreLog.CredentialsUnusable(log, what);
-                }
-            });
+            (what, isGood) => CoreLog.CredentialsLookedAt(log, what, isGood));
     }
 
     public HttpClient NewClient(TimeSpan connectLimit, int mostAnswerBytes)
