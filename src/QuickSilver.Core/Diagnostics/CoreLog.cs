@@ -45,6 +45,10 @@ internal static partial class CoreLog
     [LoggerMessage(1014, LogLevel.Error, "Secrets or certificates have changed and cannot be used, so those from before stay: {Reason}")]
     public static partial void CredentialsUnusable(ILogger logger, string reason);
 
+    [LoggerMessage(1015, LogLevel.Warning,
+        "Every user of this machine can read {File}, and so join the cluster. Run 'chmod 600 {File}' as its owner.")]
+    public static partial void SecretReadByAll(ILogger logger, string file);
+
     /// <summary>Files of secrets or certificates were read again, or could not be used.</summary>
     public static void CredentialsLookedAt(ILogger logger, string what, bool isGood)
     {

@@ -207,8 +207,10 @@ internal sealed class PathSizes(MulticastContext context)
         var narrow = _paths.Values.Where(one => one.Bytes == Smallest)
             .MinBy(static one => one.EndPoint.ToString(), StringComparer.Ordinal)!;
         string nodes = small == 1 ? "1 node" : $"{small} nodes";
-        string what = $"Packets of {context.Options.PacketBytes} bytes (PacketBytes) do not pass between this node and {nodes}, for "
-            + $"example the one at {narrow.EndPoint}, but packets of {Smallest} bytes do. "
+        // The option counts what sealing adds.
+        int most = Smallest + context.Options.DatagramBytes - context.Options.PacketBytes;
+        string what = $"Packets of {context.Options.DatagramBytes} bytes (PacketBytes) do not pass between this node and {nodes}, for "
+            + $"example the one at {narrow.EndPoint}, but packets of {most} bytes do. "
             + "This node sends smaller packets in the regions of these.";
         context.Troubles.Begin(_trouble, new Trouble(TroubleKind.PathTooSmall, what, context.Environment.UtcNow));
     }

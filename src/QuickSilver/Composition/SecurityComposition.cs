@@ -22,6 +22,11 @@ internal static class SecurityComposition
                  + $"or a certificate ({nameof(QuickSilverOptions.Security)})."]);
         }
 
+        if (FileReadByAll(options) is { } open)
+        {
+            CoreLog.SecretReadByAll(LogOf(logs), open);
+        }
+
         try
         {
             return options switch
@@ -70,6 +75,13 @@ internal static class SecurityComposition
     /// <summary>Why nobody believes what the process shows; null: they may.</summary>
     public static string? FaultOf(IStreamCredentials credentials, PeerRole role) =>
         credentials.Latest.FaultOfOwn(role, TimeProvider.System.GetUtcNow());
+
+    /// <summary>The file of the secret, or of the certificate's key, if every user of the machine may read it; else null.</summary>
+    public static string? FileReadByAll(SecurityOptions options) =>
+        (options.SecretFile ?? options.CertificateKeyFile ?? options.CertificateFile) is { } path
+            && !Secret.IsLike(path) && CredentialFiles.IsReadByAll(path)
+            ? path
+            : null;
 
     /// <summary>Told when files of secrets or certificates were read again.</summary>
     public static ILogger LogOf(ILoggerFactory logs) => logs.CreateLogger(Category);

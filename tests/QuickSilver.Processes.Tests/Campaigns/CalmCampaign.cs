@@ -24,7 +24,7 @@ internal sealed class CalmCampaign(CampaignLog log, CampaignArguments arguments)
     public void RunAll()
     {
         using var secret = new SecretFile();
-        using var run = new StreamNodes(new QsmCluster(_nodes, service: ["--verbose"], secretFile: secret.Path));
+        using var run = new StreamNodes(new QsmCluster(_nodes, service: ["--verbose"], secretFileOf: _ => secret.Path));
         List<NodeProcess> nodes = [.. Enumerable.Range(1, _nodes).Select(host => run.Subscriber(host, "calm reliable handler"))];
         try
         {

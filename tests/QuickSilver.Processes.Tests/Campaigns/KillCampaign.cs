@@ -30,7 +30,7 @@ internal sealed class KillCampaign(CampaignLog log, bool isIpv6)
     public void RunAll(int times)
     {
         using var secret = new SecretFile();
-        using var run = new StreamNodes(new QsmCluster(Members, isIpv6: isIpv6, secretFile: secret.Path));
+        using var run = new StreamNodes(new QsmCluster(Members, isIpv6: isIpv6, secretFileOf: _ => secret.Path));
         var publisher = run.Node(1);
         var others = new[] { run.Subscriber(2, "kill reliable handler"), run.Subscriber(3, "kill reliable handler") };
         StreamNodes.Do(publisher, "open kill reliable 2", "open kill");

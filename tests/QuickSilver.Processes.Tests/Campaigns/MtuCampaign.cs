@@ -50,7 +50,7 @@ internal sealed class MtuCampaign(CampaignLog log, bool isIpv6, int rate, int by
     public void Round(string name, Action<QsmCluster> lower)
     {
         using var secret = new SecretFile();
-        using var run = new StreamNodes(new QsmCluster(1 + ReaderHosts.Length, isIpv6: isIpv6, secretFile: secret.Path));
+        using var run = new StreamNodes(new QsmCluster(1 + ReaderHosts.Length, isIpv6: isIpv6, secretFileOf: _ => secret.Path));
         var publisher = run.Node(PublisherHost);
         var readers = ReaderHosts.Select(host => run.Subscriber(host, "mtu reliable handler")).ToList();
         StreamNodes.Do(publisher, $"open mtu reliable {readers.Count}", "open mtu");

@@ -11,6 +11,7 @@ internal static class Program
         ["kill"] = KillCampaign.Run,
         ["mtu"] = MtuCampaign.Run,
         ["outsider"] = Outsider.OutsiderCampaign.Run,
+        ["rotation"] = RotationCampaign.Run,
         ["servers"] = static arguments => Servers.ServersCampaign.Run(Servers.ServersPlan.Read(arguments), Console.Out),
     };
 

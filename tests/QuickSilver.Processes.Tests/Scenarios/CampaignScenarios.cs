@@ -30,6 +30,17 @@ public sealed class CampaignScenarios
     }
 
     [SkippableFact]
+    public void A_secret_is_replaced_while_messages_flow_and_the_old_one_is_worth_nothing_then()
+    {
+        LabRequirement.SkipUnlessMet();
+        var log = new CampaignLog("rotation", isTimed: false);
+        using var campaign = new RotationCampaign(log, rate: 500);
+        campaign.Rotate("the secret", TimeSpan.FromSeconds(2));
+        campaign.End();
+        Assert.Empty(log.Missed);
+    }
+
+    [SkippableFact]
     public void Killed_nodes_are_removed_and_no_others()
     {
         LabRequirement.SkipUnlessMet();

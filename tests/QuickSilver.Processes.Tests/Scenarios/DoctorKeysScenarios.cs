@@ -139,6 +139,20 @@ public sealed class DoctorKeysScenarios : IDisposable
         Assert.StartsWith("0 of 1 members answer. No server can lead", none.Text);
     }
 
+    [SkippableFact]
+    public void A_certificate_of_etcd_that_ends_soon_is_told_on_the_hosts_of_servers()
+    {
+        Skip.If(EtcdServer.Missing is not null, EtcdServer.Missing);
+        string authority = Make("authority", "--out", PathOf("authority.pem"));
+        string server = Certificate("etcd", "both", 5, "--host", "127.0.0.1");
+        using var etcd = new EtcdServer(new EtcdKeys(authority, server));
+        string member = etcd.Address.ToString().TrimEnd('/');
+        var report = ExamineWithEtcd(
+            [member], "--etcd-authority", authority, "--etcd-certificate", Certificate("gms", "node", 100));
+        Assert.Equal(("warning", "ok"), (report["certificates"].Status, report["etcd"].Status));
+        Assert.Contains($"of the member of etcd 'etcd' at {etcd.Address.Authority} expires in 4 days", report["certificates"].Text);
+    }
+
     // A server leads some moments after it has begun to listen.
     private static Report Until(Func<Report> examine, Predicate<Report> isIt)
     {
@@ -176,12 +190,14 @@ public sealed class DoctorKeysScenarios : IDisposable
         return new Report(JsonDocument.Parse(output).RootElement);
     }
 
-    private Found ExamineEtcd(string[] members, params string[] options)
+    private Found ExamineEtcd(string[] members, params string[] options) => ExamineWithEtcd(members, options)["etcd"];
+
+    private Report ExamineWithEtcd(string[] members, params string[] options)
     {
         var (_, output, errors) = _tools.Run(
             ["doctor", "--json", "--cluster", _cluster, "--gms", "127.0.0.1:1", "--etcd", string.Join(',', members), .. options]);
         Assert.True(output.Length > 0, errors);
-        return new Report(JsonDocument.Parse(output).RootElement)["etcd"];
+        return new Report(JsonDocument.Parse(output).RootElement);
     }
 
     private string PathOf(string file) => Path.Combine(_folder.FullName, file);

@@ -51,7 +51,7 @@ public sealed class DoctorScenarios
     public void In_a_protected_cluster_the_service_is_sent_echoes_and_nodes_are_not_blamed()
     {
         using var secret = new SecretFile();
-        using var cluster = new QsmCluster(3, secretFile: secret.Path);
+        using var cluster = new QsmCluster(3, secretFileOf: _ => secret.Path);
         _ = cluster.Subscribe(Node, "lines");
 
         var report = Examine(cluster, Healthy);

@@ -9,23 +9,23 @@ internal sealed class QsmCluster : IDisposable
 {
     public const int ServicePort = 7411;
     private readonly List<NodeProcess> _processes = [];
-    private readonly string? _secretFile;
+    private readonly Func<int, string>? _secretFileOf;
 
     /// <param name="nodes">How many namespaces there are.</param>
     /// <param name="seed">What the switch draws from.</param>
     /// <param name="impairment">What the network does to frames; null: nothing.</param>
     /// <param name="service">What the membership service is told besides.</param>
     /// <param name="isIpv6">Whether all addresses are of IPv6.</param>
-    /// <param name="secretFile">The file with the secret of all processes; null: none is protected.</param>
+    /// <param name="secretFileOf">The file with the secret of the processes on a node; null: none is protected.</param>
     public QsmCluster(
         int nodes,
         ulong seed = 1,
         Impairment? impairment = null,
         string[]? service = null,
         bool isIpv6 = false,
-        string? secretFile = null)
+        Func<int, string>? secretFileOf = null)
     {
-        _secretFile = secretFile;
+        _secretFileOf = secretFileOf;
         // The switch knows runs of IPv4 only.
         Network = NetworkNamespaces.Create(nodes, withRuns: !isIpv6, isIpv6: isIpv6);
         try
@@ -56,8 +56,8 @@ internal sealed class QsmCluster : IDisposable
 
     public NodeProcess StartProgram(string program, int node, params IEnumerable<string> arguments)
     {
-        var process = _secretFile is { } secret
-            ? NodeProcess.StartWithSecret(Network, node, secret, program, arguments)
+        var process = _secretFileOf is { } secretFileOf
+            ? NodeProcess.StartWithSecret(Network, node, secretFileOf(node), program, arguments)
             : NodeProcess.Start(Network, node, program, arguments);
         _processes.Add(process);
         return process;

@@ -1,4 +1,3 @@
-using System.Net;
 using QuickSilver.Tool.Doctor.Checks;
 
 namespace QuickSilver.Tests.Doctor;
@@ -36,6 +35,15 @@ public sealed class SecurityCheckTests
     }
 
     [Fact]
+    public void A_secret_that_every_user_of_the_machine_can_read_is_a_warning()
+    {
+        var finding = SecurityCheck.Of(Nothing with { Identity = "cluster", IsSecret = true, ReadByAll = "keys/cluster.secret" });
+        Assert.Equal(FindingStatus.Warning, finding.Status);
+        Assert.Contains("Every user of this machine can read keys/cluster.secret", finding.Text);
+        Assert.Equal("chmod 600 'keys/cluster.secret'", Assert.Single(finding.Remedies).Command);
+    }
+
+    [Fact]
     public void Certificates_that_are_valid_for_long_are_in_order_and_secrets_have_none()
     {
         var finding = Assert.Single(CertificateCheck.Of([Own, Authority], Now));
@@ -66,7 +74,7 @@ public sealed class SecurityCheckTests
         var gms = new CertificateDates("gms-1", CertificateUse.Service, Now.AddDays(-1), Now.AddDays(3))
         {
             Role = "service",
-            Where = new IPEndPoint(new IPAddress([10, 0, 0, 5]), 7400),
+            Where = "10.0.0.5:7400",
         };
         var finding = Assert.Single(CertificateCheck.Of([Own, Authority, gms], Now));
         Assert.Equal(FindingStatus.Warning, finding.Status);
@@ -74,6 +82,28 @@ public sealed class SecurityCheckTests
         Assert.Equal(
             "qsm keys certificate --authority authority.pem --name 'gms-1' --role service --out 'gms-1.pem' --force",
             Assert.Single(finding.Remedies).Command);
+    }
+
+    [Fact]
+    public void Certificates_of_etcd_that_soon_expire_are_made_anew_by_the_authority_of_etcd()
+    {
+        var member = new CertificateDates("etcd", CertificateUse.Etcd, Now.AddDays(-1), Now.AddDays(3))
+        {
+            Role = "both",
+            Where = "[fd00::1]:2379",
+        };
+        var client = new CertificateDates("gms", CertificateUse.EtcdClient, Now.AddDays(-1), Now) { File = "keys/etcd-client.pem" };
+        var findings = CertificateCheck.Of([Own, Authority, client, member], Now);
+        Assert.Equal([FindingStatus.Problem, FindingStatus.Warning], findings.Select(static one => one.Status));
+        Assert.Contains("of this host towards etcd, 'gms' has expired", findings[0].Text);
+        Assert.Contains("of the member of etcd 'etcd' at [fd00::1]:2379 expires in 3 days", findings[1].Text);
+        const string Make = "qsm keys certificate --authority etcd-authority.pem --name ";
+        Assert.Equal(
+            [
+                Make + "'gms' --role node --out 'etcd-client.pem' --force",
+                Make + "'etcd' --role both --host fd00::1 --host 127.0.0.1 --out 'etcd.pem' --force",
+            ],
+            findings.Select(static one => Assert.Single(one.Remedies).Command));
     }
 
     [Fact]
@@ -91,7 +121,7 @@ public sealed class SecurityCheckTests
         Assert.Equal(FindingStatus.Warning, finding.Status);
         Assert.Contains("of the authority 'house' expires in 30 h", finding.Text);
         Assert.Equal(
-            ["qsm keys authority --out authority-new.pem", "cat authority-new.pem >> keys/authority.pem"],
+            ["qsm keys authority --name 'house' --out authority-new.pem", "cat authority-new.pem >> keys/authority.pem"],
             finding.Remedies.Select(static remedy => remedy.Command));
     }
 

@@ -57,6 +57,21 @@ public sealed class SecuredNodeTests : IDisposable
     }
 
     [Theory]
+    [InlineData(UnixFileMode.OtherRead, true)]
+    [InlineData(UnixFileMode.GroupRead, false)]
+    public async Task A_secret_that_every_user_of_the_machine_can_read_is_told(UnixFileMode toOthers, bool isTold)
+    {
+        if (OperatingSystem.IsWindows())
+        {
+            return;
+        }
+
+        File.SetUnixFileMode(_path, UnixFileMode.UserRead | toOthers);
+        await using var node = await QuickSilverNode.StartAsync(With(new SecurityOptions { SecretFile = _path }), _logs).OrFail();
+        Assert.Equal(isTold, _logs.Entries.Any(entry => entry.Text.Contains($"chmod 600 {_path}", StringComparison.Ordinal)));
+    }
+
+    [Theory]
     [InlineData("nothing of this kind", "line 1: It does not have the form quicksilver-secret:NAME:BASE64.")]
     [InlineData("", "has 0 secrets")]
     public async Task A_file_without_a_secret_fails_the_start_and_is_not_shown(string content, string expected)

@@ -45,8 +45,10 @@ internal static class Examination
 
         IReadOnlyList<ServerAnswer> answers = choice is null ? [] : await ServersReader.ReadAsync(session, choice.Address, servers);
         var (security, certificates) = SecurityReader.Read(session, choice);
+        var election = await EtcdReader.ReadAsync(session, etcd);
         findings.Add(SecurityCheck.Of(security));
-        findings.AddRange(CertificateCheck.Of([.. certificates, .. OfServers(answer, answers)], DateTimeOffset.UtcNow));
+        findings.AddRange(CertificateCheck.Of(
+            [.. certificates, .. OfServers(answer, answers), .. election?.Certificates ?? []], DateTimeOffset.UtcNow));
         findings.AddRange(OfHost(options, answer));
         findings.AddRange(choice is null
             ? [Finding.NotChecked(MtuCheck.Interface, NoInterface), Finding.NotChecked(MulticastCheck.Name, NoInterface)]
@@ -59,7 +61,7 @@ internal static class Examination
             findings.AddRange(ServersCheck.Of(answers));
         }
 
-        findings.AddRange(EtcdCheck.Of(await EtcdReader.ReadAsync(session, etcd)));
+        findings.AddRange(EtcdCheck.Of(election));
         findings.AddRange(NodesCheck.Of(answer?.Nodes));
         return findings;
     }
@@ -89,7 +91,7 @@ internal static class Examination
         .Select(static one => new CertificateDates(one.Value.Name, CertificateUse.Service, one.Value.From, one.Value.Until)
         {
             Role = "service",
-            Where = one.Key,
+            Where = one.Key.ToString(),
         });
 
     private static IEnumerable<Finding> OfHost(QuickSilverOptions options, ServiceAnswer? answer)

@@ -36,6 +36,9 @@ internal sealed class EtcdConnections
             (what, isGood) => CoreLog.CredentialsLookedAt(log, what, isGood));
     }
 
+    /// <summary>Told of each certificate that a member shows, believed or not; several threads call.</summary>
+    public Action<DnsEndPoint, X509Certificate2>? Shown { get; init; }
+
     public HttpClient NewClient(TimeSpan connectLimit, int mostAnswerBytes)
     {
         var handler = new SocketsHttpHandler
@@ -129,6 +132,11 @@ internal sealed class EtcdConnections
         var options = _files.Refresh().OptionsFor(member.Host);
         options.RemoteCertificateValidationCallback = (_, certificate, chain, errors) =>
         {
+            if (certificate is X509Certificate2 shown)
+            {
+                Shown?.Invoke(member, shown);
+            }
+
             fault = FaultOf(certificate as X509Certificate2, chain, errors, member.Host);
             return fault is null;
         };

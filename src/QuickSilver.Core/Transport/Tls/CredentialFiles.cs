@@ -96,6 +96,19 @@ internal static class CredentialFiles
         return all.Count > 0 ? all : throw new CredentialException($"{path} has no certificate (PEM).");
     }
 
+    /// <summary>Whether every user of the machine may read the file. False where files have no modes, and for one that is gone.</summary>
+    public static bool IsReadByAll(string path)
+    {
+        try
+        {
+            return !OperatingSystem.IsWindows() && File.GetUnixFileMode(path).HasFlag(UnixFileMode.OtherRead);
+        }
+        catch (Exception exception) when (exception is IOException or UnauthorizedAccessException)
+        {
+            return false;
+        }
+    }
+
     /// <exception cref="CredentialException">It cannot be read, or is too large.</exception>
     public static string ReadText(string path)
     {

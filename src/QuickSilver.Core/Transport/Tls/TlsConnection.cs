@@ -139,8 +139,9 @@ internal sealed class TlsConnection
             _isOpen = true;
             return tls;
         }
-        catch (Exception failure) when (IsOfNetwork(failure) || failure is OperationCanceledException or CredentialException)
+        catch (Exception failure)
         {
+            // Whatever it is: the stream ends by what is said here alone.
             if (beneath is { IsForeign: true } && _side is TlsServerSide)
             {
                 // So that the peer can tell its user. It sent more than this.
@@ -148,7 +149,9 @@ internal sealed class TlsConnection
             }
 
             WasSilent = beneath is not { HasAny: true };
-            _end = _side.InWords(failure, beneath, HandshakeLimit);
+            _end = IsOfNetwork(failure) || failure is OperationCanceledException or CredentialException
+                ? _side.InWords(failure, beneath, HandshakeLimit)
+                : $"the TLS handshake failed in this process: {failure.Message.TrimEnd('.')}";
             if (tls is not null)
             {
                 await tls.DisposeAsync().ConfigureAwait(false);

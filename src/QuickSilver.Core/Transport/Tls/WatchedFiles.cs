@@ -77,8 +77,9 @@ internal sealed class WatchedFiles<T>
             file = file.ResolveLinkTarget(returnFinalTarget: true) as FileInfo ?? file;
             return file.Exists ? (file.LastWriteTimeUtc, file.Length) : default;
         }
-        catch (IOException)
+        catch (Exception exception) when (exception is IOException or UnauthorizedAccessException)
         {
+            // What is wrong is told when it is read.
             return default;
         }
     })];

@@ -30,6 +30,33 @@ public sealed class TlsRotationTests : IDisposable
     }
 
     [Fact]
+    public void Credentials_that_fail_in_an_unforeseen_way_end_their_own_streams_and_take_no_place()
+    {
+        var secret = TlsHouse.NewSecret("cluster");
+        var credentials = new FailingCredentials(TlsHouse.Of(secret).Latest) { Fails = true };
+        using var service = new TlsService(credentials);
+        using var node = new TlsNode(TlsHouse.Of(secret));
+        // More than one address may have in handshakes.
+        for (int i = 0; i < 100; i++)
+        {
+            var (_, refused) = node.Connect(service.At);
+            Patience.Until(() => refused.Reason is not null, "the end of a stream");
+        }
+
+        using (var failing = new TlsNode(credentials))
+        {
+            var (stream, told) = failing.Connect(service.At);
+            Patience.Until(() => told.Reason is not null, "the end of the node's own stream");
+            Assert.Contains("the disk is away", told.Reason, StringComparison.Ordinal);
+            failing.Node.Do(stream.Close);
+        }
+
+        credentials.Fails = false;
+        var (_, connected) = node.Connect(service.At);
+        Patience.Until(() => connected.Told.Contains("connected"), "a connection");
+    }
+
+    [Fact]
     public void Files_are_read_anew_without_a_pause_and_who_came_with_the_old_secret_goes_with_it()
     {
         var old = TlsHouse.NewSecret("cluster");
@@ -159,5 +186,14 @@ public sealed class TlsRotationTests : IDisposable
         public override long TimestampFrequency => TimeSpan.TicksPerSecond;
 
         public override long GetTimestamp() => Now.Ticks;
+    }
+
+    private sealed class FailingCredentials(TlsCredentials latest) : IStreamCredentials
+    {
+        public volatile bool Fails;
+
+        public TlsCredentials Latest => latest;
+
+        public TlsCredentials Refresh() => Fails ? throw new UnauthorizedAccessException("the disk is away") : latest;
     }
 }

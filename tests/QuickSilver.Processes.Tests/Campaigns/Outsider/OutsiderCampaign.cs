@@ -36,7 +36,7 @@ internal sealed class OutsiderCampaign : IDisposable
     {
         _log = log;
         _rate = rate;
-        _run = new StreamNodes(new QsmCluster(Host, secretFile: _secret.Path));
+        _run = new StreamNodes(new QsmCluster(Host, secretFileOf: _ => _secret.Path));
         _network = new QsmNetwork(_run.Cluster.Network, _run.Cluster.Switch, Host);
         _other = new OutsiderCluster(_network, _secret.Path, _otherSecret.Path, _run.Cluster.Service);
         _publisher = _run.Node(1);

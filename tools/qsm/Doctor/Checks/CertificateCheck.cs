@@ -1,9 +1,9 @@
 using System.Globalization;
-using System.Net;
 
 namespace QuickSilver.Tool.Doctor.Checks;
 
-// A certificate of this process, of an authority that it believes, or of a service. File: null if it is not of this machine.
+// A certificate of this process, of an authority that it believes, of a service, or of what has to do with etcd. File: null if it is not of
+// this machine.
 internal sealed record CertificateDates(string Name, CertificateUse Use, DateTimeOffset From, DateTimeOffset Until)
 {
     public string? File { get; init; }
@@ -11,8 +11,8 @@ internal sealed record CertificateDates(string Name, CertificateUse Use, DateTim
     /// <summary>The roles, as the tool writes them.</summary>
     public string Role { get; init; } = "node";
 
-    /// <summary>Where the service is that has shown it; null: it is of this machine.</summary>
-    public IPEndPoint? Where { get; init; }
+    /// <summary>Where the service or the member of etcd is that has shown it; null: it is of this machine.</summary>
+    public string? Where { get; init; }
 }
 
 internal enum CertificateUse
@@ -20,6 +20,12 @@ internal enum CertificateUse
     Own,
     Authority,
     Service,
+    // Of a member of etcd.
+    Etcd,
+    // Shown to etcd.
+    EtcdClient,
+    // Of the certificates of etcd's members.
+    EtcdAuthority,
 }
 
 // Whether certificates are valid now, and remain so for a while.
@@ -75,27 +81,42 @@ internal static class CertificateCheck
     {
         CertificateUse.Authority => $"the authority '{certificate.Name}'",
         CertificateUse.Service => $"the service '{certificate.Name}' at {certificate.Where}",
+        CertificateUse.Etcd => $"the member of etcd '{certificate.Name}' at {certificate.Where}",
+        CertificateUse.EtcdClient => $"this host towards etcd, '{certificate.Name}'",
+        CertificateUse.EtcdAuthority => $"the authority of etcd '{certificate.Name}'",
         _ => $"this node, '{certificate.Name}'",
     };
 
-    private static string Advice(CertificateDates certificate) => certificate.Use == CertificateUse.Authority
+    private static bool IsAuthority(CertificateDates certificate) =>
+        certificate.Use is CertificateUse.Authority or CertificateUse.EtcdAuthority;
+
+    private static string Advice(CertificateDates certificate) => IsAuthority(certificate)
         ? " Make another authority, and let the files of all machines contain both for a time."
         : " Make another one and put it in its place. It is read when a connection is made, without a restart.";
 
     private static Remedy[] Remedies(CertificateDates certificate)
     {
-        if (certificate.Use == CertificateUse.Authority)
+        string authority = certificate.Use is CertificateUse.Etcd or CertificateUse.EtcdClient or CertificateUse.EtcdAuthority
+            ? "etcd-authority"
+            : "authority";
+        if (IsAuthority(certificate))
         {
             return
             [
-                new Remedy("qsm keys authority --out authority-new.pem", Signer),
-                new Remedy($"cat authority-new.pem >> {certificate.File}", "every machine"),
+                new Remedy($"qsm keys authority --name '{certificate.Name}' --out {authority}-new.pem", Signer),
+                new Remedy(
+                    $"cat {authority}-new.pem >> {certificate.File}",
+                    certificate.Use == CertificateUse.Authority ? "every machine" : "every host of a server or of etcd"),
             ];
         }
 
+        // A client compares the name of the host with what the certificate is for.
+        string hosts = certificate.Where is { } at && certificate.Use == CertificateUse.Etcd
+            ? $" --host {at[..at.LastIndexOf(':')].Trim('[', ']')} --host 127.0.0.1"
+            : "";
         string file = certificate.File is { } own ? Path.GetFileName(own) : $"{certificate.Name}.pem";
-        string what = $"--name '{certificate.Name}' --role {certificate.Role} --out '{file}' --force";
-        return [new Remedy($"qsm keys certificate --authority authority.pem {what}", Signer)];
+        string what = $"--name '{certificate.Name}' --role {certificate.Role}{hosts} --out '{file}' --force";
+        return [new Remedy($"qsm keys certificate --authority {authority}.pem {what}", Signer)];
     }
 
     private static string Span(TimeSpan left) => left.TotalDays >= 2

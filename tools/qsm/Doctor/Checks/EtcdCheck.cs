@@ -25,6 +25,9 @@ internal sealed record EtcdFacts(IReadOnlyList<EtcdAnswer> Answers, int Voters)
     public string? CertificateFile { get; init; }
 
     public string? AuthorityFile { get; init; }
+
+    // Of the members, and of the files of this host.
+    public IReadOnlyList<CertificateDates> Certificates { get; init; } = [];
 }
 
 // Whether the members of etcd answer, and how many of them may still fail before no server can lead.

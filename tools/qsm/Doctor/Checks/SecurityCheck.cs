@@ -2,7 +2,11 @@ namespace QuickSilver.Tool.Doctor.Checks;
 
 // What protects a node with these options. Unprotected: the interface that is not loopback, on which nothing does; null: something does, or
 // nothing need. Fault: why what the options name cannot be used. Identity: the name of the secret, or of the certificate.
-internal sealed record SecurityFacts(SecurityMode Mode, string? Unprotected, string? Fault, string? Identity, bool IsSecret);
+// ReadByAll: the file of the secret or key, if every user of the machine may read it.
+internal sealed record SecurityFacts(SecurityMode Mode, string? Unprotected, string? Fault, string? Identity, bool IsSecret)
+{
+    public string? ReadByAll { get; init; }
+}
 
 // Whether a node with these options starts on its interface, as whom, and what protects it.
 internal static class SecurityCheck
@@ -24,6 +28,11 @@ internal static class SecurityCheck
             + "name: Security:Mode None, and --security none.",
             Ways),
         { Fault: { } fault } => new Finding(Name, FindingStatus.Problem, fault),
+        { ReadByAll: { } file } => new Finding(
+            Name,
+            FindingStatus.Warning,
+            $"Every user of this machine can read {file}, and so join the cluster as '{facts.Identity}'.",
+            new Remedy($"chmod 600 '{file}'")),
         { Identity: { } identity } => Finding.Ok(
             Name,
             $"The node has the {(facts.IsSecret ? "secret" : "certificate")} '{identity}'. Connections are TLS, and packets are "

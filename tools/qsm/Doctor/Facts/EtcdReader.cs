@@ -1,3 +1,5 @@
+using System.Collections.Concurrent;
+using System.Net;
 using System.Net.Http.Headers;
 using System.Net.Sockets;
 using System.Text.Json;
@@ -30,9 +32,19 @@ internal static class EtcdReader
 
         var facts = new EtcdFacts([], Voters: 0) { CertificateFile = access.Certificate?.Path, AuthorityFile = access.Authority?.Path };
         EtcdConnections connections;
+        var shown = new ConcurrentDictionary<DnsEndPoint, CertificateDates>();
+        var files = new List<CertificateDates>();
         try
         {
-            connections = new EtcdConnections(access, SecurityComposition.LogOf(session.Logs));
+            connections = new EtcdConnections(access, SecurityComposition.LogOf(session.Logs))
+            {
+                Shown = (member, certificate) => shown[member] = SecurityReader.Of(certificate, CertificateUse.Etcd) with
+                {
+                    Role = SecurityReader.RoleOf(certificate),
+                    Where = $"{(member.Host.Contains(':') ? $"[{member.Host}]" : member.Host)}:{member.Port}",
+                },
+            };
+            files.AddRange(OfFiles(access));
         }
         catch (CredentialException unusable)
         {
@@ -41,7 +53,29 @@ internal static class EtcdReader
 
         using var http = connections.NewClient(Patience, MostAnswerBytes);
         var answers = await Task.WhenAll(access.Members.Select(member => AskAsync(connections, http, member, session.Interrupted)));
-        return facts with { Answers = [.. answers.Select(static one => one.Answer)], Voters = answers.Max(static one => one.Voters) };
+        return facts with
+        {
+            Answers = [.. answers.Select(static one => one.Answer)],
+            Voters = answers.Max(static one => one.Voters),
+            Certificates = [.. files, .. shown.Values.OrderBy(static one => one.Where, StringComparer.Ordinal)],
+        };
+    }
+
+    private static IEnumerable<CertificateDates> OfFiles(EtcdAccess access)
+    {
+        if (access.Certificate is { Path: var path })
+        {
+            using var own = CredentialFiles.ReadCertificate(path, keyPath: null).Own;
+            yield return SecurityReader.Of(own, CertificateUse.EtcdClient) with { File = path };
+        }
+
+        if (access.Authority is { Path: var authorityPath })
+        {
+            foreach (var authority in CredentialFiles.ReadAuthorities(authorityPath))
+            {
+                yield return SecurityReader.Of(authority, CertificateUse.EtcdAuthority) with { File = authorityPath };
+            }
+        }
     }
 
     private static async Task<(EtcdAnswer Answer, int Voters)> AskAsync(

@@ -21,7 +21,10 @@ internal static class SecurityReader
         {
             var credentials = SecurityComposition.CredentialsOf(session.Options, session.Logs)?.Latest;
             string? identity = credentials?.Own.TargetCertificate.GetNameInfo(X509NameType.SimpleName, forIssuer: false);
-            var facts = new SecurityFacts(options.Mode, unprotected, Fault: null, identity, credentials is { IsOfSecret: true });
+            var facts = new SecurityFacts(options.Mode, unprotected, Fault: null, identity, credentials is { IsOfSecret: true })
+            {
+                ReadByAll = SecurityComposition.FileReadByAll(options),
+            };
             return (facts, credentials is { IsOfSecret: false } ? DatesOf(credentials, options) : []);
         }
         catch (QuickSilverOptionsException unusable)
