@@ -96,7 +96,7 @@ internal sealed class EtcdClient : IDisposable
             await foreach (var news in JsonSerializer.DeserializeAsyncEnumerable(
                 stream, EtcdJson.Default.EtcdWatchResponse, topLevelValues: true, limit.Token))
             {
-                if (news?.Result is not { Canceled: false } result || result.Events.Any(static one => one.Type == "DELETE"))
+                if (news?.Result is not { Canceled: false } result || result.Events.Any(static one => one?.Type == "DELETE"))
                 {
                     return;
                 }

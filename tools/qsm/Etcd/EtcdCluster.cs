@@ -21,7 +21,7 @@ internal sealed class EtcdCluster(EtcdClient client, string cluster)
             EtcdJson.Default.EtcdRangeRequest,
             EtcdJson.Default.EtcdRange,
             cancellationToken);
-        return range.Kvs is [var one, ..] ? new EtcdLeader(Encoding.UTF8.GetString(one.Value), one.Lease, one.CreateRevision) : null;
+        return range.Kvs is [{ } one, ..] ? new EtcdLeader(Encoding.UTF8.GetString(one.Value), one.Lease, one.CreateRevision) : null;
     }
 
     /// <summary>
@@ -84,7 +84,7 @@ internal sealed class EtcdCluster(EtcdClient client, string cluster)
         }
 
         // An earlier attempt may have put it.
-        return answer.Responses is [{ ResponseRange.Kvs: [var leader, ..] }, var last] && leader.CreateRevision == createRevision
+        return answer.Responses is [{ ResponseRange.Kvs: [{ } leader, ..] }, var last] && leader.CreateRevision == createRevision
             ? ReadNumber(last)
             : null;
     }
@@ -98,7 +98,7 @@ internal sealed class EtcdCluster(EtcdClient client, string cluster)
             EtcdJson.Default.EtcdLeaseRequest,
             EtcdJson.Default.EtcdLeaseResponse,
             cancellationToken);
-        return (answer.Id, TimeSpan.FromSeconds(answer.TimeToLive));
+        return (answer.Id, answer.Rest);
     }
 
     /// <summary>The time that the lease lives on; zero: it has ended.</summary>
@@ -110,7 +110,7 @@ internal sealed class EtcdCluster(EtcdClient client, string cluster)
             EtcdJson.Default.EtcdLeaseRequest,
             EtcdJson.Default.EtcdKeepAliveResponse,
             cancellationToken);
-        return TimeSpan.FromSeconds(answer.Result?.TimeToLive ?? 0);
+        return answer.Result?.Rest ?? TimeSpan.Zero;
     }
 
     /// <summary>Ends the lease, and with it the key under it. One that has ended already is none.</summary>
@@ -130,7 +130,7 @@ internal sealed class EtcdCluster(EtcdClient client, string cluster)
     private static byte[] Text(long number) => Encoding.UTF8.GetBytes(number.ToString(CultureInfo.InvariantCulture));
 
     // Whoever cannot read the last number must not give the next.
-    private long ReadNumber(EtcdOutcome? outcome) => outcome?.ResponseRange?.Kvs is not [var one, ..] ? 0
+    private long ReadNumber(EtcdOutcome? outcome) => outcome?.ResponseRange?.Kvs is not [{ } one, ..] ? 0
         : long.TryParse(Encoding.UTF8.GetString(one.Value), NumberStyles.None, CultureInfo.InvariantCulture, out long number) ? number
         : throw new EtcdUnavailableException(
             $"The value of {Encoding.UTF8.GetString(_configuration)} is no number. Delete the key to take the number from the nodes.");

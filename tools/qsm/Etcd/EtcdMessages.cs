@@ -1,8 +1,11 @@
+using System.Diagnostics.CodeAnalysis;
 using System.Text.Json.Serialization;
 
 namespace QuickSilver.Tool.Etcd;
 
-// What goes over etcd's HTTP gateway, as far as it is used here. Keys and values are Base64; 64-bit numbers are strings.
+// What goes over etcd's HTTP gateway, as far as it is used here. Keys and values are Base64; 64-bit numbers are strings. A null where none
+// may be is an error of whoever answers, like any other text that is no answer; only elements of lists are not looked at.
+// What etcd leaves out has its default: such properties of answers are settable, as those that are init-only would be null.
 internal sealed record EtcdHeader
 {
     public long Revision { get; init; }
@@ -14,12 +17,12 @@ internal sealed record EtcdStatus
 {
     public EtcdHeader? Header { get; init; }
     public ulong Leader { get; init; }
-    public IReadOnlyList<string>? Errors { get; init; }
+    public IReadOnlyList<string?>? Errors { get; init; }
 }
 
 internal sealed record EtcdMemberList
 {
-    public IReadOnlyList<EtcdMember>? Members { get; init; }
+    public IReadOnlyList<EtcdMember?>? Members { get; init; }
 }
 
 internal sealed record EtcdMember
@@ -36,8 +39,9 @@ internal sealed record EtcdError
 
 internal sealed record EtcdKeyValue
 {
-    public byte[] Key { get; init; } = [];
-    public byte[] Value { get; init; } = [];
+    [AllowNull]
+    public byte[] Value { get; set => field = value ?? []; } = [];
+
     public long CreateRevision { get; init; }
     public long Lease { get; init; }
 }
@@ -59,6 +63,12 @@ internal sealed record EtcdLeaseResponse
     // Seconds; 0 or absent: the lease has ended.
     [JsonPropertyName("TTL")]
     public long TimeToLive { get; init; }
+
+    [JsonIgnore]
+    public TimeSpan Rest => TimeSpan.FromSeconds(Math.Clamp(TimeToLive, 0, MostSeconds));
+
+    // More than anybody asks for.
+    private const long MostSeconds = 24 * 60 * 60;
 }
 
 // The gateway answers a stream of keep-alive requests with a stream of results.
@@ -104,7 +114,7 @@ internal sealed record EtcdTransaction
 
 internal sealed record EtcdRange
 {
-    public IReadOnlyList<EtcdKeyValue> Kvs { get; init; } = [];
+    public IReadOnlyList<EtcdKeyValue?> Kvs { get; set; } = [];
 }
 
 internal sealed record EtcdOutcome
@@ -114,9 +124,9 @@ internal sealed record EtcdOutcome
 
 internal sealed record EtcdTransactionResponse
 {
-    public EtcdHeader Header { get; init; } = new();
+    public EtcdHeader Header { get; set; } = new();
     public bool Succeeded { get; init; }
-    public IReadOnlyList<EtcdOutcome> Responses { get; init; } = [];
+    public IReadOnlyList<EtcdOutcome?> Responses { get; set; } = [];
 }
 
 internal sealed record EtcdWatchRequest
@@ -138,17 +148,18 @@ internal sealed record EtcdWatchResponse
 internal sealed record EtcdWatchResult
 {
     public bool Canceled { get; init; }
-    public IReadOnlyList<EtcdEvent> Events { get; init; } = [];
+    public IReadOnlyList<EtcdEvent?> Events { get; set; } = [];
 }
 
 internal sealed record EtcdEvent
 {
-    public string Type { get; init; } = "PUT";
+    public string Type { get; set; } = "PUT";
 }
 
 [JsonSourceGenerationOptions(
     PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower,
     NumberHandling = JsonNumberHandling.AllowReadingFromString | JsonNumberHandling.WriteAsString,
+    RespectNullableAnnotations = true,
     DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
 [JsonSerializable(typeof(EtcdStatus))]
 [JsonSerializable(typeof(EtcdMemberList))]

@@ -93,11 +93,11 @@ internal static class EtcdReader
                 HasLeader = status.Leader != 0,
                 Alarms =
                 [
-                    .. (status.Errors ?? []).Where(static one => !one.Contains(NoLeader, StringComparison.Ordinal))
+                    .. (status.Errors ?? []).OfType<string>().Where(static one => !one.Contains(NoLeader, StringComparison.Ordinal))
                         .Select(static one => one.Length > MostAlarmCharacters ? one[..MostAlarmCharacters] : one),
                 ],
             };
-            return (answer, list.Members?.Count(static one => !one.IsLearner) ?? 0);
+            return (answer, list.Members?.Count(static one => one is { IsLearner: false }) ?? 0);
         }
         catch (OperationCanceledException) when (!interrupted.IsCancellationRequested)
         {
