@@ -1,6 +1,12 @@
+using System.Buffers.Binary;
+using QuickSilver.Core.Wire;
+
 namespace QuickSilver.Core.Sealing;
 
 // The last two keys of the cluster at one node. Others may not have the newest yet, or may still use the one before.
+//
+// Every node has these keys, whatever it is a member of, and can seal under them in the name of every other. So nothing but echoes and
+// their replies is opened: they say of a node that it is there, and nothing of any topic.
 internal sealed class ClusterSeals(
     Sealer self, ISubkeyBudget budget, long packetsPerEpoch = PacketSealer.DefaultPacketsPerEpoch) : IDisposable
 {
@@ -37,7 +43,35 @@ internal sealed class ClusterSeals(
 
         _begun = _before?.Seal.GiveUp(_begun) ?? _begun;
         _before = _newest;
-        _newest = new Known(key, new KeySeal(key.Key, self, budget, packetsPerEpoch, begun: _begun));
+        _newest = new Known(key, new KeySeal(key.Key, self, budget, packetsPerEpoch, begun: _begun, opensOld: true));
+    }
+
+    /// <summary>Opens a whole packet where it lies, or says why not. On the wire its view number is the label of the key.</summary>
+    public DropReason Open(Span<byte> packet)
+    {
+        var header = new PacketHeader(packet);
+        if (header.Kind is not (PacketKind.Echo or PacketKind.EchoReply))
+        {
+            return DropReason.NotMember;
+        }
+
+        if (Find(header.View) is not { } seal)
+        {
+            return DropReason.UnknownKey;
+        }
+
+        var refused = seal.Opener.Open(packet, SealedPacket.SealerOf(packet));
+        if (refused == DropReason.Replayed)
+        {
+            refused = TakeOld(packet, header.Kind);
+        }
+
+        if (refused == DropReason.None)
+        {
+            BinaryPrimitives.WriteUInt32LittleEndian(packet[PacketHeader.ViewOffset..], 0);
+        }
+
+        return refused;
     }
 
     public KeySeal? Find(uint label) =>
@@ -48,6 +82,19 @@ internal sealed class ClusterSeals(
         _newest is not null && KeyEpochs.Names(epoch, _newest.Key.Label) ? _newest.Key
         : _before is not null && KeyEpochs.Names(epoch, _before.Key.Label) ? _before.Key
         : null;
+
+    // A reply counts once for its echo, whatever its counter. An echo that may have come before is answered now and then, and what it tells
+    // is not believed.
+    private DropReason TakeOld(Span<byte> packet, PacketKind kind)
+    {
+        if (kind == PacketKind.EchoReply)
+        {
+            return DropReason.None;
+        }
+
+        EchoPacket.ClearFound(packet[PacketHeader.Bytes..^SealedPacket.TrailerBytes]);
+        return budget.TryTakeOld() ? DropReason.None : DropReason.Replayed;
+    }
 
     public void Dispose()
     {

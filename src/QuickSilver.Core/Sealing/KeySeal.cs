@@ -7,15 +7,22 @@ internal sealed class KeySeal(
     ISubkeyBudget budget,
     long packetsPerEpoch = PacketSealer.DefaultPacketsPerEpoch,
     KeyEpochs epochs = default,
-    uint begun = 0) : IDisposable
+    uint begun = 0,
+    bool opensOld = false) : IDisposable
 {
     public SecretKey Key => key;
 
     public PacketSealer Sealer { get; } = new(key, self, packetsPerEpoch, epochs, begun);
 
-    public PacketOpener Opener { get; } = new(key, budget);
+    public PacketOpener Opener { get; } = new(key, budget, opensOld);
 
-    /// <summary>Gives up what was derived of the key. It is derived again when it is needed.</summary>
+    /// <summary>Gives up what was derived of the key, and remembers what has come. It is derived again when it is needed.</summary>
+    public void Rest()
+    {
+        Sealer.Dispose();
+        Opener.Rest();
+    }
+
     public void Dispose()
     {
         Sealer.Dispose();
