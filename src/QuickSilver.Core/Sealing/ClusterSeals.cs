@@ -10,6 +10,10 @@ namespace QuickSilver.Core.Sealing;
 internal sealed class ClusterSeals(
     Sealer self, ISubkeyBudget budget, long packetsPerEpoch = PacketSealer.DefaultPacketsPerEpoch) : IDisposable
 {
+    private const int Echoes = 512;
+
+    // The tags of echoes that came lately, each at its place. Null until one comes.
+    private ulong[]? _echoes;
     private Known? _newest;
     private Known? _before;
     // A key may come back after it was given up, from a service to which this node returns. So each key begins after the epochs of those
@@ -60,10 +64,16 @@ internal sealed class ClusterSeals(
             return DropReason.UnknownKey;
         }
 
+        var kind = header.Kind;
         var refused = seal.Opener.Open(packet, SealedPacket.SealerOf(packet));
-        if (refused == DropReason.Replayed)
+        if (kind == PacketKind.Echo && refused is DropReason.None or DropReason.Replayed)
         {
-            refused = TakeOld(packet, header.Kind);
+            refused = Note(packet, refused);
+        }
+        else if (refused == DropReason.Replayed)
+        {
+            // A reply counts once for its echo, whatever its counter.
+            refused = DropReason.None;
         }
 
         if (refused == DropReason.None)
@@ -83,17 +93,21 @@ internal sealed class ClusterSeals(
         : _before is not null && KeyEpochs.Names(epoch, _before.Key.Label) ? _before.Key
         : null;
 
-    // A reply counts once for its echo, whatever its counter. An echo that may have come before is answered now and then, and what it tells
-    // is not believed.
-    private DropReason TakeOld(Span<byte> packet, PacketKind kind)
+    // An echo that looks old may be one that comes again, or genuine: then somebody has sealed others in the name of its sealer. Of those
+    // that did not come lately, some are answered, and what they tell is not believed.
+    private DropReason Note(Span<byte> packet, DropReason refused)
     {
-        if (kind == PacketKind.EchoReply)
+        ulong tag = BinaryPrimitives.ReadUInt64LittleEndian(SealedPacket.Tag(packet));
+        ref ulong last = ref (_echoes ??= new ulong[Echoes])[tag % Echoes];
+        bool isKnown = last == tag;
+        last = tag;
+        if (refused == DropReason.None)
         {
             return DropReason.None;
         }
 
         EchoPacket.ClearFound(packet[PacketHeader.Bytes..^SealedPacket.TrailerBytes]);
-        return budget.TryTakeOld() ? DropReason.None : DropReason.Replayed;
+        return !isKnown && budget.TryTakeOld() ? DropReason.None : DropReason.Replayed;
     }
 
     public void Dispose()

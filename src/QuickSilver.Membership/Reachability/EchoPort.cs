@@ -24,6 +24,7 @@ internal sealed class EchoPort(INodeEnvironment environment, string cluster, Ser
     private const double DerivationsPerSecond = 1_000;
     // An answer goes to the address that the echo names, which anybody can write. So many go to sealed echoes, and to others.
     private const double AnswersPerSecond = 1_000;
+    // Of those that look as if they had come before: somebody with the key may have made them look so.
     private const double OldPerSecond = 32;
 
     private static readonly DatagramPortOptions Small = new()

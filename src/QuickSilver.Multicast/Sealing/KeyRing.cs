@@ -15,8 +15,8 @@ namespace QuickSilver.Multicast.Sealing;
 // A view that is superseded is sealed under the key of its rest if a node was removed since the view was made (ViewSeals).
 //
 // A view that was closed is remembered with its key for as long as other nodes may still ask about it (ClosedViews), but without what was
-// derived of the key. What has come of it is remembered too, so that nothing that was captured is answered: of each sealer its last counter,
-// and of so many sealers at most that they take some MiB. Beyond that, the views that were closed first are forgotten sooner.
+// derived of the key. What has come of it is remembered too, so that nothing that was captured is answered: of each sealer its last
+// counter, and of so many sealers at most that they take some MiB. Beyond that, the views that were closed first are forgotten sooner.
 //
 // Invariant: a view's key is never added again once it was forgotten, as the service tells no node of a view that it has superseded. So
 // counters never begin again under a key.
@@ -26,7 +26,7 @@ internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions opt
     // packet that finds no budget is repaired or repeated, and one is enough.
     private const double DerivationsPerSecond = 4_000;
 
-    // A node that is asked whether it is there is asked a few times. Somebody with the key of the cluster may have made these look old.
+    // Echoes that look as if they had come before: somebody with the key of the cluster may have made them look so.
     private const double OldPerSecond = 32;
 
     // Some 100 bytes for each.
