@@ -47,7 +47,8 @@ internal sealed class ClusterSeals(
 
         _begun = _before?.Seal.GiveUp(_begun) ?? _begun;
         _before = _newest;
-        _newest = new Known(key, new KeySeal(key.Key, self, budget, packetsPerEpoch, begun: _begun, opensOld: true));
+        var opener = new PacketOpener(key.Key, budget, opensOld: true);
+        _newest = new Known(key, new KeySeal(key.Key, self, budget, packetsPerEpoch, begun: _begun) { Opener = opener });
     }
 
     /// <summary>Opens a whole packet where it lies, or says why not. On the wire its view number is the label of the key.</summary>

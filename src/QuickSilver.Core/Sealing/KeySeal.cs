@@ -7,14 +7,13 @@ internal sealed class KeySeal(
     ISubkeyBudget budget,
     long packetsPerEpoch = PacketSealer.DefaultPacketsPerEpoch,
     KeyEpochs epochs = default,
-    uint begun = 0,
-    bool opensOld = false) : IDisposable
+    uint begun = 0) : IDisposable
 {
     public SecretKey Key => key;
 
     public PacketSealer Sealer { get; } = new(key, self, packetsPerEpoch, epochs, begun);
 
-    public PacketOpener Opener { get; } = new(key, budget, opensOld);
+    public PacketOpener Opener { get; init; } = new(key, budget);
 
     /// <summary>Gives up what was derived of the key, and remembers what has come. It is derived again when it is needed.</summary>
     public void Rest()
