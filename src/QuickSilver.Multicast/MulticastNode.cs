@@ -295,7 +295,12 @@ internal sealed class MulticastNode
 
     public RegionSender? FindSender(ulong region, uint view, StreamClass streamClass) => _sent?.Find(region, view, streamClass);
 
-    public bool IsRoutedTo(ulong topicId, NodeKey member) => _topics is not null && _topics.IsRoutedTo(topicId, member);
+    public RegionView? OwnViewOf(ulong topicId) => _topics?.OwnViewOf(topicId);
+
+    public bool IsRoutedTo(ulong topicId, NodeKey member, ulong? region) =>
+        _topics is not null && _topics.IsRoutedTo(topicId, member, region);
+
+    public bool SendsTo(NodeKey member, ulong region, uint view) => _sent is not null && _sent.IsInto(region, view, member);
 
     public void SetCredit(ulong topicId, long through)
     {
@@ -427,7 +432,7 @@ internal sealed class MulticastNode
         dispatcher.Register(PacketKind.Ack, new AckHandler(_context, this));
         dispatcher.Register(PacketKind.Pull, new RepairResponder(_context, this, _open));
         dispatcher.Register(PacketKind.Hearing, _ways);
-        dispatcher.Register(PacketKind.Credit, this);
+        dispatcher.Register(PacketKind.Credit, this, keepEarly: true);
         dispatcher.Register(PacketKind.Pause, new NodePauses(this, _context, _open));
         dispatcher.Register(PacketKind.Echo, this);
         dispatcher.Register(PacketKind.EchoReply, this);
@@ -437,7 +442,7 @@ internal sealed class MulticastNode
     }
 
     DropReason IPacketHandler.OnPacket(in PacketHeader header, NodeKey sender) => header.Kind == PacketKind.Credit
-        ? CreditLimits.OnPacket(sender, header.Sequence, header.Body)
+        ? CreditLimits.OnPacket(header, sender)
         : _context.Echoes.OnPacket(header);
 
     private void ApplyRegions(ConfigurationChange change)

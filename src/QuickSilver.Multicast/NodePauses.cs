@@ -3,6 +3,7 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Dispatch;
 using QuickSilver.Multicast.Reachability;
+using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast;
@@ -46,12 +47,23 @@ internal sealed class NodePauses : IPauseObserver, IPacketHandler
 
     public DropReason OnPacket(in PacketHeader header, NodeKey sender)
     {
-        var refused = (_told ??= new ToldPauses(_context)).OnPacket(header, sender);
+        // Where packets are sealed, who has the key of a view is believed in that view.
+        RegionReceiver? view = null;
+        var refused = _context.Options.IsSealed ? _views.Find(header, out view) : DropReason.None;
+        if (view is not null && view.View.Members.AsSpan().BinarySearch(sender) < 0)
+        {
+            refused = DropReason.NotMember;
+        }
+
+        refused = refused == DropReason.None ? (_told ??= new ToldPauses(_context)).OnPacket(header, sender) : refused;
         if (refused == DropReason.None)
         {
             foreach (var region in _views.All)
             {
-                region.OnMemberPaused(sender);
+                if (view is null || region == view)
+                {
+                    region.OnMemberPaused(sender);
+                }
             }
         }
 
@@ -64,11 +76,20 @@ internal sealed class NodePauses : IPauseObserver, IPacketHandler
         _notices?.Close();
     }
 
-    private void AddNeighbours(List<NodeKey> to)
+    private void AddNeighbours(List<(NodeKey Node, RegionView? View)> to)
     {
+        bool isSealed = _context.Options.IsSealed;
+        var neighbours = new List<NodeKey>();
         foreach (var region in _views.All)
         {
-            region.Stability.AddNeighbours(to);
+            region.Stability.AddNeighbours(neighbours);
+            if (isSealed)
+            {
+                neighbours.ForEach(node => to.Add((node, region.View)));
+                neighbours.Clear();
+            }
         }
+
+        neighbours.ForEach(node => to.Add((node, null)));
     }
 }

@@ -103,6 +103,36 @@ public sealed class EchoPortTests : IDisposable
             Flood, _counters.EchoesDropped(DropReason.RateLimited) + _counters.EchoesDropped(DropReason.NotAuthentic));
     }
 
+    [Fact]
+    public void What_another_member_seals_in_the_name_of_one_does_not_keep_it_from_an_answer()
+    {
+        Open(_keys);
+        using var forger = new PacketSealer(_keys.Cluster!.Key, Member, packetsPerEpoch: 1, begun: int.MaxValue - 2U);
+        Ask(Seal(forger, Echo(1)));
+        Ask(Seal(forger, Echo(2)));
+        using var sealer = SealerOf(Member, _keys.Cluster!.Key);
+        Ask(Seal(sealer, Echo(3)));
+        Run();
+        Assert.Equal([1, 2, 3], _replies.Nonces);
+    }
+
+    [Fact]
+    public void An_echo_that_comes_again_is_not_answered_again()
+    {
+        Open(_keys);
+        using var sealer = SealerOf(Member, _keys.Cluster!.Key);
+        byte[] captured = Seal(sealer, Echo(1));
+        for (int i = 0; i < Flood; i++)
+        {
+            Ask((byte[])captured.Clone());
+        }
+
+        Ask(Seal(sealer, Echo(2)));
+        Run();
+        Assert.Equal([1, 2], _replies.Nonces);
+        Assert.Equal(Flood - 1, _counters.EchoesDropped(DropReason.Replayed));
+    }
+
     // One member is not to make the service flood an address, either.
     [Fact]
     public void The_answers_to_sealed_echoes_have_a_limit_too()

@@ -51,5 +51,7 @@ public sealed class CapturedPacketsTests
     private sealed class NoLimit : ISubkeyBudget
     {
         public bool TryTake() => true;
+
+        public bool TryTakeOld() => true;
     }
 }

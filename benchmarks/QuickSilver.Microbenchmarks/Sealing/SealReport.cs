@@ -184,5 +184,7 @@ internal sealed partial class SealReport
     private sealed class NoLimit : ISubkeyBudget
     {
         public bool TryTake() => true;
+
+        public bool TryTakeOld() => true;
     }
 }

@@ -1,9 +1,19 @@
+using System.Buffers.Binary;
+using QuickSilver.Core.Wire;
+
 namespace QuickSilver.Core.Sealing;
 
 // The last two keys of the cluster at one node. Others may not have the newest yet, or may still use the one before.
+//
+// Every node has these keys, whatever it is a member of, and can seal under them in the name of every other. So nothing but echoes and
+// their replies is opened: they say of a node that it is there, and nothing of any topic.
 internal sealed class ClusterSeals(
     Sealer self, ISubkeyBudget budget, long packetsPerEpoch = PacketSealer.DefaultPacketsPerEpoch) : IDisposable
 {
+    private const int Echoes = 512;
+
+    // The tags of echoes that came lately, each at its place. Null until one comes.
+    private ulong[]? _echoes;
     private Known? _newest;
     private Known? _before;
     // A key may come back after it was given up, from a service to which this node returns. So each key begins after the epochs of those
@@ -37,7 +47,42 @@ internal sealed class ClusterSeals(
 
         _begun = _before?.Seal.GiveUp(_begun) ?? _begun;
         _before = _newest;
-        _newest = new Known(key, new KeySeal(key.Key, self, budget, packetsPerEpoch, begun: _begun));
+        var opener = new PacketOpener(key.Key, budget, opensOld: true);
+        _newest = new Known(key, new KeySeal(key.Key, self, budget, packetsPerEpoch, begun: _begun) { Opener = opener });
+    }
+
+    /// <summary>Opens a whole packet where it lies, or says why not. On the wire its view number is the label of the key.</summary>
+    public DropReason Open(Span<byte> packet)
+    {
+        var header = new PacketHeader(packet);
+        if (header.Kind is not (PacketKind.Echo or PacketKind.EchoReply))
+        {
+            return DropReason.NotMember;
+        }
+
+        if (Find(header.View) is not { } seal)
+        {
+            return DropReason.UnknownKey;
+        }
+
+        var kind = header.Kind;
+        var refused = seal.Opener.Open(packet, SealedPacket.SealerOf(packet));
+        if (kind == PacketKind.Echo && refused is DropReason.None or DropReason.Replayed)
+        {
+            refused = Note(packet, refused);
+        }
+        else if (refused == DropReason.Replayed)
+        {
+            // A reply counts once for its echo, whatever its counter.
+            refused = DropReason.None;
+        }
+
+        if (refused == DropReason.None)
+        {
+            BinaryPrimitives.WriteUInt32LittleEndian(packet[PacketHeader.ViewOffset..], 0);
+        }
+
+        return refused;
     }
 
     public KeySeal? Find(uint label) =>
@@ -48,6 +93,23 @@ internal sealed class ClusterSeals(
         _newest is not null && KeyEpochs.Names(epoch, _newest.Key.Label) ? _newest.Key
         : _before is not null && KeyEpochs.Names(epoch, _before.Key.Label) ? _before.Key
         : null;
+
+    // An echo that looks old may be one that comes again, or genuine: then somebody has sealed others in the name of its sealer. Of those
+    // that did not come lately, some are answered, and what they tell is not believed.
+    private DropReason Note(Span<byte> packet, DropReason refused)
+    {
+        ulong tag = BinaryPrimitives.ReadUInt64LittleEndian(SealedPacket.Tag(packet));
+        ref ulong last = ref (_echoes ??= new ulong[Echoes])[tag % Echoes];
+        bool isKnown = last == tag;
+        last = tag;
+        if (refused == DropReason.None)
+        {
+            return DropReason.None;
+        }
+
+        EchoPacket.ClearFound(packet[PacketHeader.Bytes..^SealedPacket.TrailerBytes]);
+        return !isKnown && budget.TryTakeOld() ? DropReason.None : DropReason.Replayed;
+    }
 
     public void Dispose()
     {

@@ -13,9 +13,15 @@ internal sealed class KeySeal(
 
     public PacketSealer Sealer { get; } = new(key, self, packetsPerEpoch, epochs, begun);
 
-    public PacketOpener Opener { get; } = new(key, budget);
+    public PacketOpener Opener { get; init; } = new(key, budget);
 
-    /// <summary>Gives up what was derived of the key. It is derived again when it is needed.</summary>
+    /// <summary>Gives up what was derived of the key, and remembers what has come. It is derived again when it is needed.</summary>
+    public void Rest()
+    {
+        Sealer.Dispose();
+        Opener.Rest();
+    }
+
     public void Dispose()
     {
         Sealer.Dispose();

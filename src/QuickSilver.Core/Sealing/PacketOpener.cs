@@ -4,13 +4,23 @@ namespace QuickSilver.Core.Sealing;
 
 // Opens what others have sealed under one key. A subkey is derived when the first packet of its sealer and epoch comes, and kept if that
 // packet is genuine: nobody without the key can fill a table. Of each sealer the last two epochs are kept, as packets overtake each other.
-internal sealed class PacketOpener(SecretKey key, ISubkeyBudget budget) : IDisposable
+//
+// What goes wrong: who has the key can seal in the name of another sealer, with any epoch and any counter, and so let what that one seals
+// look old. Under the key of a view that is a member, who could do worse there. Every node has the key of the cluster, so there nothing
+// genuine is refused for its age: it counts as come before (Replayed), and the caller says how much of that is taken.
+/// <param name="key">The key.</param>
+/// <param name="budget">Of subkeys.</param>
+/// <param name="opensOld">Whether packets of epochs that are over are opened, to count as come before.</param>
+internal sealed class PacketOpener(SecretKey key, ISubkeyBudget budget, bool opensOld = false) : IDisposable
 {
     // Nodes that hold the key. More have it only under a key of the cluster, in which nobody was removed for that long.
     private const int MostSealers = 16_384;
 
     private readonly Dictionary<Sealer, SealerKeys> _sealers = [];
     private SealerKeys? _last;
+
+    /// <summary>The sealers of which it is known what has come.</summary>
+    public int Count => _sealers.Count;
 
     /// <summary>Opens a packet where it lies, or says why not. What is refused may be destroyed.</summary>
     public DropReason Open(Span<byte> packet, Sealer sealer)
@@ -44,6 +54,27 @@ internal sealed class PacketOpener(SecretKey key, ISubkeyBudget budget) : IDispo
         return isData || subkey.TryNote(counter) ? DropReason.None : DropReason.Replayed;
     }
 
+    /// <summary>
+    /// Gives up what was derived, and all of the windows but their ends: what comes again is still refused, and so is what comes late.
+    /// </summary>
+    public void Rest()
+    {
+        foreach (var keys in _sealers.Values)
+        {
+            keys.Rest();
+        }
+
+        _last = null;
+    }
+
+    /// <summary>The same, for one sealer.</summary>
+    public void Rest(Sealer sealer)
+    {
+        _sealers.GetValueOrDefault(sealer)?.Rest();
+        _last = null;
+    }
+
+    /// <summary>Gives up what was derived, and forgets what has come.</summary>
     public void Dispose()
     {
         foreach (var keys in _sealers.Values)
@@ -57,7 +88,8 @@ internal sealed class PacketOpener(SecretKey key, ISubkeyBudget budget) : IDispo
 
     private DropReason OpenFirst(Span<byte> packet, Sealer sealer, SealerKeys? keys, uint epoch)
     {
-        if (keys is not null && epoch < keys.Newest)
+        bool isOld = keys is not null && epoch < keys.Newest;
+        if (isOld && !opensOld)
         {
             return DropReason.UnknownKey;
         }
@@ -74,6 +106,12 @@ internal sealed class PacketOpener(SecretKey key, ISubkeyBudget budget) : IDispo
         {
             subkey.Dispose();
             return DropReason.NotAuthentic;
+        }
+
+        if (isOld)
+        {
+            subkey.Dispose();
+            return isData ? DropReason.None : DropReason.Replayed;
         }
 
         if (keys is null)
@@ -99,10 +137,12 @@ internal sealed class PacketOpener(SecretKey key, ISubkeyBudget budget) : IDispo
 
         private KeptSubkey? _newest;
         private KeptSubkey? _before;
+        // What has come when nothing is derived: all up to this counter of this epoch.
+        private (uint Epoch, ulong Counter) _rested;
 
         public Sealer Sealer => sealer;
 
-        public uint Newest => _newest?.Subkey.Epoch ?? 0;
+        public uint Newest => _newest?.Subkey.Epoch ?? _rested.Epoch;
 
         public KeptSubkey? Find(uint epoch) =>
             _newest?.Subkey.Epoch == epoch ? _newest : _before?.Subkey.Epoch == epoch ? _before : null;
@@ -110,8 +150,18 @@ internal sealed class PacketOpener(SecretKey key, ISubkeyBudget budget) : IDispo
         public KeptSubkey Add(Subkey subkey)
         {
             _before?.Subkey.Dispose();
-            (_before, _newest) = (_newest, new KeptSubkey(subkey));
+            (_before, _newest) = (_newest, new KeptSubkey(subkey, subkey.Epoch == _rested.Epoch ? _rested.Counter : 0));
             return _newest;
+        }
+
+        public void Rest()
+        {
+            if (_newest is not null)
+            {
+                _rested = (Newest, _newest.Highest);
+                Dispose();
+                (_before, _newest) = (null, null);
+            }
         }
 
         public void Dispose()
@@ -121,7 +171,7 @@ internal sealed class PacketOpener(SecretKey key, ISubkeyBudget budget) : IDispo
         }
     }
 
-    private sealed class KeptSubkey(Subkey subkey)
+    private sealed class KeptSubkey(Subkey subkey, ulong through)
     {
         // Null until a packet comes that is not data: what data repeats, the stream drops.
         private ReplayWindow? _window;
@@ -130,12 +180,18 @@ internal sealed class PacketOpener(SecretKey key, ISubkeyBudget budget) : IDispo
 
         public long Failures { get; set; }
 
-        public bool TryNote(ulong counter) => (_window ??= new ReplayWindow()).TryNote(counter);
+        public ulong Highest => _window?.Highest ?? through;
+
+        public bool TryNote(ulong counter) => (_window ??= new ReplayWindow(through)).TryNote(counter);
     }
 }
 
-// How many subkeys may be derived for packets that may turn out not to be genuine.
+// What may be spent on packets that may turn out not to be genuine, or not to be new.
 internal interface ISubkeyBudget
 {
+    /// <summary>Whether a subkey may be derived for a packet that may not be genuine.</summary>
     bool TryTake();
+
+    /// <summary>Whether a packet may be taken that is genuine, and may have come before.</summary>
+    bool TryTakeOld();
 }

@@ -10,6 +10,19 @@ internal sealed class ReplayWindow
     private readonly ulong[] _come = new ulong[Counters / WordBits];
     private ulong _highest;
 
+    /// <param name="through">All counters up to this one have come.</param>
+    public ReplayWindow(ulong through = 0)
+    {
+        _highest = through;
+        if (through > 0)
+        {
+            Array.Fill(_come, ulong.MaxValue);
+        }
+    }
+
+    /// <summary>The highest counter that has come.</summary>
+    public ulong Highest => _highest;
+
     /// <summary>Notes a counter, which is at least 1. False: it has come before, or is too old to tell.</summary>
     public bool TryNote(ulong counter)
     {

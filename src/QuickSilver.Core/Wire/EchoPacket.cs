@@ -51,6 +51,15 @@ internal static class EchoPacket
     public static int ReadFound(ReadOnlySpan<byte> body) =>
         body.Length >= FoundOffset + FoundBytes ? BinaryPrimitives.ReadUInt16LittleEndian(body[FoundOffset..]) : 0;
 
+    /// <summary>Makes an echo tell of no size.</summary>
+    public static void ClearFound(Span<byte> body)
+    {
+        if (body.Length >= FoundOffset + FoundBytes)
+        {
+            body.Slice(FoundOffset, FoundBytes).Clear();
+        }
+    }
+
     /// <summary>Where the answer goes; null when that is no address of one node.</summary>
     public static IPEndPoint? ReadAnswerTo(ReadOnlySpan<byte> body)
     {

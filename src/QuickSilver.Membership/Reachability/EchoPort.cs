@@ -24,6 +24,8 @@ internal sealed class EchoPort(INodeEnvironment environment, string cluster, Ser
     private const double DerivationsPerSecond = 1_000;
     // An answer goes to the address that the echo names, which anybody can write. So many go to sealed echoes, and to others.
     private const double AnswersPerSecond = 1_000;
+    // Of those that look as if they had come before: somebody with the key may have made them look so.
+    private const double OldPerSecond = 32;
 
     private static readonly DatagramPortOptions Small = new()
     {
@@ -36,6 +38,7 @@ internal sealed class EchoPort(INodeEnvironment environment, string cluster, Ser
     private IDatagramPort? _port;
     private ClusterSeals? _seals;
     private RateLimit? _derivations;
+    private RateLimit? _old;
     private RateLimit? _openAnswers;
     private RateLimit? _sealedAnswers;
 
@@ -55,6 +58,9 @@ internal sealed class EchoPort(INodeEnvironment environment, string cluster, Ser
 
     bool ISubkeyBudget.TryTake() =>
         (_derivations ??= new RateLimit(environment.Now, DerivationsPerSecond, DerivationsPerSecond)).TryTake(environment.Now, 1);
+
+    bool ISubkeyBudget.TryTakeOld() =>
+        (_old ??= new RateLimit(environment.Now, OldPerSecond, OldPerSecond)).TryTake(environment.Now, 1);
 
     bool IDatagramReceiver.IsControl(ReadOnlySpan<byte> firstBytes) => true;
 
@@ -123,7 +129,7 @@ internal sealed class EchoPort(INodeEnvironment environment, string cluster, Ser
             return DropReason.UnknownKey;
         }
 
-        var refused = seal.Opener.Open(packet, SealedPacket.SealerOf(packet));
+        var refused = _seals.Open(packet);
         if (refused != DropReason.None)
         {
             return refused;

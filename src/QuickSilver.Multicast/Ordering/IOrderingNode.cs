@@ -19,8 +19,17 @@ internal interface IOrderingNode : ISendingNode, IReceivingNode
 
     RegionView? RegionOf(ulong region);
 
+    /// <summary>The newest view by which this node, a member of it, gets the topic; null if there is none.</summary>
+    RegionView? OwnViewOf(ulong topicId);
+
     /// <summary>Whether a topic that is published here goes to the member.</summary>
-    bool IsRoutedTo(ulong topicId, NodeKey member);
+    /// <param name="topicId">The topic.</param>
+    /// <param name="member">The member.</param>
+    /// <param name="region">Through which region; null: through any.</param>
+    bool IsRoutedTo(ulong topicId, NodeKey member, ulong? region);
+
+    /// <summary>Whether the node is a member of a view of this region into which this node sends.</summary>
+    bool SendsTo(NodeKey member, ulong region, uint view);
 
     /// <summary>Sets the last number up to which a topic's messages may be sent.</summary>
     void SetCredit(ulong topicId, long through);

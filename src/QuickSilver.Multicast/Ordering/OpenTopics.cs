@@ -159,14 +159,28 @@ internal sealed class OpenTopics(IOrderingNode node)
         }
     }
 
-    /// <summary>Whether a sender of the topic on this node sends to this member.</summary>
-    public bool IsRoutedTo(ulong topicId, NodeKey member)
+    /// <summary>The newest view by which this node, a member of it, gets the topic; null if there is none.</summary>
+    public RegionView? OwnViewOf(ulong topicId)
+    {
+        foreach (ulong region in ViewOf(topicId)?.Regions ?? [])
+        {
+            if (node.RegionOf(region) is { } view && view.Members.AsSpan().BinarySearch(node.Context.Self) >= 0)
+            {
+                return view;
+            }
+        }
+
+        return null;
+    }
+
+    /// <summary>Whether a sender of the topic on this node sends to this member, through this region if one is given.</summary>
+    public bool IsRoutedTo(ulong topicId, NodeKey member, ulong? region)
     {
         for (var sender = _senders.GetValueOrDefault(topicId); sender is not null; sender = sender.NextOfTopic)
         {
             foreach (var route in sender.Routes)
             {
-                if (route.IsLive(member))
+                if (route.IsLive(member) && (region is null || region == route.View.RegionId))
                 {
                     return true;
                 }

@@ -135,6 +135,7 @@ internal sealed class PathSizes(MulticastContext context)
             return DropReason.Duplicate;
         }
 
+        _asked[number % Remembered] = default;
         search.OnReply(asked.Bytes);
         return DropReason.None;
     }

@@ -15,7 +15,8 @@ namespace QuickSilver.Multicast.Reachability;
 // The last two echoes are small: a path that drops large datagrams only does not make a member dead, but its packets smaller (PathSizes).
 //
 // Each target is asked several times within the wait, so one lost datagram does not make a member appear dead. A reply that comes after
-// its inquiry has ended counts for the next inquiry: if every reply is late, no member is dead.
+// its inquiry has ended counts for the next inquiry: if every reply is late, no member is dead. Of several replies to one echo the first
+// counts: one that comes again shows nothing.
 internal sealed class EchoExchange(MulticastContext context)
 {
     // The limit of concurrent inquiries. The service needs no more, and takes an inquiry without a result for no finding.
@@ -59,6 +60,8 @@ internal sealed class EchoExchange(MulticastContext context)
         {
             return context.Sizes.OnReply(reply);
         }
+
+        _asked[number % Remembered] = default;
 
         if (_answered.Count >= Remembered)
         {

@@ -4,15 +4,16 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Reachability;
 
-// Tells the ring neighbours of a node how long it stood still. Pauses that follow each other closely are told together: a node that has
+// Tells the ring neighbours of a node how long it stood still. Where packets are sealed, a neighbour is told for each view in which it is
+// one, under the key of that view. Pauses that follow each other closely are told together: a node that has
 // many of them sends four notices per second to each neighbour, at most.
-internal sealed class PauseNotices(MulticastContext context, Action<List<NodeKey>> neighbours)
+internal sealed class PauseNotices(MulticastContext context, Action<List<(NodeKey Node, RegionView? View)>> neighbours)
 {
     // The limit of neighbours that are told at a time; a node has a few in each of its regions.
     private const int MostTold = 64;
     private static readonly TimeSpan Spacing = TimeSpan.FromMilliseconds(250);
 
-    private readonly List<NodeKey> _to = [];
+    private readonly List<(NodeKey Node, RegionView? View)> _to = [];
     // Null until pauses follow each other closely.
     private Alarm? _alarm;
     private TimeSpan _untold;
@@ -55,20 +56,23 @@ internal sealed class PauseNotices(MulticastContext context, Action<List<NodeKey
         _to.Clear();
         neighbours(_to);
         Span<byte> packet = stackalloc byte[PauseNotice.Bytes];
-        notice.Write(packet, context.Template(), ++_number);
-        int told = 0;
-        foreach (var node in _to)
+        _number++;
+        var told = new HashSet<NodeKey>();
+        int sent = 0;
+        foreach (var (node, view) in _to)
         {
-            if (told < MostTold && context.Directory.Find(node) is { } address)
+            if (sent < MostTold && context.Directory.Find(node) is { } address)
             {
+                notice.Write(packet, view is null ? context.Template() : context.Template(view), _number);
                 context.SendControl(packet, address);
-                told++;
+                told.Add(node);
+                sent++;
             }
         }
 
-        if (told > 0)
+        if (sent > 0)
         {
-            MulticastLog.StoodStill(context.Log, notice.Length.TotalMilliseconds, notice.Cause, told);
+            MulticastLog.StoodStill(context.Log, notice.Length.TotalMilliseconds, notice.Cause, told.Count);
         }
     }
 }

@@ -7,14 +7,16 @@ namespace QuickSilver.Multicast.Reachability;
 // The notices of other nodes that they stood still.
 //
 // A notice is a claim. It shows that the node lives, and beyond that nothing is believed: no time in it is computed with. What it brings
-// about (IStabilityTracker.OnMemberPaused) is bounded for each ring, and a node that sends many notices is heard four times per second.
+// about (IStabilityTracker.OnMemberPaused) is bounded for each ring, and a node that sends many notices is heard four times per second in
+// each view that its notices are of.
 internal sealed class ToldPauses(MulticastContext context)
 {
-    // Beyond these, nodes that are gone are forgotten before another is added.
+    // Beyond these, nodes that are gone and notices that are over are forgotten before another is added.
     private const int MostKept = 64;
     private static readonly TimeSpan Spacing = TimeSpan.FromMilliseconds(200);
+    private static readonly TimeSpan Remembered = TimeSpan.FromMinutes(1);
 
-    private readonly Dictionary<NodeKey, Told> _told = [];
+    private readonly Dictionary<(NodeKey Node, ulong Region, uint View), Told> _told = [];
 
     private sealed class Told
     {
@@ -37,7 +39,7 @@ internal sealed class ToldPauses(MulticastContext context)
         }
 
         var now = context.Environment.Now;
-        var told = Of(from);
+        var told = Of((from, header.Region, header.View));
         if (header.Sequence <= told.Number)
         {
             return DropReason.Duplicate;
@@ -60,16 +62,16 @@ internal sealed class ToldPauses(MulticastContext context)
         return DropReason.None;
     }
 
-    private Told Of(NodeKey node)
+    private Told Of((NodeKey Node, ulong Region, uint View) teller)
     {
-        if (!_told.TryGetValue(node, out var told))
+        if (!_told.TryGetValue(teller, out var told))
         {
             if (_told.Count >= MostKept)
             {
                 Forget();
             }
 
-            _told.Add(node, told = new Told());
+            _told.Add(teller, told = new Told());
         }
 
         return told;
@@ -77,11 +79,12 @@ internal sealed class ToldPauses(MulticastContext context)
 
     private void Forget()
     {
-        foreach (var node in _told.Keys)
+        var old = context.Environment.Now - Remembered;
+        foreach (var (teller, told) in _told)
         {
-            if (!context.Directory.Contains(node))
+            if (!context.Directory.Contains(teller.Node) || told.At < old)
             {
-                _told.Remove(node);
+                _told.Remove(teller);
             }
         }
     }

@@ -15,7 +15,8 @@ namespace QuickSilver.Multicast.Sealing;
 // A view that is superseded is sealed under the key of its rest if a node was removed since the view was made (ViewSeals).
 //
 // A view that was closed is remembered with its key for as long as other nodes may still ask about it (ClosedViews), but without what was
-// derived of the key.
+// derived of the key. What has come of it is remembered too, so that nothing that was captured is answered: of each sealer its last
+// counter, and of so many sealers at most that they take some MiB. Beyond that, the views that were closed first are forgotten sooner.
 //
 // Invariant: a view's key is never added again once it was forgotten, as the service tells no node of a view that it has superseded. So
 // counters never begin again under a key.
@@ -25,6 +26,12 @@ internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions opt
     // packet that finds no budget is repaired or repeated, and one is enough.
     private const double DerivationsPerSecond = 4_000;
 
+    // Echoes that look as if they had come before: somebody with the key of the cluster may have made them look so.
+    private const double OldPerSecond = 32;
+
+    // Some 100 bytes for each.
+    private const int MostSealersOfClosed = 1 << 16;
+
     private static readonly TimeSpan ClosedAge = ClosedViews.Age;
 
     private readonly Dictionary<(ulong Region, uint View), ViewSeals> _views = [];
@@ -33,6 +40,9 @@ internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions opt
     private readonly List<(ulong Region, uint View)> _superseded = [];
     private readonly Queue<((ulong Region, uint View) View, TimeSpan At)> _closed = new();
     private readonly RateLimit _derivations = new(environment.Now, DerivationsPerSecond, DerivationsPerSecond);
+    private RateLimit? _old;
+    // Those of the views that were closed.
+    private int _sealersOfClosed;
     // Whose configuration was applied last.
     private ulong _service;
     private MulticastContext? _context;
@@ -99,6 +109,7 @@ internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions opt
             if (_current.TryAdd(view.RegionId, view.Number))
             {
                 _superseded.Remove(id);
+                _sealersOfClosed -= known.IsClosed ? known.Sealers : 0;
                 known.Resume();
             }
         }
@@ -131,22 +142,14 @@ internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions opt
             if (open.Find(view.Region, view.View) is null && !IsSentInto(sent, view.Region, view.View))
             {
                 _superseded.RemoveAt(i);
-                _views[view].Close();
+                var seals = _views[view];
+                seals.Close();
+                _sealersOfClosed += seals.Sealers;
                 _closed.Enqueue((view, environment.Now));
             }
         }
 
-        while (_closed.TryPeek(out var oldest)
-            && (environment.Now - oldest.At >= ClosedAge || _closed.Count > ClosedViews.Most))
-        {
-            _closed.Dequeue();
-            if (_views.TryGetValue(oldest.View, out var seals) && seals.IsClosed)
-            {
-                _views.Remove(oldest.View);
-                seals.Dispose();
-                ForgetLast();
-            }
-        }
+        ForgetClosed();
     }
 
     /// <summary>
@@ -203,32 +206,29 @@ internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions opt
             return DropReason.NotAuthentic;
         }
 
-        if (header.Region == 0)
+        // It is for several views, whose keys it would not need.
+        if (header.Kind == PacketKind.Shared)
         {
-            return OpenOfCluster(packet, header.View, sealer);
+            return DropReason.NotListed;
         }
 
-        if (Find(ref _received, header.Region, header.View) is not { } seals || seals.Find(header.KeyEpoch, _cluster) is not { } seal)
+        // Who is not a member yet sends echoes and answers them.
+        if (header.Region == 0)
+        {
+            return _cluster?.Open(packet) ?? DropReason.UnknownKey;
+        }
+
+        if (Find(ref _received, header.Region, header.View) is not { } seals)
         {
             return DropReason.UnknownView;
         }
 
-        // Who was removed has the keys of its time.
-        if (!_context!.Directory.Contains(new NodeKey(sealer.Id, sealer.Incarnation)))
-        {
-            return DropReason.UnknownSender;
-        }
-
-        var refused = seal.Opener.Open(packet, sealer);
-        if (seals.IsClosed)
-        {
-            seal.Opener.Dispose();
-        }
-
-        return refused;
+        return seals.IsClosed ? OpenOfClosed(packet, seals, sealer) : OpenOf(packet, seals, sealer, out _);
     }
 
     public bool TryTake() => _derivations.TryTake(environment.Now, 1);
+
+    public bool TryTakeOld() => (_old ??= new RateLimit(environment.Now, OldPerSecond, OldPerSecond)).TryTake(environment.Now, 1);
 
     public void Dispose()
     {
@@ -253,21 +253,44 @@ internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions opt
         return false;
     }
 
-    // Who is not a member yet sends echoes and answers them. On the wire the view number is the label of the key.
-    private DropReason OpenOfCluster(Span<byte> packet, uint label, Sealer sealer)
+    private DropReason OpenOf(Span<byte> packet, ViewSeals seals, Sealer sealer, out PacketOpener? opener)
     {
-        if (_cluster?.Find(label) is not { } seal)
+        opener = seals.Find(new PacketHeader(packet).KeyEpoch, _cluster)?.Opener;
+        if (opener is null)
         {
-            return DropReason.UnknownKey;
+            return DropReason.UnknownView;
         }
 
-        var refused = seal.Opener.Open(packet, sealer);
-        if (refused == DropReason.None)
-        {
-            packet.Slice(PacketHeader.ViewOffset, sizeof(uint)).Clear();
-        }
+        // Who was removed has the keys of its time.
+        return _context!.Directory.Contains(new NodeKey(sealer.Id, sealer.Incarnation))
+            ? opener.Open(packet, sealer)
+            : DropReason.UnknownSender;
+    }
 
+    private DropReason OpenOfClosed(Span<byte> packet, ViewSeals seals, Sealer sealer)
+    {
+        int before = seals.Sealers;
+        var refused = OpenOf(packet, seals, sealer, out var opener);
+        opener?.Rest(sealer);
+        _sealersOfClosed += seals.Sealers - before;
+        ForgetClosed();
         return refused;
+    }
+
+    private void ForgetClosed()
+    {
+        while (_closed.TryPeek(out var oldest)
+            && (environment.Now - oldest.At >= ClosedAge || _closed.Count > ClosedViews.Most || _sealersOfClosed > MostSealersOfClosed))
+        {
+            _closed.Dequeue();
+            if (_views.TryGetValue(oldest.View, out var seals) && seals.IsClosed)
+            {
+                _views.Remove(oldest.View);
+                _sealersOfClosed -= seals.Sealers;
+                seals.Dispose();
+                ForgetLast();
+            }
+        }
     }
 
     private ViewSeals? Find(ref (ulong Region, uint View, ViewSeals? Seals) last, ulong region, uint view)

@@ -56,11 +56,18 @@ internal sealed class ViewSeals(long configuration, SecretKey key, Sealer self, 
     public KeySeal? Find(uint epoch, ClusterSeals? cluster) =>
         !KeyEpochs.IsOfRest(epoch) ? _view : cluster?.KeyOfRest(epoch) is { } named ? OfRest(named).Seal : null;
 
-    /// <summary>Gives up what was derived of the keys. It is derived again when it is needed.</summary>
+    /// <summary>The sealers of which it is known what has come.</summary>
+    public int Sealers => _view.Opener.Count + (_newest?.Seal.Opener.Count ?? 0) + (_before?.Seal.Opener.Count ?? 0);
+
+    /// <summary>
+    /// Gives up what was derived of the keys, and remembers what has come. It is derived again when it is needed.
+    /// </summary>
     public void Close()
     {
         IsClosed = true;
-        Dispose();
+        _view.Rest();
+        _newest?.Seal.Rest();
+        _before?.Seal.Rest();
     }
 
     public void Dispose()
@@ -72,19 +79,20 @@ internal sealed class ViewSeals(long configuration, SecretKey key, Sealer self, 
 
     private Rest OfRest(ClusterKey cluster)
     {
-        if (ReferenceEquals(_newest?.Cluster, cluster))
+        // By content: a service to which this node returns tells a key again.
+        if (_newest?.Cluster == cluster)
         {
             return _newest;
         }
 
-        if (ReferenceEquals(_before?.Cluster, cluster))
+        if (_before?.Cluster == cluster)
         {
             return _before;
         }
 
+        _begun = _before?.Seal.GiveUp(_begun) ?? _begun;
         var epochs = KeyEpochs.OfRest(cluster.Label);
         var rest = new Rest(cluster, new KeySeal(key.OfRest(cluster.Key), self, budget, packetsPerEpoch, epochs, _begun));
-        _begun = _before?.Seal.GiveUp(_begun) ?? _begun;
         bool isNewest = _newest is null || cluster.Configuration > _newest.Cluster.Configuration;
         (_before, _newest) = isNewest ? (_newest, rest) : (rest, _newest);
         return rest;

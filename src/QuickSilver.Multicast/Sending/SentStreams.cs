@@ -49,6 +49,20 @@ internal sealed class SentStreams
         return null;
     }
 
+    /// <summary>Whether there is a stream into the view of which the node is a live member.</summary>
+    public bool IsInto(ulong region, uint view, NodeKey member)
+    {
+        foreach (var streamClass in StreamClass.All)
+        {
+            if (Find(region, view, streamClass) is { } stream && stream.IsLive(member))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
     public void Add(RegionSender stream) => _current.Add((stream.View.RegionId, stream.Class), stream);
 
     /// <summary>Whether the topic has begun in all views into which this node still sends.</summary>

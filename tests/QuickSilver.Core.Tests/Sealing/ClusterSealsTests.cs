@@ -1,4 +1,6 @@
+using System.Net;
 using QuickSilver.Core.Sealing;
+using QuickSilver.Core.Wire;
 
 namespace QuickSilver.Core.Tests.Sealing;
 
@@ -45,6 +47,89 @@ public sealed class ClusterSealsTests
         Assert.Null(seals.Find(Keys[0].Label));
         seals.Add(Keys[0], isOfAnother: true);
         Assert.True(EpochOfNext(seals) > first);
+    }
+
+    // Every node has the key. Somebody uses it in the name of another, with the last epochs that there are and a counter that is far ahead.
+    [Fact]
+    public void What_is_sealed_in_the_name_of_another_does_not_make_deaf_for_it()
+    {
+        using var seals = new ClusterSeals(new Sealer(1, 1), new SealedPackets.Budget(old: 2));
+        seals.Add(Keys[0]);
+        using var genuine = new PacketSealer(Keys[0].Key, SealedPackets.Self, PacketSealer.DefaultPacketsPerEpoch);
+        using var forger = new PacketSealer(Keys[0].Key, SealedPackets.Self, packetsPerEpoch: 1, begun: int.MaxValue - 2U);
+        byte[] captured = Seal(genuine, Echo(1));
+        Assert.Equal(DropReason.None, seals.Open((byte[])captured.Clone()));
+        Assert.Equal(DropReason.None, seals.Open(Seal(forger, Echo(2))));
+        Assert.Equal(DropReason.None, seals.Open(Seal(forger, Echo(3))));
+        Assert.Equal((uint)int.MaxValue, forger.Steps);
+
+        for (int i = 0; i < 10; i++)
+        {
+            Assert.Equal(DropReason.None, seals.Open(Seal(genuine, Reply(i))));
+        }
+
+        // They look like some that come again, so a few are taken, without what they tell.
+        for (int i = 0; i < 3; i++)
+        {
+            byte[] late = Seal(genuine, Echo(4));
+            byte[] again = (byte[])late.Clone();
+            Assert.Equal(i < 2 ? DropReason.None : DropReason.Replayed, seals.Open(late));
+            Assert.Equal(0, EchoPacket.ReadFound(late.AsSpan(PacketHeader.Bytes)));
+            Assert.Equal(DropReason.Replayed, seals.Open(again));
+            Assert.Equal(DropReason.Replayed, seals.Open((byte[])captured.Clone()));
+        }
+    }
+
+    [Fact]
+    public void An_echo_tells_what_its_sender_has_found_and_counts_once()
+    {
+        using var seals = new ClusterSeals(new Sealer(1, 1), new SealedPackets.Budget(old: 2));
+        seals.Add(Keys[0]);
+        using var sealer = new PacketSealer(Keys[0].Key, SealedPackets.Self, PacketSealer.DefaultPacketsPerEpoch);
+        byte[] packet = Seal(sealer, Echo(1));
+        byte[] again = (byte[])packet.Clone();
+        Assert.Equal(DropReason.None, seals.Open(packet));
+        Assert.Equal(0U, new PacketHeader(packet).View);
+        Assert.Equal(1_000, EchoPacket.ReadFound(packet.AsSpan(PacketHeader.Bytes)));
+        Assert.Equal(DropReason.Replayed, seals.Open(again));
+    }
+
+    [Theory]
+    [InlineData((byte)PacketKind.Data)]
+    [InlineData((byte)PacketKind.Credit)]
+    [InlineData((byte)PacketKind.Pause)]
+    [InlineData((byte)PacketKind.Shared)]
+    [InlineData((byte)PacketKind.Piece)]
+    [InlineData((byte)PacketKind.Token)]
+    public void What_concerns_members_of_a_view_is_not_taken_under_the_key_that_all_nodes_have(byte kind)
+    {
+        using var seals = new ClusterSeals(new Sealer(1, 1), _budget);
+        seals.Add(Keys[0]);
+        using var sealer = new PacketSealer(Keys[0].Key, SealedPackets.Self, PacketSealer.DefaultPacketsPerEpoch);
+        Assert.Equal(DropReason.NotMember, seals.Open(Seal(sealer, SealedPackets.Plain([1, 2, 3], (PacketKind)kind))));
+    }
+
+    private static byte[] Echo(long number)
+    {
+        byte[] packet = new byte[EchoPacket.Bytes];
+        var template = new PacketTemplate(SealedPackets.Cluster, SealedPackets.Self.Id, SealedPackets.Self.Incarnation, 0, 0);
+        EchoPacket.Write(packet, template, number, new IPEndPoint(IPAddress.Loopback, 5), found: 1_000);
+        return packet;
+    }
+
+    private static byte[] Reply(long number)
+    {
+        byte[] packet = new byte[EchoPacket.ReplyBytes];
+        var template = new PacketTemplate(SealedPackets.Cluster, SealedPackets.Self.Id, SealedPackets.Self.Incarnation, 0, 0);
+        EchoPacket.WriteReply(packet, template, number);
+        return packet;
+    }
+
+    private static byte[] Seal(PacketSealer sealer, byte[] plain)
+    {
+        byte[] packet = new byte[plain.Length + SealedPacket.TrailerBytes];
+        sealer.Seal(plain, plain.Length, packet, Keys[0].Label);
+        return packet;
     }
 
     private static uint EpochOfNext(ClusterSeals seals)

@@ -59,6 +59,37 @@ public sealed class PacketOpenerTests
     }
 
     [Fact]
+    public void What_has_come_is_refused_also_after_what_was_derived_was_given_up()
+    {
+        using var sealer = NewSealer(packetsPerEpoch: 6);
+        using var opener = new PacketOpener(SealedPackets.Key, _budget);
+        var packets = Enumerable.Range(0, 8).Select(_ => SealedPackets.Seal(sealer, SealedPackets.Plain([3], PacketKind.Probe))).ToList();
+        Assert.Equal(DropReason.None, Open(0));
+        Assert.Equal(DropReason.None, Open(2));
+        opener.Rest();
+        Assert.Equal(1, opener.Count);
+        for (int round = 0; round < 3; round++)
+        {
+            // The second did not come, and comes too late.
+            Assert.All([0, 1, 2], i => Assert.Equal(DropReason.Replayed, Open(i)));
+            opener.Rest(SealedPackets.Self);
+        }
+
+        Assert.Equal(DropReason.None, Open(4));
+        opener.Rest();
+        Assert.Equal(DropReason.Replayed, Open(3));
+        Assert.Equal(DropReason.None, Open(5));
+        opener.Rest(SealedPackets.Self);
+        Assert.Equal(DropReason.None, Open(6));
+        opener.Rest(SealedPackets.Self);
+        Assert.Equal(DropReason.UnknownKey, Open(5));
+        Assert.Equal(DropReason.Replayed, Open(6));
+        Assert.Equal(DropReason.None, Open(7));
+
+        DropReason Open(int i) => SealedPackets.Open(opener, (byte[])packets[i].Clone());
+    }
+
+    [Fact]
     public void A_stranger_leaves_nothing_behind_and_takes_no_more_than_the_budget()
     {
         var budget = new SealedPackets.Budget(left: 10);

@@ -11,6 +11,20 @@ public sealed class ReplayWindowTests
         Gen.Choose(-3, 3), Gen.Choose(-130, 130), Gen.Choose(-ReplayWindow.Counters - 2, ReplayWindow.Counters + 2),
         Gen.Choose(0, 100_000));
 
+    [Theory]
+    [InlineData(1)]
+    [InlineData(63)]
+    [InlineData(5_000)]
+    public void All_up_to_where_a_window_begins_has_come_and_nothing_after_it(int through)
+    {
+        var window = new ReplayWindow((ulong)through);
+        Assert.All(Enumerable.Range(0, through + 1), counter => Assert.False(window.TryNote((ulong)counter)));
+        Assert.All(
+            Enumerable.Range(through + 1, 3 * ReplayWindow.Counters).Where(static counter => counter % 3 != 0),
+            counter => Assert.True(window.TryNote((ulong)counter)));
+        Assert.True(window.Highest >= (ulong)(through + (3 * ReplayWindow.Counters) - 1));
+    }
+
     [Fact]
     public void Each_counter_is_taken_once_and_what_is_behind_the_window_never()
     {

@@ -36,10 +36,14 @@ internal static class SealedPackets
     }
 
     /// <summary>Allows so many subkeys to be derived.</summary>
-    internal sealed class Budget(int left = int.MaxValue) : ISubkeyBudget
+    /// <param name="left">So many.</param>
+    /// <param name="old">And so many packets that may have come before.</param>
+    internal sealed class Budget(int left = int.MaxValue, int old = 0) : ISubkeyBudget
     {
         public int Taken { get; private set; }
 
         public bool TryTake() => left-- > 0 && ++Taken > 0;
+
+        public bool TryTakeOld() => old-- > 0;
     }
 }

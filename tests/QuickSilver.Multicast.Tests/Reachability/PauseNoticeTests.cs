@@ -16,7 +16,12 @@ public sealed class PauseNoticeTests
 
     public PauseNoticeTests()
     {
-        _notices = new PauseNotices(_member.Context, _member.Rings.AddNeighbours);
+        _notices = new PauseNotices(_member.Context, to =>
+        {
+            var neighbours = new List<NodeKey>();
+            _member.Rings.AddNeighbours(neighbours);
+            neighbours.ForEach(node => to.Add((node, null)));
+        });
         _told = new ToldPauses(_member.Context);
     }
 

@@ -8,6 +8,10 @@ namespace QuickSilver.Multicast.Ordering.Credit;
 // Credit per topic, at the sender: the number up to which each member takes messages of each topic. The smallest limit of the members
 // applies, and only to that topic. A limit that its member does not repeat is removed: the member may have been removed, or its packet that
 // lifts the limit was lost. If the member still has no room, messages wait at the member until it sends the limit again.
+//
+// What goes wrong: somebody speaks in the name of a member, and stops a topic. So where packets are sealed, a credit is sealed under the
+// key of a view that the member shares with the sender, and concerns the topics that go to that view's region: who has that key could stop
+// these topics anyway.
 internal sealed class CreditLimits(IOrderingNode node)
 {
     // Several intervals of the receiver's repetition (SlowReaders).
@@ -21,21 +25,28 @@ internal sealed class CreditLimits(IOrderingNode node)
     public int Count => _topics.Count;
 
     /// <summary>Processes a credit packet of a member.</summary>
-    public DropReason OnPacket(NodeKey from, long stamp, ReadOnlySpan<byte> body)
+    public DropReason OnPacket(in PacketHeader header, NodeKey from)
     {
+        var body = header.Body;
         if (!CreditPacket.TryRead(body, out int count))
         {
             return DropReason.Malformed;
+        }
+
+        ulong? region = node.Context.Options.IsSealed && from != node.Context.Self ? header.Region : null;
+        if (region is not null && !node.SendsTo(from, header.Region, header.View))
+        {
+            return DropReason.NotMember;
         }
 
         bool isAny = false;
         for (int i = 0; i < count; i++)
         {
             var (topic, through) = CreditPacket.Entry(body, i);
-            if (node.IsRoutedTo(topic, from))
+            if (node.IsRoutedTo(topic, from, region))
             {
                 isAny = true;
-                Set(topic, from, new Limit(through, stamp, node.Context.Environment.Now, node.Context.Environment.Now));
+                Set(topic, from, new Limit(through, header.Sequence, node.Context.Environment.Now, node.Context.Environment.Now));
             }
         }
 

@@ -9,6 +9,8 @@ namespace QuickSilver.Multicast.Ordering.Credit;
 // Credit per topic, at the receiver. When readers on this node have no room for a topic, the sender is told to stop sending this topic
 // only. Messages already in flight still arrive. When the readers have room again, the sender is told to continue.
 //
+// Where packets are sealed, a credit is of the view by which this node gets the topics, and sealed under the key of that view.
+//
 // Soft state: the sender removes a limit that is not repeated (CreditLimits), so a lost packet costs time and never causes a stall.
 // Messages that arrive meanwhile are parked (ParkedMessages).
 internal sealed class SlowReaders(IOrderingNode node)
@@ -73,7 +75,7 @@ internal sealed class SlowReaders(IOrderingNode node)
     private void Tell(Slow slow)
     {
         slow.OnTold(_context.Environment.Now);
-        Send([slow], slow.Order.Sender);
+        Send([slow], slow.Order.Sender, ViewOf(slow));
         Repeat();
     }
 
@@ -91,22 +93,22 @@ internal sealed class SlowReaders(IOrderingNode node)
         }
     }
 
+    private RegionView? ViewOf(Slow slow) => _context.Options.IsSealed ? node.OwnViewOf(slow.Topic) : null;
+
     private static TimeSpan Later(TimeSpan delay) => delay > TimeSpan.Zero ? delay : TimeSpan.Zero;
 
     private void OnRepeat()
     {
         var now = _context.Environment.Now;
         var due = _slow.FindAll(slow => slow.NextAt <= now);
-        due.Sort(static (one, other) => one.Order.Sender.CompareTo(other.Order.Sender));
-        for (int first = 0, end; first < due.Count; first = end)
+        due.ForEach(slow => slow.OnTold(now));
+        foreach (var several in due.GroupBy(slow => (slow.Order.Sender, View: ViewOf(slow)))
+            .OrderBy(static one => one.Key.Sender).ThenBy(static one => one.Key.View?.RegionId))
         {
-            var sender = due[first].Order.Sender;
-            for (end = first; end < due.Count && end - first < CreditPacket.MaxEntries && due[end].Order.Sender == sender; end++)
+            foreach (var some in several.Chunk(CreditPacket.MaxEntries))
             {
-                due[end].OnTold(now);
+                Send(some, several.Key.Sender, several.Key.View);
             }
-
-            Send(due.GetRange(first, end - first), sender);
         }
 
         foreach (var over in _slow.Where(static slow => slow.IsOver))
@@ -118,19 +120,20 @@ internal sealed class SlowReaders(IOrderingNode node)
         Repeat();
     }
 
-    private void Send(List<Slow> several, NodeKey sender)
+    private void Send(ReadOnlySpan<Slow> several, NodeKey sender, RegionView? view)
     {
         Span<(ulong, long)> entries = stackalloc (ulong, long)[CreditPacket.MaxEntries];
-        for (int i = 0; i < several.Count; i++)
+        for (int i = 0; i < several.Length; i++)
         {
             entries[i] = (several[i].Topic, several[i].IsHeld ? several[i].Order.Next - 1 : CreditPacket.Unlimited);
         }
 
         Span<byte> packet = stackalloc byte[CreditPacket.MaxBytes];
-        int bytes = CreditPacket.Write(packet, _context.Template(), ++_stamp, entries[..several.Count]);
+        var template = view is null ? _context.Template() : _context.Template(view);
+        int bytes = CreditPacket.Write(packet, template, ++_stamp, entries[..several.Length]);
         if (sender == _context.Self)
         {
-            node.CreditLimits.OnPacket(sender, _stamp, packet[PacketHeader.Bytes..bytes]);
+            node.CreditLimits.OnPacket(new PacketHeader(packet[..bytes]), sender);
         }
         else if (_context.Directory.Find(sender) is { } to)
         {
