@@ -26,8 +26,8 @@ public interface ITopicRights
 }
 
 /// <summary>
-/// The exception that is thrown when the rules of the membership service do not let this node open a topic so. The message names the right
-/// and where the rule is.
+/// The exception that is thrown when the rules of the membership service do not let this node open a topic so, or when the topic is the
+/// inbox of another node. The message names the right and where the rule is.
 /// </summary>
 public sealed class TopicAccessDeniedException : QuickSilverException
 {
