@@ -8,6 +8,7 @@ using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Service;
+using QuickSilver.Membership.Service.Places;
 using QuickSilver.Membership.Tests.Infrastructure;
 using QuickSilver.Membership.Views;
 
@@ -175,20 +176,25 @@ public sealed class HostileSessionTests
     }
 
     [Fact]
-    public void Registrations_of_one_certificate_leave_room_for_those_of_others()
+    public void Registrations_of_one_certificate_and_of_one_address_leave_room_for_those_of_others()
     {
         var limits = new SessionLimits { MaxRegistrationBytes = 2_000, MaxRegistrationBytesInAll = 5_000 };
         var room = new RegistrationRoom(limits);
-        Assert.True(room.TryTake("greedy", 1_500));
-        Assert.False(room.TryTake("greedy", 501));
-        Assert.True(room.TryTake("greedy", 500));
-        Assert.True(room.TryTake("modest", 2_000));
-        Assert.True(room.TryTake("late", 1_000));
-        Assert.False(room.TryTake("late", 1));
-        room.GiveBack("greedy", 1_500);
-        Assert.True(room.TryTake("late", 1_000));
-        Assert.True(room.TryTake("greedy", 500));
-        Assert.False(room.TryTake("greedy", 1));
+        Assert.True(TryTake("greedy", 1, 1_500));
+        Assert.False(TryTake("greedy", 2, 501));
+        Assert.False(TryTake("another of the same machine", 1, 501));
+        Assert.True(TryTake("greedy", 1, 500));
+        Assert.True(TryTake("modest", 3, 2_000));
+        Assert.True(TryTake("late", 4, 1_000));
+        Assert.False(TryTake("late", 4, 1));
+        room.GiveBack(Place("greedy", 1), 1_500);
+        Assert.True(TryTake("late", 4, 1_000));
+        Assert.True(TryTake("another of the same machine", 1, 500));
+        Assert.False(TryTake("greedy", 1, 1));
+
+        bool TryTake(string certificate, byte host, long bytes) => room.TryTake(Place(certificate, host), bytes);
+
+        static PeerPlace Place(string certificate, byte host) => new(new IPAddress([10, 0, 1, host]), certificate);
     }
 
     [Fact]

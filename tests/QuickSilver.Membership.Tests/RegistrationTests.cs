@@ -43,5 +43,8 @@ public sealed class RegistrationTests
         long most = ((long)limits.MaxTopics * (SetTopicMessage.MaxNameBytes + BesideNameAndContract)) + limits.MaxContractBytes;
         Assert.InRange(most, 0, limits.MaxRegistrationBytes);
         Assert.InRange(limits.MaxRegistrationBytes, 0, limits.MaxRegistrationBytesInAll);
+        // Those of as many nodes as one machine may run are still some.
+        Assert.InRange(limits.MaxTopicsPerPlace, 512 * limits.MaxSessionsPerAddress, long.MaxValue);
+        Assert.InRange(limits.MaxContractBytesPerPlace, (32L << 10) * limits.MaxSessionsPerAddress, long.MaxValue);
     }
 }

@@ -9,6 +9,7 @@ using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Requests;
+using QuickSilver.Membership.Service.Places;
 
 namespace QuickSilver.Membership.Service;
 
@@ -275,7 +276,7 @@ internal sealed class ControlSession : IControlStreamHandler
             return Invalid(ControlMessageKind.Join, fault);
         }
 
-        _registration = new Registration(join, RegistrationRoom.PeerOf(_stream));
+        _registration = new Registration(join, PeerPlace.Of(RemoteEndPoint, Peer));
         _stage = Stage.Registering;
         _requests.OnJoin(this, join);
         return null;
@@ -335,7 +336,7 @@ internal sealed class ControlSession : IControlStreamHandler
             return $"the registration exceeds {_context.Limits.MaxTopics} topics or {_context.Limits.MaxRegistrationBytes} bytes";
         }
 
-        if (!_context.Registrations.TryTake(registration.Peer, body.Length))
+        if (!_context.Registrations.TryTake(registration.Place, body.Length))
         {
             _context.Counters.RegistrationsPutOff++;
             Close("too many nodes are registering at the same time, of this machine or certificate or in all");
@@ -362,15 +363,15 @@ internal sealed class ControlSession : IControlStreamHandler
     {
         if (_registration is { } ended)
         {
-            _context.Registrations.GiveBack(ended.Peer, ended.Bytes);
+            _context.Registrations.GiveBack(ended.Place, ended.Bytes);
             _registration = null;
         }
     }
 
     // What a node that joins says between Join and JoinComplete.
-    private sealed class Registration(JoinMessage join, object peer)
+    private sealed class Registration(JoinMessage join, PeerPlace place)
     {
-        public object Peer { get; } = peer;
+        public PeerPlace Place { get; } = place;
 
         public JoinMessage Join { get; } = join;
 

@@ -5,6 +5,7 @@ using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Regions;
 using QuickSilver.Membership.Service.Access;
+using QuickSilver.Membership.Service.Places;
 using QuickSilver.Membership.Service.Watching;
 using QuickSilver.Membership.Views;
 
@@ -16,6 +17,7 @@ internal sealed class MemberTopics
     private readonly RegionMap _map;
     private readonly SessionContext _context;
     private readonly ContractRegistry _contracts = new();
+    private readonly TopicPlaces _places;
 
     /// <param name="map">The topics and the regions.</param>
     /// <param name="context">The service's.</param>
@@ -25,6 +27,7 @@ internal sealed class MemberTopics
         Rights = access is null ? null : new TopicRights(access, map);
         _map = map;
         _context = context;
+        _places = new TopicPlaces(context.Limits);
         Followers = new TopicFollowers(map, _contracts, context);
     }
 
@@ -47,9 +50,18 @@ internal sealed class MemberTopics
         member.LastRequest = Math.Max(member.LastRequest, request.RequestId);
         var topic = request.Topic;
         bool opensAfresh = isRegistration && !request.Held;
+        // What is sent to one node alone is not for others, whatever the rules of access are.
+        bool isOfAnother = topic.Role.HasFlag(TopicRole.Subscribe) && InboxName.IsInbox(topic.Name)
+            && !InboxName.IsInboxOf(topic.Name, member.Key.ToString());
+        if (isOfAnother)
+        {
+            Deny(member, request, "subscribe to", InboxName.Rule);
+            return false;
+        }
+
         if (Rights?.Lacking(member.Identity, topic) is { } right)
         {
-            Deny(member, request, right);
+            Deny(member, request, right, Rights.Source);
             return false;
         }
 
@@ -73,6 +85,7 @@ internal sealed class MemberTopics
         if (_map.IsOpen(member.Key, topicId))
         {
             _map.SetRole(member.Key, topicId, TopicRole.None);
+            _places.Take(member, topics: -1, contractBytes: 0);
             _contracts.Remove(member.Key, topicId);
             Followers.Touch(topicId);
         }
@@ -102,19 +115,22 @@ internal sealed class MemberTopics
             _contracts.Remove(member.Key, topicId);
             Followers.Touch(topicId);
         }
+
+        _places.Release(member.Key);
     }
 
-    private void Deny(Member member, SetTopicMessage request, string right)
+    private void Deny(Member member, SetTopicMessage request, string right, string source)
     {
         string identity = member.Identity ?? "";
         _context.Counters.RightsDenied++;
         _context.Counters.TopicsRefused++;
         if (RepeatedEvent.IsLogged(_context.Counters.RightsDenied))
         {
-            _context.Audit.RightDenied(identity, member.Key, right, request.Topic.Name, Rights!.Source);
+            _context.Audit.RightDenied(identity, member.Key, right, request.Topic.Name, source);
         }
 
-        string refusal = $"'{identity}' may not {right} the topic '{request.Topic.Name}', by {Rights!.Source}.";
+        string who = member.Identity is null && Rights is null ? $"The node {member.Key}" : $"'{identity}'";
+        string refusal = $"{who} may not {right} the topic '{request.Topic.Name}', by {source}.";
         member.Session?.Send(new TopicOutcomeMessage(request.RequestId, refusal) { DeniedTo = identity });
     }
 
@@ -123,6 +139,7 @@ internal sealed class MemberTopics
         if (!_map.IsOpen(member.Key, topic.TopicId))
         {
             _contracts.Add(member.Key, topic);
+            _places.Take(member, topics: 1, contractBytes: 0);
         }
         else
         {
@@ -155,17 +172,45 @@ internal sealed class MemberTopics
             return $"Topic '{topic.Name}': an endpoint without a type can only subscribe.";
         }
 
+        if (InboxName.Problem(topic.Name, topic.Contract) is { } problem)
+        {
+            return problem;
+        }
+
+        if (_map.IsOpen(member.Key, topic.TopicId))
+        {
+            return null;
+        }
+
         int open = _map.TopicCountOf(member.Key);
-        return open >= _context.Limits.MaxTopics && !_map.IsOpen(member.Key, topic.TopicId)
+        return open >= _context.Limits.MaxTopics
             ? $"Topic '{topic.Name}': this node already has {open} open topics, which is the limit."
+            : _places.FullForTopic(member) is { } full ? $"Topic '{topic.Name}': {full}."
             : null;
     }
 
     private string? RefuseContract(Member member, SetTopicMessage request)
     {
+        var contract = request.Topic.Contract;
+        if (member.Contracts.Has(contract))
+        {
+            return null;
+        }
+
         long most = _context.Limits.MaxContractBytes;
-        return member.Contracts.TryName(request.Topic.Contract, request.Bytes, most)
-            ? null
-            : $"Topic '{request.Topic.Name}': this node already registered {most:N0} bytes of different contracts, which is the limit.";
+        if (!member.Contracts.HasRoomFor(request.Bytes, most))
+        {
+            return $"Topic '{request.Topic.Name}': this node already registered {most:N0} bytes of different contracts, which is the "
+                + "limit.";
+        }
+
+        if (_places.FullForContract(member, request.Bytes) is { } full)
+        {
+            return $"Topic '{request.Topic.Name}': {full}.";
+        }
+
+        member.Contracts.Add(contract, request.Bytes);
+        _places.Take(member, topics: 0, request.Bytes);
+        return null;
     }
 }

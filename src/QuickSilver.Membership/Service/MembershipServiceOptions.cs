@@ -83,12 +83,17 @@ internal sealed record SessionLimits
     // Topics of one node.
     public int MaxTopics { get; init; } = 131_072;
     // Bytes of topics registered between Join and JoinComplete: whatever was granted can be registered again. All sessions of one
-    // certificate, or of one machine where none are shown, together have no more.
+    // certificate together have no more, and neither have all of one machine.
     public long MaxRegistrationBytes { get; init; } = 160L << 20;
     // The same of all clients together; who finds no room comes again.
     public long MaxRegistrationBytesInAll { get; init; } = 256L << 20;
     // Bytes of the different contracts that one node names in its life.
     public long MaxContractBytes { get; init; } = 8L << 20;
+    // The same of all nodes of one address together, and of all with one certificate: sixteen times what one node may have, so that they
+    // cost no more than sixteen greedy nodes, however many sessions they have. It leaves each of a thousand nodes on one machine two
+    // thousand topics and 128 KiB of contracts, which are those of some hundred types.
+    public int MaxTopicsPerPlace { get; init; } = 16 * 131_072;
+    public long MaxContractBytesPerPlace { get; init; } = 16 * (8L << 20);
     // Bytes of recent configurations kept for a member that may come back.
     public long MaxBacklogBytes { get; init; } = 4L << 20;
     // Snapshots and lists of topics take far longer than to ask for them. One costs a member or an observer so much of what it has: a list

@@ -11,19 +11,13 @@ internal sealed class NamedContracts
     private ContractDescription? _last;
     private long _bytes;
 
-    /// <summary>False when it is a new one for which there is no room.</summary>
-    public bool TryName(ContractDescription contract, int bytes, long most)
+    public bool Has(ContractDescription contract) => contract.Equals(_last) || _all?.Contains(contract) == true;
+
+    public bool HasRoomFor(int bytes, long most) => _bytes + bytes <= most;
+
+    /// <summary>Adds one that is not there yet.</summary>
+    public void Add(ContractDescription contract, int bytes)
     {
-        if (contract.Equals(_last) || _all?.Contains(contract) == true)
-        {
-            return true;
-        }
-
-        if (_bytes + bytes > most)
-        {
-            return false;
-        }
-
         _bytes += bytes;
         if (_last is not null)
         {
@@ -31,6 +25,5 @@ internal sealed class NamedContracts
         }
 
         _last = contract;
-        return true;
     }
 }

@@ -1,4 +1,5 @@
 using QuickSilver.Core.Transport;
+using QuickSilver.Membership.Service.Places;
 
 namespace QuickSilver.Membership.Service;
 

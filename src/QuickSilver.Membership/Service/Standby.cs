@@ -4,6 +4,7 @@ using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Replies;
+using QuickSilver.Membership.Service.Places;
 
 namespace QuickSilver.Membership.Service;
 

@@ -87,6 +87,11 @@ internal static partial class ApiLog
         "A responder of \"{Name}\" threw on a request of {Requester}, which gets the message. It has thrown {Count} exceptions.")]
     public static partial void ResponderThrew(ILogger logger, Exception exception, string name, NodeId requester, long count);
 
+    [LoggerMessage(1631, LogLevel.Warning,
+        "Dropped an answer of {Node} to a request for \"{Name}\": that node was not asked, and does not respond to it. {Count} such "
+        + "answers in all.")]
+    public static partial void AnswerUnasked(ILogger logger, string name, NodeId node, long count);
+
     [LoggerMessage(1626, LogLevel.Error, "State \"{Name}\": failed to read what {Node} gave. It is asked for again.")]
     public static partial void StatePieceFailed(ILogger logger, Exception exception, string name, NodeId node);
 

@@ -2,6 +2,7 @@ using System.Buffers.Binary;
 using System.Collections.Immutable;
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
+using QuickSilver.Membership.Contracts;
 
 namespace QuickSilver.Inboxes;
 
@@ -15,7 +16,7 @@ namespace QuickSilver.Inboxes;
 internal sealed class Inbox : IAsyncDisposable
 {
     /// <summary>The guarantee of inboxes: reliable, and pinned.</summary>
-    public const string Guarantee = "Inbox";
+    public const string Guarantee = InboxName.Guarantee;
 
     /// <summary>A letter begins with the number of its box.</summary>
     public const int HeaderBytes = sizeof(int);
@@ -28,6 +29,7 @@ internal sealed class Inbox : IAsyncDisposable
     private volatile ImmutableDictionary<int, ILetterBox> _boxes = ImmutableDictionary<int, ILetterBox>.Empty;
     private int _lastBox;
     private long _unknown;
+    private long _unasked;
     private volatile Exception? _end;
 
     /// <param name="core">The node.</param>
@@ -48,7 +50,7 @@ internal sealed class Inbox : IAsyncDisposable
     /// <summary>From any thread: the letters for boxes that do not exist, such as replies to a requester that was disposed.</summary>
     public long Unknown => Volatile.Read(ref _unknown);
 
-    public static string NameOf(NodeId node) => $"quicksilver/inbox/{node}";
+    public static string NameOf(NodeId node) => InboxName.Of(node.ToString());
 
     /// <summary>From any thread: opens the inbox of this node if it is not open yet.</summary>
     public async Task OpenAsync(NodeId self, CancellationToken cancellationToken)
@@ -84,6 +86,9 @@ internal sealed class Inbox : IAsyncDisposable
             _boxes = _boxes.Remove(box);
         }
     }
+
+    /// <summary>Core thread: a box has dropped a letter, because it had not asked its sender. Returns how many were dropped so.</summary>
+    public long CountUnasked() => ++_unasked;
 
     public async ValueTask DisposeAsync()
     {

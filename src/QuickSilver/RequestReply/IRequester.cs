@@ -25,8 +25,9 @@ public interface IRequester<TRequest, TReply> : IAsyncDisposable
     Task WaitForRespondersAsync(int count, CancellationToken cancellationToken = default);
 
     /// <summary>
-    /// Sends a request to all responders, and completes with the first answer. A responder that fails is no answer while others may still
-    /// answer. Each responder handles the request, so what they do must be repeatable or be done by one of them.
+    /// Sends a request to all responders, and completes with the first answer. A responder that fails, or whose answer cannot be decoded,
+    /// is no answer while others may still answer. Answers of nodes that do not respond to this name are dropped. Each responder handles
+    /// the request, so what they do must be repeatable or be done by one of them.
     /// </summary>
     /// <param name="request">The request. It is encoded before the call returns, unless there is no responder yet.</param>
     /// <param name="cancellationToken">Ends the wait, and frees the request's place. Responders are not told.</param>
@@ -38,7 +39,7 @@ public interface IRequester<TRequest, TReply> : IAsyncDisposable
     /// <exception cref="TooManyRequestsException">Too many requests wait for answers.</exception>
     /// <exception cref="ArgumentNullException">The request is null.</exception>
     /// <exception cref="MessageTooLargeException">The encoded request is too large for a message.</exception>
-    /// <exception cref="PayloadFormatException">The answer cannot be decoded.</exception>
+    /// <exception cref="PayloadFormatException">The first answer cannot be decoded, and no other came.</exception>
     /// <exception cref="OperationCanceledException">The token cancelled the call.</exception>
     /// <exception cref="ObjectDisposedException">The requester or its node was disposed.</exception>
     /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>

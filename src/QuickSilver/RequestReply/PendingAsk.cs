@@ -26,11 +26,11 @@ internal sealed class PendingAsk<TRequest, TReply>(IRequesterCore<TRequest> requ
             }
         }
 
-        Fail(_failures[0]);
+        Fail(CauseOf(_failures[0]));
     }
 
     protected override void OnDeadline() =>
-        Fail(_failures is null ? new RequestTimeoutException(Requester.Name, Timeout, Asked.Count) : _failures[0]);
+        Fail(_failures is null ? new RequestTimeoutException(Requester.Name, Timeout, Asked.Count) : CauseOf(_failures[0]));
 
     protected override void OnLeft(SubscriberSet seen, SubscriberSet current)
     {
@@ -42,8 +42,11 @@ internal sealed class PendingAsk<TRequest, TReply>(IRequesterCore<TRequest> requ
             }
         }
 
-        Fail(_failures is null ? new ResponderLeftException(Requester.Name, responder: null) : _failures[0]);
+        Fail(_failures is null ? new ResponderLeftException(Requester.Name, responder: null) : CauseOf(_failures[0]));
     }
+
+    // What the codec threw, if an answer came that cannot be decoded.
+    private static Exception CauseOf(ResponderFailedException failure) => failure.InnerException ?? failure;
 
     private bool HasFailed(NodeId node) => _failures is not null && _failures.Exists(failure => failure.Responder == node);
 }

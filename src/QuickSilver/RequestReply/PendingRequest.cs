@@ -87,6 +87,9 @@ internal abstract class PendingRequest<TRequest, TReply, TResult>(
         }
     }
 
+    public bool MayAnswer(NodeId node, SubscriberSet current) =>
+        _isSent && (Asked.Contains(node) || current.Contains(node) || _seen?.Contains(node) == true);
+
     public abstract void OnReply(NodeId responder, TReply reply);
 
     public abstract void OnFailure(NodeId responder, ResponderFailedException failure);
@@ -160,6 +163,9 @@ internal abstract class PendingRequest<TRequest, TReply, TResult>(
 internal interface IPendingRequest<TRequest, TReply> : IFailable
 {
     long Id { get; }
+
+    /// <summary>Whether the request was sent to the node: it was asked, or responds since.</summary>
+    bool MayAnswer(NodeId node, SubscriberSet current);
 
     void OnReply(NodeId responder, TReply reply);
 

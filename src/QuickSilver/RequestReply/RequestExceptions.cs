@@ -55,7 +55,7 @@ public sealed class ResponderLeftException : RequestException
     public NodeId? Responder { get; }
 }
 
-/// <summary>The handler of a responder threw an exception.</summary>
+/// <summary>The handler of a responder threw an exception, or its answer cannot be decoded.</summary>
 public sealed class ResponderFailedException : RequestException
 {
     internal ResponderFailedException(string name, NodeId responder, string error)
@@ -66,12 +66,20 @@ public sealed class ResponderFailedException : RequestException
         Error = error;
     }
 
+    internal ResponderFailedException(string name, NodeId responder, Exception decoding)
+        : base($"The answer of the responder {responder} for \"{name}\" cannot be decoded: {ErrorSentence(decoding.Message)} "
+            + "Check that both sides have the same type and codec of answers.", decoding)
+    {
+        Responder = responder;
+        Error = decoding.Message;
+    }
+
     private static string ErrorSentence(string error) => error.TrimEnd() is var text && text.EndsWith('.') ? text : $"{text}.";
 
     /// <summary>The responder.</summary>
     public NodeId Responder { get; }
 
-    /// <summary>The message of its exception.</summary>
+    /// <summary>The message of its exception, or of the one with which decoding its answer failed.</summary>
     public string Error { get; }
 }
 

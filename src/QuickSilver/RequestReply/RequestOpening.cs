@@ -1,3 +1,5 @@
+using System.Buffers.Binary;
+using QuickSilver.Core.Environment;
 using QuickSilver.Endpoints;
 using QuickSilver.Endpoints.Changes;
 using QuickSilver.Inboxes;
@@ -10,6 +12,8 @@ internal sealed class RequestOpening<TRequest, TReply>(
     QuickSilverNode node, IEndpointNode core, IPayloadCodec<TRequest> requests, IPayloadCodec<TReply> replies)
 {
     private const string Kind = "request";
+    // An id has a sign and, beside the number, the place of its request.
+    private const int UnusedBits = 22;
 
     private RequestCodec<TRequest> Codec => new(
         requests, JoinedSchema.Of(Kind, ("request", requests.Schema), ("reply", replies.Schema)), core.OutsideTime);
@@ -20,15 +24,16 @@ internal sealed class RequestOpening<TRequest, TReply>(
         await inbox.OpenAsync(node.Id, cancellationToken).ConfigureAwait(core.ResumesInContext);
         var endpoint = await node.OpenEndpointAsync(name, TopicAccess.Publish, null, Codec, cancellationToken)
             .ConfigureAwait(core.ResumesInContext);
-        var followed = new TaskCompletionSource<ISubscriberInterest>(core.Completions);
+        var followed = new TaskCompletionSource<(ISubscriberInterest Responders, long FirstNumber)>(core.Completions);
         core.Run(() =>
         {
             var interest = endpoint.Topic.Interest;
             interest.Follow();
-            followed.SetResult(interest);
+            followed.SetResult((interest, DrawNumber(core.Environment)));
         });
         await core.UntilEndedAsync(followed.Task, CancellationToken.None).ConfigureAwait(core.ResumesInContext);
-        return new Requester<TRequest, TReply>(endpoint, followed.Task.Result, inbox, replies, options);
+        var (responders, firstNumber) = followed.Task.Result;
+        return new Requester<TRequest, TReply>(endpoint, responders, inbox, replies, options, firstNumber);
     }
 
     public async Task<IResponder> OpenResponderAsync(
@@ -42,5 +47,12 @@ internal sealed class RequestOpening<TRequest, TReply>(
         var endpoint = await node.OpenEndpointAsync(name, TopicAccess.Subscribe, topic, Codec, cancellationToken)
             .ConfigureAwait(core.ResumesInContext);
         return new Responder<TRequest, TReply>(endpoint, inbox.Routes, replies, handler, options);
+    }
+
+    private static long DrawNumber(INodeEnvironment environment)
+    {
+        Span<byte> drawn = stackalloc byte[sizeof(ulong)];
+        environment.FillSecret(drawn);
+        return (long)(BinaryPrimitives.ReadUInt64LittleEndian(drawn) >> UnusedBits);
     }
 }

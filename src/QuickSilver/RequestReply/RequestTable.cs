@@ -22,8 +22,12 @@ internal sealed class RequestTable<T>
     private int _used;
 
     /// <param name="capacity">The number of places, at most 2^20.</param>
-    public RequestTable(int capacity)
+    /// <param name="firstNumber">
+    /// At most 2^42. Ids begin above it: those who were not asked cannot guess an id if it is random, and answer in place of others.
+    /// </param>
+    public RequestTable(int capacity, long firstNumber = 0)
     {
+        _lastNumber = firstNumber;
         _places = new T?[capacity];
         _below = new int[capacity];
         for (int i = 0; i < capacity; i++)

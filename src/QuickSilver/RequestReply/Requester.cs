@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using System.Text;
 using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
 using QuickSilver.Endpoints.Changes;
@@ -32,19 +33,26 @@ internal sealed class Requester<TRequest, TReply> : IRequester<TRequest, TReply>
     private int _entering;
     private volatile Exception? _end;
 
+    /// <param name="endpoint">A publisher of the requests.</param>
+    /// <param name="responders">The subscribers of the topic, followed.</param>
+    /// <param name="inbox">The inbox of this node, open.</param>
+    /// <param name="codec">The codec of the answers.</param>
+    /// <param name="options">The options, checked.</param>
+    /// <param name="firstNumber">Of the requests, as for <see cref="RequestTable{T}"/>.</param>
     public Requester(
         TopicEndpoint<RequestMessage<TRequest>> endpoint,
         ISubscriberInterest responders,
         Inbox inbox,
         IPayloadCodec<TReply> codec,
-        RequesterOptions options)
+        RequesterOptions options,
+        long firstNumber)
     {
         _endpoint = endpoint;
         _responders = responders;
         _inbox = inbox;
         _codec = codec;
         _options = options;
-        _table = new RequestTable<IPendingRequest<TRequest, TReply>>(options.MaxOutstanding);
+        _table = new RequestTable<IPendingRequest<TRequest, TReply>>(options.MaxOutstanding, firstNumber);
         _alarm = new Alarm(OnTick);
         Box = inbox.Add(this);
     }
@@ -135,6 +143,17 @@ internal sealed class Requester<TRequest, TReply> : IRequester<TRequest, TReply>
             return;
         }
 
+        if (!pending.MayAnswer(sender, _responders.Current))
+        {
+            long dropped = _inbox.CountUnasked();
+            if (RepeatedEvent.IsLogged(dropped))
+            {
+                ApiLog.AnswerUnasked(Node.Log, Name, sender, dropped);
+            }
+
+            return;
+        }
+
         var body = letter[ReplyLetter.HeaderBytes..];
         if (letter[sizeof(long)] != ReplyLetter.Answer)
         {
@@ -149,7 +168,8 @@ internal sealed class Requester<TRequest, TReply> : IRequester<TRequest, TReply>
         }
         catch (Exception exception)
         {
-            pending.Fail(exception);
+            // A codec of the application may throw anything. Others may still answer.
+            pending.OnFailure(sender, new ResponderFailedException(Name, sender, exception));
             return;
         }
 

@@ -1,3 +1,5 @@
+using QuickSilver.Membership.Contracts;
+
 namespace QuickSilver;
 
 /// <summary>
@@ -24,17 +26,21 @@ public interface ITopicRights
 }
 
 /// <summary>
-/// The exception that is thrown when the rules of the membership service do not let this node open a topic so. The message names the right
-/// and where the rule is.
+/// The exception that is thrown when the rules of the membership service do not let this node open a topic so, or when the topic is the
+/// inbox of another node. The message names the right and where the rule is.
 /// </summary>
 public sealed class TopicAccessDeniedException : QuickSilverException
 {
     internal TopicAccessDeniedException(string topic, string identity, string refusal)
-        : base($"{refusal.TrimEnd('.')}. Change the rule there, or open the topic with another identity or to do less.")
+        : base($"{refusal.TrimEnd('.')}. {Advice(refusal)}")
     {
         Topic = topic;
         Identity = identity;
     }
+
+    private static string Advice(string refusal) => refusal.Contains(InboxName.Rule, StringComparison.Ordinal)
+        ? "Use requests or states, which send a node what is for it alone."
+        : "Change the rule there, or open the topic with another identity or to do less.";
 
     /// <summary>The name of the topic.</summary>
     public string Topic { get; }
