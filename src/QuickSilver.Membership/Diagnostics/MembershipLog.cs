@@ -120,6 +120,11 @@ internal static partial class MembershipLog
     [LoggerMessage(1310, LogLevel.Information, "Cannot join the membership service at {EndPoint}: {Reason}. Retrying.")]
     public static partial void ServiceDoesNotComeThrough(this ILogger logger, IPEndPoint? endPoint, string reason);
 
+    [LoggerMessage(1312, LogLevel.Warning,
+        "Discovery named another host of the membership service at {EndPoint}, which has not proved that it is one: {Reason} "
+        + "This node goes on as it is ({Count} so far).")]
+    public static partial void HostNotProved(this ILogger logger, IPEndPoint endPoint, string reason, long count);
+
     [LoggerMessage(1320, LogLevel.Error, "This node is leaving the cluster: {Reason}.")]
     public static partial void GaveUp(this ILogger logger, string reason);
 
