@@ -11,7 +11,7 @@ namespace QuickSilver.Membership.Client;
 // better is there to tell them by: who can lie in a datagram can also lie about where it comes from.
 internal sealed class HostCandidates(INodeEnvironment environment)
 {
-    /// <summary>More than honest hosts ever are; all of them can be tried within half a minute.</summary>
+    /// <summary>More than honest hosts ever are; all of them can be tried within a minute.</summary>
     public const int Most = 16;
 
     private readonly List<IPEndPoint> _kept = [];

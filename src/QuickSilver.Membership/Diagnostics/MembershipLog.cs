@@ -67,6 +67,12 @@ internal static partial class MembershipLog
         "{Adopted} of {Regions} regions go on with the views that their members have from the earlier service.")]
     public static partial void RegionsAdopted(this ILogger logger, int adopted, int regions);
 
+    [LoggerMessage(1218, LogLevel.Warning,
+        "The rights of this program ({Rights}) threw when they were asked whether '{Identity}' may {Right} topic '{Topic}'. "
+        + "It may not. They have thrown {Count} exceptions.")]
+    public static partial void RightsThrew(
+        this ILogger logger, Exception exception, string rights, string identity, string right, string topic, long count);
+
     [LoggerMessage(1230, LogLevel.Warning,
         "The group ports {Ports} are in the system's ephemeral port range, so other programs may use them. Choose other ports "
         + "(FirstGroupPort and LastGroupPort, or --group-ports), or reserve them (Linux: net.ipv4.ip_local_reserved_ports).")]

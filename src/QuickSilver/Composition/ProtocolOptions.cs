@@ -129,7 +129,9 @@ internal sealed class ProtocolOptions
         init => Service = Service with
         {
             Audit = value?.CreateLogger("QuickSilver.Audit"),
-            Access = Node.Service.Rights is { } rights ? new ProgramRights(rights, value?.CreateLogger("QuickSilver")) : Service.Access,
+            Access = Node.Service.Rights is { } rights
+                ? new ProgramRights(rights, value?.CreateLogger("QuickSilver.Membership"))
+                : Service.Access,
         };
     }
 

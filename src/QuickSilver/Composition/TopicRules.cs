@@ -3,7 +3,7 @@ using System.Text.Json;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Transport.Tls;
-using QuickSilver.Diagnostics;
+using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Service.Access;
 
 namespace QuickSilver.Composition;
@@ -173,7 +173,7 @@ internal sealed class ProgramRights(ITopicRights rights, ILogger? log) : ITopicA
         {
             if (RepeatedEvent.IsLogged(++_faults) && log is not null)
             {
-                ApiLog.RightsThrew(log, exception, rights.GetType().Name, identity, right, topic, _faults);
+                log.RightsThrew(exception, rights.GetType().Name, identity, right, topic, _faults);
             }
 
             return false;

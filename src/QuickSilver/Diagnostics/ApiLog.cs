@@ -102,12 +102,6 @@ internal static partial class ApiLog
         + "version without prefixes. Topics that come now are not subscribed. Update the program that hosts the service.")]
     public static partial void PrefixUnanswered(ILogger logger, string prefix, IPEndPoint service, TimeSpan limit);
 
-    [LoggerMessage(1643, LogLevel.Warning,
-        "The rights of this program ({Rights}) threw when they were asked whether \"{Identity}\" may {Right} topic \"{Topic}\". "
-        + "It may not. They have thrown {Count} exceptions.")]
-    public static partial void RightsThrew(
-        ILogger logger, Exception exception, string rights, string identity, string right, string topic, long count);
-
     [LoggerMessage(1613, LogLevel.Error,
         "A feed of topic \"{Topic}\" threw and is called again when it signals. Feeds of this node have thrown {Count} exceptions.")]
     public static partial void FeedThrew(ILogger logger, Exception exception, string topic, long count);
