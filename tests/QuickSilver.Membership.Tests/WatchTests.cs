@@ -44,6 +44,29 @@ public sealed class WatchTests
     }
 
     [Fact]
+    public void Who_asks_for_the_service_alone_is_answered_though_there_is_no_place_for_another_observer_and_no_node_is_asked()
+    {
+        var cluster = new FakeCluster();
+        var nodes = cluster.AddNodes(2);
+        nodes[1].Signs = _ => null;
+        ulong seed = 800;
+        for (int i = 0; i < new SessionLimits().MaxObservers; i++)
+        {
+            new FakeObserver(cluster.World, FakeCluster.EndPoint, seed: seed++).Ask();
+        }
+
+        cluster.Run(2);
+        int asked = nodes[0].SignsWanted;
+        var observer = new FakeObserver(cluster.World, FakeCluster.EndPoint);
+        observer.Observer.AskService();
+        cluster.Run(0.1);
+        Assert.Equal((2, 0, 8), (observer.Last.Service.Nodes, observer.Last.Service.Told, observer.Last.Service.Observers));
+        Assert.Equal(asked, nodes[0].SignsWanted);
+        cluster.Run(2);
+        Assert.StartsWith("The membership service at", observer.Ended);
+    }
+
+    [Fact]
     public void Nodes_are_asked_only_when_somebody_asks()
     {
         var cluster = new FakeCluster();

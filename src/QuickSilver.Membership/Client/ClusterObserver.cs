@@ -96,6 +96,9 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
         Ask(buffer => ControlFrame.Append(buffer, watch));
     }
 
+    /// <summary>Asks once for what the service says of itself; it then ends the connection.</summary>
+    public void AskService() => Ask(WatchMessage.OfServiceAlone);
+
     /// <summary>Asks for topics once, as <see cref="Ask(int)"/>.</summary>
     /// <param name="name">The topic of which all contracts are told; empty: all topics, a page of them.</param>
     /// <param name="after">The last topic of the page before; 0: the first page.</param>

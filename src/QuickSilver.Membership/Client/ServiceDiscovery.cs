@@ -10,14 +10,11 @@ namespace QuickSilver.Membership.Client;
 // Finds the cluster's membership service on the network, or hosts it. It asks a few times; who hears no answer waits for
 // its turn (the longest-standing node has the first), asking on, and then hosts.
 //
-// Where nothing authenticates answers (certificates), whoever answers first may lie, and lie anew each time. So all that answer a question
-// are tried in turn, what failed is not tried again soon, and failures do not begin the wait for the turn again. Two hosts that come of
-// that prove to each other who goes on.
+// Where nothing authenticates answers (certificates), whoever answers first may lie, and lie anew each time. So of all that answer a
+// question a fair sample is tried, what failed is not tried again soon, and failures do not begin the wait for the turn again. Two hosts
+// that come of that prove to each other who goes on.
 internal sealed class ServiceDiscovery : IDisposable
 {
-    private static readonly TimeSpan FailureMemory = TimeSpan.FromSeconds(10);
-    private const int MostFailed = 64;
-    private const int MostCandidates = 16;
     private static readonly TimeSpan RetryHosting = TimeSpan.FromSeconds(1);
 
     private readonly DiscoveryContext _context;
@@ -31,10 +28,10 @@ internal sealed class ServiceDiscovery : IDisposable
     // An answer that named a service which did not take the node in a moment ago: used if no other comes until the next question. So an
     // answer that was forged, where nothing authenticates answers, delays a node by a connection and not for ever.
     private IPEndPoint? _lastResort;
-    // Services that did not take the node in, and when; null until there is one.
-    private Dictionary<IPEndPoint, TimeSpan>? _failed;
+    // Services that did not take the node in; null until there is one.
+    private RecentFailures? _failed;
     // What has answered, where answers prove nothing; null until something has.
-    private Queue<IPEndPoint>? _candidates;
+    private HostCandidates? _candidates;
     private bool _hasJustFailed;
     // Services that ended and whose last words are on their way.
     private readonly List<EmbeddedHost> _ended = [];
@@ -101,13 +98,7 @@ internal sealed class ServiceDiscovery : IDisposable
     public void OnFailed(IPEndPoint service)
     {
         _hasJustFailed = true;
-        _failed ??= [];
-        if (_failed.Count >= MostFailed)
-        {
-            _failed.Remove(_failed.MinBy(static one => one.Value).Key);
-        }
-
-        _failed[service] = _context.Environment.Now;
+        (_failed ??= new RecentFailures(_context.Environment)).Add(service);
     }
 
     /// <summary>Ends the service hosted here, if there is one; its clients look for another.</summary>
@@ -132,7 +123,7 @@ internal sealed class ServiceDiscovery : IDisposable
     private void OnAnswer(DiscoveryDatagram answer)
     {
         var service = answer.EndPoint;
-        if (_failed is not null && _failed.TryGetValue(service, out var at) && _context.Environment.Now - at < FailureMemory)
+        if (_failed?.Has(service) == true)
         {
             _lastResort = service;
         }
@@ -140,9 +131,9 @@ internal sealed class ServiceDiscovery : IDisposable
         {
             Found(service);
         }
-        else if (_candidates is not { Count: >= MostCandidates } && _candidates?.Contains(service) != true)
+        else
         {
-            (_candidates ??= new Queue<IPEndPoint>()).Enqueue(service);
+            (_candidates ??= new HostCandidates(_context.Environment)).Add(service);
         }
     }
 
@@ -150,7 +141,7 @@ internal sealed class ServiceDiscovery : IDisposable
     {
         if (_candidates is { Count: > 0 } candidates)
         {
-            Found(candidates.Dequeue());
+            Found(candidates.Take());
             return;
         }
 

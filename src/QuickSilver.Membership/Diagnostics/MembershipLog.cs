@@ -67,6 +67,12 @@ internal static partial class MembershipLog
         "{Adopted} of {Regions} regions go on with the views that their members have from the earlier service.")]
     public static partial void RegionsAdopted(this ILogger logger, int adopted, int regions);
 
+    [LoggerMessage(1218, LogLevel.Warning,
+        "The rights of this program ({Rights}) threw when they were asked whether '{Identity}' may {Right} topic '{Topic}'. "
+        + "It may not. They have thrown {Count} exceptions.")]
+    public static partial void RightsThrew(
+        this ILogger logger, Exception exception, string rights, string identity, string right, string topic, long count);
+
     [LoggerMessage(1230, LogLevel.Warning,
         "The group ports {Ports} are in the system's ephemeral port range, so other programs may use them. Choose other ports "
         + "(FirstGroupPort and LastGroupPort, or --group-ports), or reserve them (Linux: net.ipv4.ip_local_reserved_ports).")]
@@ -119,6 +125,11 @@ internal static partial class MembershipLog
 
     [LoggerMessage(1310, LogLevel.Information, "Cannot join the membership service at {EndPoint}: {Reason}. Retrying.")]
     public static partial void ServiceDoesNotComeThrough(this ILogger logger, IPEndPoint? endPoint, string reason);
+
+    [LoggerMessage(1312, LogLevel.Warning,
+        "Discovery named another host of the membership service at {EndPoint}, which has not proved that it is one: {Reason} "
+        + "This node goes on as it is ({Count} so far).")]
+    public static partial void HostNotProved(this ILogger logger, IPEndPoint endPoint, string reason, long count);
 
     [LoggerMessage(1320, LogLevel.Error, "This node is leaving the cluster: {Reason}.")]
     public static partial void GaveUp(this ILogger logger, string reason);

@@ -306,8 +306,17 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
 
     void IControlRequests.OnWatch(ControlSession session, WatchMessage watch)
     {
-        if (TryAdmitObserver(session, watch.Cluster, watch.ProtocolVersion, watches: true)
-            && !_observers.TryWatch(session, watch.Rows))
+        bool watches = watch.Rows != WatchMessage.OfServiceAlone;
+        if (!TryAdmitObserver(session, watch.Cluster, watch.ProtocolVersion, watches))
+        {
+            return;
+        }
+
+        if (!watches)
+        {
+            _observers.TellOfService(session);
+        }
+        else if (!_observers.TryWatch(session, watch.Rows))
         {
             session.Close("the observer asked again before it was answered");
         }

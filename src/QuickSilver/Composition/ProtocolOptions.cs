@@ -70,7 +70,7 @@ internal sealed class ProtocolOptions
             },
             Access = node.Service switch
             {
-                { Rights: { } rights } => new ProgramRights(rights),
+                { Rights: { } rights } => new ProgramRights(rights, log: null),
                 { RightsFile: { } path } => TopicRules.Read(path),
                 _ => null,
             },
@@ -121,10 +121,18 @@ internal sealed class ProtocolOptions
     /// <summary>The options of the membership service, which the node may host.</summary>
     public MembershipServiceOptions Service { get; private init; }
 
-    /// <summary>Where a service that the process hosts records who came in, and who did not.</summary>
+    /// <summary>
+    /// Where a service that the process hosts records who came in, and who did not, and what the program's rules of access throw.
+    /// </summary>
     public ILoggerFactory? Logs
     {
-        init => Service = Service with { Audit = value?.CreateLogger("QuickSilver.Audit") };
+        init => Service = Service with
+        {
+            Audit = value?.CreateLogger("QuickSilver.Audit"),
+            Access = Node.Service.Rights is { } rights
+                ? new ProgramRights(rights, value?.CreateLogger("QuickSilver.Membership"))
+                : Service.Access,
+        };
     }
 
     /// <summary>How many sends of a message make its topic get an address of its own; null: the default. For tests.</summary>

@@ -1,6 +1,9 @@
 using System.Collections.Immutable;
 using System.Text.Json;
+using Microsoft.Extensions.Logging;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Transport.Tls;
+using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Service.Access;
 
 namespace QuickSilver.Composition;
@@ -142,9 +145,11 @@ internal sealed class TopicRules : ITopicAccess
     private sealed record Rule(string Topic, ImmutableArray<string> Publish, ImmutableArray<string> Subscribe);
 }
 
-// The rules of the program that hosts the service. What they throw denies the right.
-internal sealed class ProgramRights(ITopicRights rights) : ITopicAccess
+// The rules of the program that hosts the service. What they throw denies the right, and is logged: nobody else would see it.
+internal sealed class ProgramRights(ITopicRights rights, ILogger? log) : ITopicAccess
 {
+    private long _faults;
+
     public string Source => $"the rules of the program ({rights.GetType().Name})";
 
     public bool IsRestricted(string topic) => true;
@@ -152,19 +157,25 @@ internal sealed class ProgramRights(ITopicRights rights) : ITopicAccess
     public string? EnclosureOf(string topic) => null;
 
     public bool MayPublish(string identity, string topic) =>
-        Ask(static (rights, of) => rights.MayPublish(of.Identity, of.Topic), identity, topic);
+        Ask(static (rights, of) => rights.MayPublish(of.Identity, of.Topic), "publish in", identity, topic);
 
     public bool MaySubscribe(string identity, string topic) =>
-        Ask(static (rights, of) => rights.MaySubscribe(of.Identity, of.Topic), identity, topic);
+        Ask(static (rights, of) => rights.MaySubscribe(of.Identity, of.Topic), "subscribe to", identity, topic);
 
-    private bool Ask(Func<ITopicRights, (string Identity, string Topic), bool> question, string identity, string topic)
+    private bool Ask(
+        Func<ITopicRights, (string Identity, string Topic), bool> question, string right, string identity, string topic)
     {
         try
         {
             return question(rights, (identity, topic));
         }
-        catch (Exception)
+        catch (Exception exception)
         {
+            if (RepeatedEvent.IsLogged(++_faults) && log is not null)
+            {
+                log.RightsThrew(exception, rights.GetType().Name, identity, right, topic, _faults);
+            }
+
             return false;
         }
     }

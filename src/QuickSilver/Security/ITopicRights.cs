@@ -8,7 +8,8 @@ namespace QuickSilver;
 /// </summary>
 /// <remarks>
 /// Called on the core thread of the service, so it must not block. The service asks about an identity and a topic when a node opens the
-/// topic, and about all identities of the cluster when a topic is first opened. The answers must not change while the service runs.
+/// topic, and about all identities of the cluster when a topic is first opened. The answers must not change while the service runs. If a
+/// method throws, the identity does not have the right, and the exception is logged (event 1218).
 /// </remarks>
 public interface ITopicRights
 {

@@ -32,6 +32,12 @@ internal sealed class FakeEnvironment(FakeWorld world, IPAddress address, ulong 
     // False: opening a group port is refused, as where the port is taken.
     public bool AllowsGroups { get; set; } = true;
 
+    // False: listening is refused, as where the port is taken.
+    public bool AllowsListeners { get; set; } = true;
+
+    /// <summary>Where it has begun to connect to.</summary>
+    public List<IPEndPoint> Connected { get; } = [];
+
     public TimeSpan ClockError { get; set; }
 
     public TimeSpan Now => World.Now;
@@ -90,7 +96,7 @@ internal sealed class FakeEnvironment(FakeWorld world, IPAddress address, ulong 
     public IControlListener Listen(IPEndPoint local, IControlAcceptor acceptor)
     {
         var endPoint = new IPEndPoint(local.Address, local.Port == 0 ? _nextPort++ : local.Port);
-        if (World.Listeners.ContainsKey(endPoint))
+        if (!AllowsListeners || World.Listeners.ContainsKey(endPoint))
         {
             throw new TransportException($"{endPoint} is in use");
         }
@@ -104,6 +110,7 @@ internal sealed class FakeEnvironment(FakeWorld world, IPAddress address, ulong 
     {
         var near = new FakeStream(this, remote) { Handler = handler };
         _streams.Add(near);
+        Connected.Add(remote);
         World.After(FakeWorld.Latency * 2, () => near.Establish(remote));
         return near;
     }

@@ -8,13 +8,14 @@ namespace QuickSilver.Membership.Tests.Infrastructure;
 internal sealed class Stranger : IDatagramReceiver
 {
     private static readonly DatagramAddress Group = new(new(new DiscoveryOptions().Group, new DiscoveryOptions().Port));
+    private readonly FakeEnvironment _environment;
     private readonly IDatagramPort _port;
 
     public Stranger(FakeWorld world)
     {
-        var environment = world.AddNode(77);
-        Address = environment.LocalAddress;
-        _port = environment.OpenPort(new DatagramPortOptions { Group = Group.EndPoint.Address, Port = Group.EndPoint.Port }, this);
+        _environment = world.AddNode(77);
+        Address = _environment.LocalAddress;
+        _port = _environment.OpenPort(new DatagramPortOptions { Group = Group.EndPoint.Address, Port = Group.EndPoint.Port }, this);
     }
 
     public IPAddress Address { get; }
@@ -22,6 +23,9 @@ internal sealed class Stranger : IDatagramReceiver
     public List<DiscoveryDatagram> Heard { get; } = [];
 
     public Func<DiscoveryDatagram, DiscoveryDatagram>? WhenAsked { get; set; }
+
+    /// <summary>How many answers each question gets.</summary>
+    public int Answers { get; set; } = 1;
 
     public void Send(Func<DiscoveryKind, DiscoveryDatagram> say)
     {
@@ -40,10 +44,16 @@ internal sealed class Stranger : IDatagramReceiver
             Heard.Add(datagram);
             if (WhenAsked is not null && datagram.Kind == DiscoveryKind.Question)
             {
-                Send(WhenAsked(datagram), new DatagramAddress(datagram.EndPoint));
+                for (int i = 0; i < Answers; i++)
+                {
+                    Send(WhenAsked(datagram), new DatagramAddress(datagram.EndPoint));
+                }
             }
         }
     }
+
+    /// <summary>Takes connections at a port of its own and says nothing.</summary>
+    public void ListenInSilence(int port) => _environment.Listen(new IPEndPoint(Address, port), new TarPit());
 
     public void OnBatchEnd()
     {
@@ -54,5 +64,24 @@ internal sealed class Stranger : IDatagramReceiver
         byte[] bytes = new byte[DiscoveryDatagram.MostBytes];
         int length = datagram.Write(bytes);
         _port.Send(bytes.AsSpan(0, length), length, to);
+    }
+
+    private sealed class TarPit : IControlAcceptor, IControlStreamHandler
+    {
+        public IControlStreamHandler OnAccept(IControlStream stream) => this;
+
+        public void OnRefused(IPEndPoint remote, string reason, StreamRefusal kind)
+        {
+        }
+
+        public void OnConnected(IControlStream stream)
+        {
+        }
+
+        public int OnBytes(IControlStream stream, ReadOnlySpan<byte> bytes) => bytes.Length;
+
+        public void OnClosed(IControlStream stream, string reason)
+        {
+        }
     }
 }

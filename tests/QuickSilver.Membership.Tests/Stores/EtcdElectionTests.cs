@@ -30,20 +30,64 @@ public sealed class EtcdElectionTests(EtcdMembershipStoreTests.Server server) : 
         await running;
     }
 
-    private Task Run(EtcdClient client, Watcher watcher, CancellationToken cancellationToken) =>
-        new EtcdElection(new EtcdCluster(client, _cluster), new IPEndPoint(IPAddress.Loopback, 7400), watcher, NullLogger.Instance)
+    [SkippableFact]
+    public async Task A_server_that_is_elected_and_cannot_listen_leaves_leading_to_another_and_leads_again_when_it_can()
+    {
+        Skip.If(EtcdServer.Missing is not null, EtcdServer.Missing);
+        using var client = new EtcdClient(new EtcdAccess([server.Etcd!.Address]), NullLogger.Instance);
+        using var end = new CancellationTokenSource();
+        var first = new Watcher();
+        first.WhenElected = term =>
+        {
+            first.CanLead = false;
+            term.GiveUp("it cannot listen");
+        };
+        var second = new Watcher { CanLead = false };
+        var running = Task.WhenAll(Run(client, first, end.Token), Run(client, second, end.Token, port: 7401));
+        await Patience.Until(() => first.Deposed == 1);
+        second.CanLead = true;
+        await Patience.Until(() => second.Elected == 1);
+        Assert.Equal((1, 1, 0), (first.Elected, first.Deposed, second.Deposed));
+
+        first.WhenElected = null;
+        first.CanLead = true;
+        second.CanLead = false;
+        second.Term!.GiveUp("it cannot listen");
+        await Patience.Until(() => second.Deposed == 1 && first.Elected == 2);
+        await end.CancelAsync();
+        await running;
+    }
+
+    private Task Run(EtcdClient client, Watcher watcher, CancellationToken cancellationToken, int port = 7400) =>
+        new EtcdElection(new EtcdCluster(client, _cluster), new IPEndPoint(IPAddress.Loopback, port), watcher, NullLogger.Instance)
             .RunAsync(cancellationToken);
 
     private sealed class Watcher : IElectionObserver
     {
         private int _elected;
         private int _deposed;
+        private volatile bool _canLead = true;
 
         public int Elected => Volatile.Read(ref _elected);
 
         public int Deposed => Volatile.Read(ref _deposed);
 
-        public void OnElected(EtcdTerm term) => Interlocked.Increment(ref _elected);
+        public bool CanLead
+        {
+            get => _canLead;
+            set => _canLead = value;
+        }
+
+        public Action<EtcdTerm>? WhenElected { get; set; }
+
+        public EtcdTerm? Term { get; private set; }
+
+        public void OnElected(EtcdTerm term)
+        {
+            Term = term;
+            WhenElected?.Invoke(term);
+            Interlocked.Increment(ref _elected);
+        }
 
         public void OnDeposed() => Interlocked.Increment(ref _deposed);
 

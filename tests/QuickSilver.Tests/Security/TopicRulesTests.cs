@@ -1,4 +1,6 @@
+using Microsoft.Extensions.Logging;
 using QuickSilver.Composition;
+using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Tests.Security;
 
@@ -70,10 +72,39 @@ public sealed class TopicRulesTests
     [Fact]
     public void A_rule_of_the_program_that_throws_denies_the_right()
     {
-        var rights = new ProgramRights(new Throwing());
+        var rights = new ProgramRights(new Throwing(), log: null);
         Assert.False(rights.MayPublish("a", "b"));
         Assert.False(rights.MaySubscribe("a", "b"));
         Assert.Equal("the rules of the program (Throwing)", rights.Source);
+    }
+
+    [Fact]
+    public void What_a_rule_of_the_program_throws_is_logged_with_whom_and_what_it_was_asked_about_and_less_and_less_often()
+    {
+        var logs = new RecordingLogs();
+        var rights = new ProgramRights(new Throwing(), logs);
+        for (int i = 0; i < 500; i++)
+        {
+            rights.MayPublish("pricer", "prices/EUR");
+            rights.MaySubscribe("desk", "orders");
+        }
+
+        string[] told = [.. logs.Entries.Where(static entry => entry.Id == 1218).Select(static entry => entry.Text)];
+        Assert.InRange(told.Length, 9, 20);
+        Assert.Contains("'pricer' may publish in topic 'prices/EUR'", told[0]);
+        Assert.Contains("'desk' may subscribe to topic 'orders'", told[1]);
+    }
+
+    [Fact]
+    public void A_node_that_hosts_the_service_logs_what_the_rules_of_its_program_throw()
+    {
+        var logs = new RecordingLogs();
+        var node = new QuickSilverOptions { Service = { Rights = new Throwing() } };
+        var protocols = new ProtocolOptions(node) { Logs = logs };
+        Assert.False(protocols.Service.Access!.MayPublish("pricer", "prices/EUR"));
+        var (_, level, _, exception) = Assert.Single(logs.Entries);
+        Assert.Equal(LogLevel.Warning, level);
+        Assert.IsType<InvalidOperationException>(exception);
     }
 
     private sealed class Throwing : ITopicRights

@@ -7,6 +7,9 @@ namespace QuickSilver.Tool.Etcd;
 /// <summary>Told, one call after another, of who leads.</summary>
 internal interface IElectionObserver
 {
+    /// <summary>Whether this server could lead now. From any thread.</summary>
+    bool CanLead { get; }
+
     /// <summary>This server leads.</summary>
     void OnElected(EtcdTerm term);
 
@@ -51,9 +54,14 @@ internal sealed class EtcdElection(EtcdCluster cluster, IPEndPoint address, IEle
                 var leader = await cluster.ReadLeaderAsync(cancellationToken);
                 bool isFirstLook = !_hasLooked;
                 _hasLooked = true;
-                if (leader is null)
+                if (leader is null && observer.CanLead)
                 {
                     await CampaignAsync(cancellationToken);
+                }
+                else if (leader is null)
+                {
+                    observer.OnLeader(null);
+                    await Task.Delay(Retry, cancellationToken);
                 }
                 else if (leader.Address == _address && (isFirstLook || leader.Lease == _ownLease))
                 {

@@ -1,3 +1,4 @@
+using System.Net;
 using Microsoft.Extensions.Logging;
 
 namespace QuickSilver.Tool.Etcd;
@@ -22,4 +23,15 @@ internal static partial class EtcdLog
 
     [LoggerMessage(3005, LogLevel.Warning, "{Reason} No server can become the leader until etcd answers.")]
     public static partial void Unavailable(this ILogger logger, string reason);
+
+    [LoggerMessage(3007, LogLevel.Error,
+        "This server was elected and cannot lead, because it cannot listen on {EndPoint}: {Reason} It leaves leading to another "
+        + "server, and tries every {Interval} to listen again. Find the program that uses the port (Linux: ss -tanp), and end it, or "
+        + "give this server a port outside of the system's ephemeral range with --listen.")]
+    public static partial void CannotLead(this ILogger logger, IPEndPoint endPoint, string reason, TimeSpan interval);
+
+    [LoggerMessage(3008, LogLevel.Error,
+        "This server cannot stand by, because it cannot listen on {EndPoint}: {Reason} It does not stand for leader meanwhile, and tries "
+        + "again every {Interval} ({Count} times so far).")]
+    public static partial void CannotStandBy(this ILogger logger, IPEndPoint endPoint, string reason, TimeSpan interval, long count);
 }

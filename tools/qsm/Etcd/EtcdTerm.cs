@@ -32,8 +32,8 @@ internal sealed class EtcdTerm : IMembershipStore
     private long _validUntil;
     // The last number that was claimed; numbers are claimed one after another.
     private long _claimed;
-    // Why this server cannot claim any more although it leads; null: it can.
-    private string? _intrusion;
+    // Why this server cannot go on leading although it holds the lease; null: it can.
+    private string? _obstacle;
 
     private EtcdTerm(EtcdCluster cluster, long lease, (long Revision, long Last) won, Action<Action> post, ILogger logger)
     {
@@ -86,9 +86,9 @@ internal sealed class EtcdTerm : IMembershipStore
                 return null;
             }
 
-            if (Volatile.Read(ref _intrusion) is { } intrusion)
+            if (Volatile.Read(ref _obstacle) is { } obstacle)
             {
-                return intrusion;
+                return obstacle;
             }
 
             long begun = Stopwatch.GetTimestamp();
@@ -117,6 +117,9 @@ internal sealed class EtcdTerm : IMembershipStore
             }
         }
     }
+
+    /// <summary>This server cannot lead, for this reason: <see cref="KeepAsync"/> returns soon. From any thread.</summary>
+    public void GiveUp(string reason) => Volatile.Write(ref _obstacle, reason);
 
     /// <summary>Claims nothing more, and forgets what waits to be claimed.</summary>
     public Task EndAsync() => _end.CancelAsync();
@@ -163,7 +166,7 @@ internal sealed class EtcdTerm : IMembershipStore
                     }
                     else if (last is not null)
                     {
-                        Volatile.Write(ref _intrusion, $"somebody else has changed the last number from {_claimed} to {last}");
+                        GiveUp($"somebody else has changed the last number from {_claimed} to {last}");
                     }
 
                     return;

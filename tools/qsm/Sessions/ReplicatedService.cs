@@ -10,33 +10,23 @@ using QuickSilver.Tool.Etcd;
 
 namespace QuickSilver.Tool.Sessions;
 
-// One of several servers of a membership service. While it leads it is the service; otherwise it says who leads.
+// One of several servers of a membership service, over the machine's environment and elected in etcd.
 internal sealed class ReplicatedService : IElectionObserver, IAsyncDisposable
 {
     private readonly MachineEnvironment _environment;
-    private readonly MembershipServiceOptions _options;
-    private readonly ILogger _logger;
-    // While it stands by.
-    private readonly Refusals _refusals;
     private readonly EtcdClient _client;
     private readonly CancellationTokenSource _end = new();
-    // On the core thread; exactly one of them is there until the end.
-    private Standby? _standby;
-    private MembershipService? _service;
+    // Made on the core thread before the election begins.
+    private ElectedServer _server = null!;
     private Task _election = Task.CompletedTask;
 
-    private ReplicatedService(
-        MachineEnvironment environment, ProtocolOptions protocols, EtcdClient client, ILoggerFactory logs, IPEndPoint listen)
+    private ReplicatedService(MachineEnvironment environment, EtcdClient client)
     {
         _environment = environment;
-        _options = protocols.Service;
-        _logger = logs.CreateLogger("QuickSilver.Membership");
-        _refusals = new Refusals(new ServiceCounters(), _options.Audit ?? _logger);
         _client = client;
-        LocalEndPoint = listen;
     }
 
-    public IPEndPoint LocalEndPoint { get; private set; }
+    public IPEndPoint LocalEndPoint => _server.LocalEndPoint;
 
     /// <summary>Begins to listen, and to stand for leader. Port 0 takes a free one.</summary>
     public static async Task<ReplicatedService> StartAsync(
@@ -59,11 +49,14 @@ internal sealed class ReplicatedService : IElectionObserver, IAsyncDisposable
                     Credentials = credentials,
                 },
                 logs);
-            var server = new ReplicatedService(environment, protocols, client, logs, listen);
-            await server.RunAsync(server.StandBy);
-            var election = new EtcdElection(new EtcdCluster(client, options.Cluster), server.LocalEndPoint, server, server._logger);
-            server._election = Task.Run(() => election.RunAsync(server._end.Token));
-            return server;
+            var service = new ReplicatedService(environment, client);
+            var logger = logs.CreateLogger("QuickSilver.Membership");
+            var refusals = new Refusals(new ServiceCounters(), protocols.Service.Audit ?? logger);
+            await service.RunAsync(() =>
+                service._server = new ElectedServer(service._environment, protocols.Service, refusals, logger, listen));
+            var election = new EtcdElection(new EtcdCluster(client, options.Cluster), service.LocalEndPoint, service, logger);
+            service._election = Task.Run(() => election.RunAsync(service._end.Token));
+            return service;
         }
         catch (Exception exception) when (exception is not OperationCanceledException)
         {
@@ -75,25 +68,13 @@ internal sealed class ReplicatedService : IElectionObserver, IAsyncDisposable
         }
     }
 
-    void IElectionObserver.OnElected(EtcdTerm term) => Post(() =>
-    {
-        _service = new MembershipService(_environment, _options, term, new ServiceCounters(), _logger);
-        _standby?.StopListening();
-        _service.Start(LocalEndPoint);
-        // Whoever waits to hear who leads hears it when it can come.
-        _standby?.Leader = LocalEndPoint;
-        _standby?.Dispose();
-        _standby = null;
-    });
+    bool IElectionObserver.CanLead => _server.CanLead;
 
-    void IElectionObserver.OnDeposed() => Post(() =>
-    {
-        _service?.Retire(successor: null);
-        _service = null;
-        StandBy();
-    });
+    void IElectionObserver.OnElected(EtcdTerm term) => Post(() => _server.Lead(term, term.GiveUp));
 
-    void IElectionObserver.OnLeader(IPEndPoint? leader) => Post(() => _standby?.Leader = leader);
+    void IElectionObserver.OnDeposed() => Post(_server.OnDeposed);
+
+    void IElectionObserver.OnLeader(IPEndPoint? leader) => Post(() => _server.Leader = leader);
 
     public void Post(Action action) => _environment.Post(new ActionRequest(action));
 
@@ -101,20 +82,10 @@ internal sealed class ReplicatedService : IElectionObserver, IAsyncDisposable
     {
         await _end.CancelAsync();
         await _election;
-        await RunAsync(() =>
-        {
-            _service?.Dispose();
-            _standby?.Dispose();
-        });
+        await RunAsync(_server.Dispose);
         _environment.Dispose();
         _client.Dispose();
         _end.Dispose();
-    }
-
-    private void StandBy()
-    {
-        _standby = new Standby(_environment, _options.Limits, _refusals, LocalEndPoint);
-        LocalEndPoint = _standby.LocalEndPoint;
     }
 
     private async Task RunAsync(Action action)

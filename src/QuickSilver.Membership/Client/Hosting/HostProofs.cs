@@ -1,48 +1,108 @@
 using System.Net;
+using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Diagnostics;
+using QuickSilver.Core.Flow;
+using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol;
 
 namespace QuickSilver.Membership.Client.Hosting;
 
 // Where nothing authenticates datagrams, but streams do: asks the hosts that datagrams name how they stand, over a stream on which both
 // sides prove who they are. What a forged datagram names proves nothing, and costs a connection.
-internal sealed class HostProofs(DiscoveryContext context, string cluster, Action<IPEndPoint, HostStanding> onProved) : IDisposable
+//
+// What goes wrong: a liar names one address after another, so that this host connects to all of them, or names some that take connections
+// and say nothing, so that no place is left. So proofs begin at a limited rate, whatever comes; which of the named is asked next is chance;
+// what failed is not asked again soon; and when all places are taken, the proof that has taken longest gives way. By the rate, each has had
+// two seconds by then.
+internal sealed class HostProofs : IDisposable
 {
-    // A network has few hosts, and seldom more than one.
-    private const int Most = 8;
+    /// <summary>A network has few hosts, and seldom more than one. So many proofs may be under way, and begin at once.</summary>
+    public const int Most = 8;
+    public const double PerSecond = 4;
 
-    private readonly DiscoveryContext _context = context;
-    private readonly string _cluster = cluster;
-    private readonly Dictionary<IPEndPoint, Proof> _open = [];
+    private readonly DiscoveryContext _context;
+    private readonly string _cluster;
+    private readonly Action<IPEndPoint, HostStanding> _onProved;
+    private readonly HostCandidates _waiting;
+    private readonly RecentFailures _failed;
+    private readonly RateLimit _rate;
+    private readonly Alarm _nextAlarm;
+    // In the order in which they began.
+    private readonly List<Proof> _open = [];
+    private long _failures;
 
-    /// <summary>Asks this host, unless it is being asked, or too many are.</summary>
+    public HostProofs(DiscoveryContext context, string cluster, Action<IPEndPoint, HostStanding> onProved)
+    {
+        var environment = context.Environment;
+        _context = context;
+        _cluster = cluster;
+        _onProved = onProved;
+        _waiting = new HostCandidates(environment);
+        _failed = new RecentFailures(environment);
+        _rate = new RateLimit(environment.Now, PerSecond, Most);
+        _nextAlarm = new Alarm(BeginNext);
+    }
+
+    /// <summary>Asks this host, now or in its turn, unless it is being asked or has just failed; there may be too many to ask it.</summary>
     public void Ask(IPEndPoint host)
     {
-        if (_open.Count < Most && !_open.ContainsKey(host))
+        if (!_failed.Has(host) && !_open.Exists(proof => proof.Host.Equals(host)))
         {
-            var proof = new Proof(this, host);
-            _open.Add(host, proof);
-            proof.Begin();
+            _waiting.Add(host);
+            if (!_nextAlarm.IsPending)
+            {
+                BeginNext();
+            }
         }
     }
 
     public void Dispose()
     {
-        foreach (var proof in _open.Values)
-        {
-            proof.Dispose();
-        }
-
+        _context.Environment.Cancel(_nextAlarm);
+        _waiting.Clear();
+        _open.ForEach(static proof => proof.Dispose());
         _open.Clear();
     }
 
-    private void End(IPEndPoint host, HostStanding? standing)
+    private void BeginNext()
     {
-        if (_open.Remove(host, out var proof))
+        var environment = _context.Environment;
+        if (_rate.TryTake(environment.Now, 1))
+        {
+            if (_open.Count == Most)
+            {
+                _open[0].Dispose();
+                _open.RemoveAt(0);
+            }
+
+            var proof = new Proof(this, _waiting.Take());
+            _open.Add(proof);
+            proof.Begin();
+        }
+
+        if (_waiting.Count > 0)
+        {
+            environment.Schedule(_nextAlarm, _rate.TimeUntil(environment.Now, 1));
+        }
+    }
+
+    private void OnFailed(IPEndPoint host, string reason)
+    {
+        _failed.Add(host);
+        if (RepeatedEvent.IsLogged(++_failures))
+        {
+            _context.Logger.HostNotProved(host, reason, _failures);
+        }
+    }
+
+    private void End(Proof proof, HostStanding? standing)
+    {
+        if (_open.Remove(proof))
         {
             proof.Dispose();
             if (standing is { } proved)
             {
-                onProved(host, proved);
+                _onProved(proof.Host, proved);
             }
         }
     }
@@ -50,22 +110,23 @@ internal sealed class HostProofs(DiscoveryContext context, string cluster, Actio
     private sealed class Proof : IClusterSignsReader, IDisposable
     {
         private readonly HostProofs _proofs;
-        private readonly IPEndPoint _host;
         private readonly ClusterObserver _observer;
 
         public Proof(HostProofs proofs, IPEndPoint host)
         {
             var context = proofs._context;
             _proofs = proofs;
-            _host = host;
+            Host = host;
             _observer = new ClusterObserver(context.Environment, [host], proofs._cluster, context.Options, this, context.Logger);
         }
 
-        public void Begin() => _observer.Ask(rows: 1);
+        public IPEndPoint Host { get; }
+
+        public void Begin() => _observer.AskService();
 
         // It may have sent the observer on to another, which speaks for itself.
         public void OnAnswer(ClusterSigns signs) =>
-            _proofs.End(_host, _host.Equals(_observer.Service) ? signs.Service.Host : null);
+            _proofs.End(this, Host.Equals(_observer.Service) ? signs.Service.Host : null);
 
         public void OnTopics(ClusterTopics topics)
         {
@@ -73,8 +134,8 @@ internal sealed class HostProofs(DiscoveryContext context, string cluster, Actio
 
         public void OnEnded(string reason, bool isRefusal)
         {
-            _proofs._context.ReportFailure(reason);
-            _proofs.End(_host, standing: null);
+            _proofs.OnFailed(Host, reason);
+            _proofs.End(this, standing: null);
         }
 
         public void Dispose() => _observer.Dispose();

@@ -6,11 +6,13 @@ namespace QuickSilver.Membership.Protocol.Requests;
 // nothing else. Each answer must be there before it asks again.
 internal sealed record WatchMessage : IControlMessage, IReadableMessage<WatchMessage>
 {
+    public const int OfServiceAlone = 0;
+
     public int Kind => ControlMessageKind.Watch;
 
     public required string Cluster { get; init; }
     public required int ProtocolVersion { get; init; }
-    // Of regions, and of topics, for each node.
+    // Of regions, and of topics, for each node. OfServiceAlone: no node is asked, and the service answers once. So do hosts that meet.
     public int Rows { get; init; }
 
     public void Write(ControlBuffer buffer)

@@ -120,6 +120,16 @@ internal sealed class Observers : IDisposable
         return true;
     }
 
+    /// <summary>
+    /// Says how the service stands, for the last time on this session. Another host asks so before it yields, so this takes no place among
+    /// those who watch: nobody who fills these keeps two hosts apart. Sessions are bounded for each address and certificate.
+    /// </summary>
+    public void TellOfService(ControlSession session)
+    {
+        session.Send(ServiceSigns(told: 0));
+        session.CloseAfterLastWord();
+    }
+
     public void Remove(ControlSession session)
     {
         _all.Remove(session);
@@ -211,17 +221,7 @@ internal sealed class Observers : IDisposable
             }
         }
 
-        var standing = _standing();
-        var cluster = new ClusterSignsMessage
-        {
-            Configuration = standing.Configuration,
-            Nodes = _members.Count,
-            Told = told.Count,
-            Observers = _all.Count,
-            AgeMillis = (long)(now - _begun).TotalMilliseconds,
-            EchoPort = _echoPort(),
-            Host = standing,
-        };
+        var cluster = ServiceSigns(told.Count);
         var waiting = _waiting.ToArray();
         _waiting.Clear();
         EndQuestion();
@@ -231,6 +231,21 @@ internal sealed class Observers : IDisposable
             told.ForEach(member => session.Send(member));
             session.AwaitNextWatch();
         }
+    }
+
+    private ClusterSignsMessage ServiceSigns(int told)
+    {
+        var standing = _standing();
+        return new ClusterSignsMessage
+        {
+            Configuration = standing.Configuration,
+            Nodes = _members.Count,
+            Told = told,
+            Observers = _all.Count,
+            AgeMillis = (long)(_context.Environment.Now - _begun).TotalMilliseconds,
+            EchoPort = _echoPort(),
+            Host = standing,
+        };
     }
 
     private MemberSignsMessage Tell(Member member, MemberSigns record, TimeSpan now)
