@@ -24,7 +24,17 @@ public sealed class CampaignScenarios
     {
         LabRequirement.SkipUnlessMet();
         var log = new CampaignLog("outsider", isTimed: false);
-        using var campaign = new OutsiderCampaign(log, rate: 500);
+        using var campaign = new OutsiderCampaign(log, rate: 500, hasCertificates: false);
+        campaign.RunAll(pairs: 1, TimeSpan.FromSeconds(1));
+        Assert.Empty(log.Missed);
+    }
+
+    [SkippableFact]
+    public void Somebody_with_a_certificate_of_another_authority_does_no_harm()
+    {
+        LabRequirement.SkipUnlessMet();
+        var log = new CampaignLog("outsider", isTimed: false);
+        using var campaign = new OutsiderCampaign(log, rate: 500, hasCertificates: true);
         campaign.RunAll(pairs: 1, TimeSpan.FromSeconds(1));
         Assert.Empty(log.Missed);
     }

@@ -10,22 +10,26 @@ internal sealed class QsmCluster : IDisposable
     public const int ServicePort = 7411;
     private readonly List<NodeProcess> _processes = [];
     private readonly Func<int, string>? _secretFileOf;
+    private readonly (string Certificate, string Authority)? _certificate;
 
     /// <param name="nodes">How many namespaces there are.</param>
     /// <param name="seed">What the switch draws from.</param>
     /// <param name="impairment">What the network does to frames; null: nothing.</param>
     /// <param name="service">What the membership service is told besides.</param>
     /// <param name="isIpv6">Whether all addresses are of IPv6.</param>
-    /// <param name="secretFileOf">The file with the secret of the processes on a node; null: none is protected.</param>
+    /// <param name="secretFileOf">The file with the secret of the processes on a node; null: they have none.</param>
+    /// <param name="certificate">The files with the certificate of all processes and its authority; null: they have none.</param>
     public QsmCluster(
         int nodes,
         ulong seed = 1,
         Impairment? impairment = null,
         string[]? service = null,
         bool isIpv6 = false,
-        Func<int, string>? secretFileOf = null)
+        Func<int, string>? secretFileOf = null,
+        (string Certificate, string Authority)? certificate = null)
     {
         _secretFileOf = secretFileOf;
+        _certificate = certificate;
         // The switch knows runs of IPv4 only.
         Network = NetworkNamespaces.Create(nodes, withRuns: !isIpv6, isIpv6: isIpv6);
         try
@@ -58,6 +62,8 @@ internal sealed class QsmCluster : IDisposable
     {
         var process = _secretFileOf is { } secretFileOf
             ? NodeProcess.StartWithSecret(Network, node, secretFileOf(node), program, arguments)
+            : _certificate is { } files
+            ? NodeProcess.StartWithCertificate(Network, node, files, program, arguments)
             : NodeProcess.Start(Network, node, program, arguments);
         _processes.Add(process);
         return process;

@@ -6,12 +6,12 @@ using QuickSilver.Processes.Tests.Scenarios;
 namespace QuickSilver.Processes.Tests.Campaigns.Outsider;
 
 // Somebody on the network who has no key does no harm.
-//   outsider [pairs=5] [seconds=10] [rate=2000]
+//   outsider [pairs=5] [seconds=10] [rate=2000] [certificates]
 //
 // Four hosts: the service and a publisher at full speed, two readers, and the outsider, which has a cluster of the same name with a secret
-// of its own. First each kind of forged packet alone, while nobody publishes, to see what counts it; then all of them at full speed, in
-// turn with the same packets to a group that no host has joined, as the outsider and the switch share the processors of the nodes; then
-// connections to the service, and discovery.
+// of its own, or with certificates of an authority of its own. First each kind of forged packet alone, while nobody publishes, to see what
+// counts it; then all of them at full speed, in turn with the same packets to a group that no host has joined, as the outsider and the
+// switch share the processors of the nodes; then connections to the service, and discovery.
 internal sealed class OutsiderCampaign : IDisposable
 {
     private const int Host = 4;
@@ -22,8 +22,8 @@ internal sealed class OutsiderCampaign : IDisposable
     private static readonly TimeSpan Kept = TimeSpan.FromSeconds(8);
     private static readonly ForgeryKind[] Kinds = Enum.GetValues<ForgeryKind>();
     private readonly CampaignLog _log;
-    private readonly SecretFile _secret = new();
-    private readonly SecretFile _otherSecret = new("outsider");
+    private readonly ClusterKeys _keys;
+    private readonly ClusterKeys _otherKeys;
     private readonly StreamNodes _run;
     private readonly OutsiderCluster _other;
     private readonly QsmNetwork _network;
@@ -32,13 +32,16 @@ internal sealed class OutsiderCampaign : IDisposable
     private readonly Recordings _recordings;
     private readonly int _rate;
 
-    public OutsiderCampaign(CampaignLog log, int rate)
+    public OutsiderCampaign(CampaignLog log, int rate, bool hasCertificates)
     {
+        _keys = new ClusterKeys("cluster", hasCertificates);
+        _otherKeys = new ClusterKeys("outsider", hasCertificates);
         _log = log;
         _rate = rate;
-        _run = new StreamNodes(new QsmCluster(Host, secretFileOf: _ => _secret.Path));
+        _run = new StreamNodes(new QsmCluster(
+            Host, secretFileOf: _keys.SecretFile is { } file ? _ => file : null, certificate: _keys.Certificate));
         _network = new QsmNetwork(_run.Cluster.Network, _run.Cluster.Switch, Host);
-        _other = new OutsiderCluster(_network, _secret.Path, _otherSecret.Path, _run.Cluster.Service);
+        _other = new OutsiderCluster(_network, _keys, _otherKeys, _run.Cluster.Service);
         _publisher = _run.Node(1);
         _readers = [_run.Subscriber(2, "wall reliable handler"), _run.Subscriber(3, "wall reliable handler")];
         StreamNodes.Do(_publisher, "open wall reliable 2", "open wall");
@@ -47,7 +50,7 @@ internal sealed class OutsiderCampaign : IDisposable
 
     public static int Run(CampaignArguments arguments) => CampaignLog.Run("outsider", log =>
     {
-        using var campaign = new OutsiderCampaign(log, arguments.Number("rate", 2000));
+        using var campaign = new OutsiderCampaign(log, arguments.Number("rate", 2000), arguments.Has("certificates"));
         campaign.RunAll(arguments.Number("pairs", 5), TimeSpan.FromSeconds(arguments.Number("seconds", 10)));
     });
 
@@ -55,8 +58,8 @@ internal sealed class OutsiderCampaign : IDisposable
     {
         _other.Dispose();
         _run.Dispose();
-        _secret.Dispose();
-        _otherSecret.Dispose();
+        _keys.Dispose();
+        _otherKeys.Dispose();
     }
 
     public void RunAll(int pairs, TimeSpan window)
