@@ -89,8 +89,14 @@ internal sealed class OutsiderCampaign : IDisposable
     private void Record(string traffic)
     {
         _publisher.Feed(traffic + "\n");
-        _other.Publish(50);
-        _recordings.Take();
+        long start = Stopwatch.GetTimestamp();
+        do
+        {
+            _other.Publish(50);
+            _recordings.Take();
+        }
+        while ((_recordings.Own.Length == 0 || _recordings.Theirs.Length == 0) && Stopwatch.GetElapsedTime(start) < NodeProcess.Patience);
+
         _other.Publish(50);
         _recordings.Take();
         Thread.Sleep(TimeSpan.FromSeconds(2));
