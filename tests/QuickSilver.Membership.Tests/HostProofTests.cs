@@ -80,6 +80,30 @@ public sealed class HostProofTests
     }
 
     [Fact]
+    public void An_observer_finds_the_service_although_others_answer_sooner_with_addresses_where_there_is_none()
+    {
+        var stranger = new Stranger(_world) { Answers = 3 };
+        int port = 0;
+        stranger.WhenAsked = question => Answer(question, Best, new IPEndPoint(stranger.Address, 1 + port++ % 3));
+        var first = Start(1);
+        _world.RunUntil(() => first.Nodes.Count == 1, limitSeconds: 120);
+        var observer = new FakeObserver(_world, [], seed: 78, discovery: new DiscoveryOptions { Keys = static () => [] }).Ask();
+        _world.RunUntil(() => observer.Answers.Count > 0);
+        Assert.Null(observer.Ended);
+        Assert.Single(observer.Last.Nodes);
+    }
+
+    [Fact]
+    public void An_observer_that_finds_no_service_says_what_the_last_address_lacked()
+    {
+        var stranger = new Stranger(_world);
+        stranger.WhenAsked = question => Answer(question, Best, new IPEndPoint(stranger.Address, 9));
+        var observer = new FakeObserver(_world, [], seed: 78, discovery: new DiscoveryOptions { Keys = static () => [] }).Ask();
+        Run(ClusterObserver.Patience.TotalSeconds + 1);
+        Assert.StartsWith($"Cannot connect to a membership service at {stranger.Address}:9: ", observer.Ended);
+    }
+
+    [Fact]
     public void A_host_connects_and_logs_at_a_limited_rate_however_many_hosts_are_forged()
     {
         const int Seconds = 60;

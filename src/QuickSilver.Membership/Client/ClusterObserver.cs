@@ -29,14 +29,15 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
     private readonly IClusterSignsReader _reader;
     private readonly ControlBuffer _buffer = new();
     private readonly Alarm _deadline;
-    private readonly Alarm _askNetwork;
     private readonly ImmutableArray<IPEndPoint> _servers;
     // Of the servers that were named, the one that is tried next, and how many connections have brought no answer since the last one.
     private int _next;
     private int _attempts;
     // Null until the service is found.
     private IPEndPoint? _service;
-    private DiscoveryAsker? _asker;
+    private ServiceSearch? _search;
+    // Why there was no connection to what the search found last.
+    private string? _notFound;
     private IControlStream? _stream;
     // What is asked as soon as there is a connection.
     private Action<ControlBuffer>? _question;
@@ -72,7 +73,6 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
         _discovery = new DiscoveryContext(environment, discovery, cluster, new ClientCounters(), logger);
         _reader = reader;
         _deadline = new Alarm(OnDeadline);
-        _askNetwork = new Alarm(AskNetwork);
     }
 
     /// <summary>Where the service is; null before it is found.</summary>
@@ -133,8 +133,8 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
         }
         else
         {
-            _asker = new DiscoveryAsker(_discovery, answer => OnFound(answer.EndPoint));
-            AskNetwork();
+            _search = new ServiceSearch(_discovery, OnFound);
+            _search.Begin();
         }
     }
 
@@ -146,16 +146,32 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
         _stream?.Close();
     }
 
-    private void AskNetwork()
-    {
-        _asker!.Ask(default);
-        _environment.Schedule(_askNetwork, _discovery.Options.AskInterval);
-    }
-
+    // Where answers prove nothing, the search goes on until a connection proves one.
     private void OnFound(IPEndPoint service)
     {
-        EndSearch();
+        if (!_discovery.NeedsProof)
+        {
+            EndSearch();
+        }
+
+        var silent = _stream;
+        _stream = null;
+        silent?.Close();
         Connect(service);
+    }
+
+    // Whether another one is looked for.
+    private bool SearchesOn(string reason)
+    {
+        if (_search is not { } search || _service is not { } service)
+        {
+            return false;
+        }
+
+        _notFound = $"Cannot connect to a membership service at {service}: {reason}.";
+        (_stream, _service) = (null, null);
+        search.OnFailed(service);
+        return true;
     }
 
     private IPEndPoint NextServer()
@@ -196,9 +212,8 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
 
     private void EndSearch()
     {
-        _environment.Cancel(_askNetwork);
-        _asker?.Dispose();
-        _asker = null;
+        _search?.Dispose();
+        _search = null;
     }
 
     private void OnDeadline()
@@ -209,8 +224,8 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
         }
 
         string limit = $"{Patience.TotalSeconds:0} s";
-        End(_service is null
-            ? $"No membership service of cluster '{_cluster}' answered on the network of {_environment.LocalAddress} within {limit}. "
+        End(_service is null && _notFound is { } reason ? reason
+            : _service is null ? $"No membership service of cluster '{_cluster}' answered on the network of {_environment.LocalAddress} within {limit}. "
                 + "Check the name of the cluster, or give the address of the service."
             : !_isConnected
                 ? $"Timed out after {limit} connecting to {_service}. Check the address and the firewall."
@@ -221,6 +236,12 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
     {
         if (stream == _stream)
         {
+            if (_search is not null)
+            {
+                EndSearch();
+                _attempts = 1;
+            }
+
             _isConnected = true;
             if (stream.PeerCertificate is { } certificate)
             {
@@ -263,7 +284,7 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
 
     void IControlStreamHandler.OnClosed(IControlStream stream, string reason)
     {
-        if (stream == _stream && !TryAnother(successor: null))
+        if (stream == _stream && !SearchesOn(reason) && !TryAnother(successor: null))
         {
             End(!_isConnected ? $"Cannot connect to a membership service at {_service}: {reason}."
                 : !_hasAnswered && stream.Peer is not null ? $"Cannot watch the cluster: {reason}."

@@ -12,10 +12,12 @@ internal sealed class FakeObserver : IClusterSignsReader
     {
     }
 
-    public FakeObserver(FakeWorld world, IPEndPoint[] servers, string cluster = "default", ulong seed = 77)
+    public FakeObserver(
+        FakeWorld world, IPEndPoint[] servers, string cluster = "default", ulong seed = 77, DiscoveryOptions? discovery = null)
     {
         Environment = world.AddNode(seed);
-        Observer = new ClusterObserver(Environment, [.. servers], cluster, new DiscoveryOptions(), this, NullLogger.Instance);
+        Observer = new ClusterObserver(
+            Environment, [.. servers], cluster, discovery ?? new DiscoveryOptions(), this, NullLogger.Instance);
     }
 
     public FakeEnvironment Environment { get; }
