@@ -224,8 +224,9 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
         }
 
         string limit = $"{Patience.TotalSeconds:0} s";
-        End(_service is null && _notFound is { } reason ? reason
-            : _service is null ? $"No membership service of cluster '{_cluster}' answered on the network of {_environment.LocalAddress} within {limit}. "
+        End(_service is null
+            ? _notFound
+                ?? $"No membership service of cluster '{_cluster}' answered on the network of {_environment.LocalAddress} within {limit}. "
                 + "Check the name of the cluster, or give the address of the service."
             : !_isConnected
                 ? $"Timed out after {limit} connecting to {_service}. Check the address and the firewall."
