@@ -10,6 +10,9 @@ namespace QuickSilver.Core.Sealing;
 internal sealed class ClusterSeals(
     Sealer self, ISubkeyBudget budget, long packetsPerEpoch = PacketSealer.DefaultPacketsPerEpoch) : IDisposable
 {
+    /// <summary>Of echoes that look as if they had come before: somebody with the key may have made them look so.</summary>
+    public const double OldPerSecond = 32;
+
     private const int Echoes = 512;
 
     // The tags of echoes that came lately, each at its place. Null until one comes.

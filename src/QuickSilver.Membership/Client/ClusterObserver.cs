@@ -88,6 +88,9 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
     private static string NoService =>
         "It is no membership service of QuickSilver, or one of a version without vital signs, or it is overloaded.";
 
+    private static string NotConnected(IPEndPoint service, string reason) =>
+        $"Cannot connect to a membership service at {service}: {reason}.";
+
     /// <summary>Asks for vital signs once; the first call connects. Ask again only after the answer.</summary>
     /// <param name="rows">Rows of regions, and of topics, for each node: from 1 to <see cref="NodeSigns.MostRows"/>.</param>
     public void Ask(int rows)
@@ -168,7 +171,7 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
             return false;
         }
 
-        _notFound = $"Cannot connect to a membership service at {service}: {reason}.";
+        _notFound = NotConnected(service, reason);
         (_stream, _service) = (null, null);
         search.OnFailed(service);
         return true;
@@ -287,7 +290,7 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
     {
         if (stream == _stream && !SearchesOn(reason) && !TryAnother(successor: null))
         {
-            End(!_isConnected ? $"Cannot connect to a membership service at {_service}: {reason}."
+            End(!_isConnected ? NotConnected(_service!, reason)
                 : !_hasAnswered && stream.Peer is not null ? $"Cannot watch the cluster: {reason}."
                 : !_hasAnswered ? $"The process at {_service} closed the connection without an answer. {NoService}"
                 : $"The membership service at {_service} closed the connection: {reason}.");

@@ -24,8 +24,6 @@ internal sealed class EchoPort(INodeEnvironment environment, string cluster, Ser
     private const double DerivationsPerSecond = 1_000;
     // An answer goes to the address that the echo names, which anybody can write. So many go to sealed echoes, and to others.
     private const double AnswersPerSecond = 1_000;
-    // Of those that look as if they had come before: somebody with the key may have made them look so.
-    private const double OldPerSecond = 32;
 
     private static readonly DatagramPortOptions Small = new()
     {
@@ -60,7 +58,7 @@ internal sealed class EchoPort(INodeEnvironment environment, string cluster, Ser
         (_derivations ??= new RateLimit(environment.Now, DerivationsPerSecond, DerivationsPerSecond)).TryTake(environment.Now, 1);
 
     bool ISubkeyBudget.TryTakeOld() =>
-        (_old ??= new RateLimit(environment.Now, OldPerSecond, OldPerSecond)).TryTake(environment.Now, 1);
+        (_old ??= new RateLimit(environment.Now, ClusterSeals.OldPerSecond, ClusterSeals.OldPerSecond)).TryTake(environment.Now, 1);
 
     bool IDatagramReceiver.IsControl(ReadOnlySpan<byte> firstBytes) => true;
 

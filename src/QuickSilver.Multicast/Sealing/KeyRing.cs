@@ -26,9 +26,6 @@ internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions opt
     // packet that finds no budget is repaired or repeated, and one is enough.
     private const double DerivationsPerSecond = 4_000;
 
-    // Echoes that look as if they had come before: somebody with the key of the cluster may have made them look so.
-    private const double OldPerSecond = 32;
-
     // Some 100 bytes for each.
     private const int MostSealersOfClosed = 1 << 16;
 
@@ -228,7 +225,8 @@ internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions opt
 
     public bool TryTake() => _derivations.TryTake(environment.Now, 1);
 
-    public bool TryTakeOld() => (_old ??= new RateLimit(environment.Now, OldPerSecond, OldPerSecond)).TryTake(environment.Now, 1);
+    public bool TryTakeOld() =>
+        (_old ??= new RateLimit(environment.Now, ClusterSeals.OldPerSecond, ClusterSeals.OldPerSecond)).TryTake(environment.Now, 1);
 
     public void Dispose()
     {

@@ -14,7 +14,6 @@ internal sealed class CalmCampaign(CampaignLog log, CampaignArguments arguments)
 {
     private const int PayloadBytes = 500;
     private const double LeastShare = 0.95;
-    private const string Removal = "is removed:";
     private readonly int _nodes = arguments.Number("nodes", 16);
     private readonly int _publishers = arguments.Number("publishers", 4);
     private readonly int _minutes = arguments.Number("minutes", 30);
@@ -64,10 +63,10 @@ internal sealed class CalmCampaign(CampaignLog log, CampaignArguments arguments)
                 shares.Add(share.Take());
                 log.Say(string.Create(
                     CultureInfo.InvariantCulture,
-                    $"minute {minute}: {Removals(run).Length} removals, {nodes.Count(node => node.HasExited)} processes ended, "
+                    $"minute {minute}: {run.Cluster.Removals.Length} removals, {nodes.Count(node => node.HasExited)} processes ended, "
                     + $"{pauses.Pauses} pauses, {pauses.Collections} collections, processors {100 * shares[^1]:0} % used, "
                     + $"{loss} % of frames lost"));
-                foreach (string removal in Removals(run).Skip(told))
+                foreach (string removal in run.Cluster.Removals.Skip(told))
                 {
                     log.Say(removal);
                     told++;
@@ -80,8 +79,7 @@ internal sealed class CalmCampaign(CampaignLog log, CampaignArguments arguments)
             median >= LeastShare,
             string.Create(CultureInfo.InvariantCulture, $"processors {100 * median:0} % used, the median of the minutes"));
         publishers.ForEach(node => node.Feed("halt\n"));
-        long sent = publishers.Sum(node => long.Parse(
-            StreamNodes.WaitFor(node, "published calm").Split(' ')[^1], CultureInfo.InvariantCulture));
+        long sent = publishers.Sum(static node => StreamNodes.LastNumber(StreamNodes.WaitFor(node, "published calm")));
         long asked = Stopwatch.GetTimestamp();
         nodes.ForEach(node => node.Feed($"expect calm {_publishers} {sent}\n"));
         foreach (var node in nodes)
@@ -91,8 +89,8 @@ internal sealed class CalmCampaign(CampaignLog log, CampaignArguments arguments)
         }
 
         log.Say($"all delivered {Stopwatch.GetElapsedTime(asked).TotalSeconds:0.0} s after the last was published");
-        string[] removals = Removals(run);
-        log.Hold(removals.Length == 0, $"no false removal ({removals.Length})");
+        int removals = run.Cluster.Removals.Length;
+        log.Hold(removals == 0, $"no false removal ({removals})");
         run.EndAndExpectNothingWrong();
     }
 
@@ -104,7 +102,4 @@ internal sealed class CalmCampaign(CampaignLog log, CampaignArguments arguments)
             File.WriteAllLines(Path.Combine(folder, $"node-{i + 1}"), nodes[i].Errors.Lines());
         }
     }
-
-    private static string[] Removals(StreamNodes run) =>
-        Array.FindAll(run.Cluster.ServiceProcess.Errors.Lines(), line => line.Contains(Removal, StringComparison.Ordinal));
 }

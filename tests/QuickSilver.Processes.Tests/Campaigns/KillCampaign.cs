@@ -16,7 +16,6 @@ internal sealed class KillCampaign(CampaignLog log, bool isIpv6)
     private const int Victim = 4;
     private const int Members = 4;
     private const int Rate = 1000;
-    private const string Removal = "is removed:";
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
 
     // The defaults of `qsm gms`: ten heartbeats of one second each, and two seconds to come back after a connection closed; the check is
@@ -48,9 +47,8 @@ internal sealed class KillCampaign(CampaignLog log, bool isIpv6)
 
         Summarize("processes", closed, OfConnection);
         Summarize("machines", lost, OfHeartbeats);
-        string[] removals = Array.FindAll(
-            run.Cluster.ServiceProcess.Errors.Lines(), line => line.Contains(Removal, StringComparison.Ordinal));
-        log.Hold(removals.Length == times, $"{removals.Length} removals in the log of the service for {times} kills");
+        int removals = run.Cluster.Removals.Length;
+        log.Hold(removals == times, $"{removals} removals in the log of the service for {times} kills");
         publisher.Feed("halt\n");
         string sent = StreamNodes.WaitFor(publisher, "published kill").Split(' ')[^1];
         foreach (var node in others)

@@ -65,7 +65,7 @@ internal sealed class MtuCampaign(CampaignLog log, bool isIpv6, int rate, int by
         lower(run.Cluster);
         long lowered = Stopwatch.GetTimestamp();
         TimeSpan followed = WaitUntil(() => PathBytes(publisher) < option, After);
-        long sent = Last(StreamNodes.WaitFor(publisher, "published mtu"));
+        long sent = StreamNodes.LastNumber(StreamNodes.WaitFor(publisher, "published mtu"));
         TimeSpan published = Stopwatch.GetElapsedTime(lowered);
         readers.ForEach(reader => reader.Feed($"expect mtu 1 {sent}\n"));
         bool all = readers.TrueForAll(reader => StreamNodes.WaitFor(reader, "has mtu").EndsWith($" {sent} 0", StringComparison.Ordinal));
@@ -104,9 +104,7 @@ internal sealed class MtuCampaign(CampaignLog log, bool isIpv6, int rate, int by
     }
 
     private static long PathBytes(NodeProcess node) =>
-        Last(StreamNodes.Ask(node, "meter quicksilver.path.bytes", "meter quicksilver.path.bytes"));
+        StreamNodes.LastNumber(StreamNodes.Ask(node, "meter quicksilver.path.bytes", "meter quicksilver.path.bytes"));
 
-    private static double Pause(NodeProcess node) => Last(StreamNodes.Ask(node, "pause mtu", "pause mtu"));
-
-    private static long Last(string line) => long.Parse(line.Split(' ')[^1], CultureInfo.InvariantCulture);
+    private static double Pause(NodeProcess node) => StreamNodes.LongestPause(node, "mtu");
 }

@@ -17,7 +17,6 @@ internal sealed class RotationCampaign : IDisposable
     private const int Joiner = 5;
     private const int PayloadBytes = 200;
     private const double MostPause = 100;
-    private const string Removal = "is removed:";
     private static readonly int[] ReaderHosts = [3, 4];
 
     private readonly CampaignLog _log;
@@ -71,7 +70,7 @@ internal sealed class RotationCampaign : IDisposable
         _log.HoldInTime(
             pauses.Max() <= Math.Max(MostPause, before),
             string.Create(CultureInfo.InvariantCulture, $"{name}: longest pause {before:0} ms before, then {words} ms"));
-        int removals = _run.Cluster.ServiceProcess.Errors.Lines().Count(static line => line.Contains(Removal, StringComparison.Ordinal));
+        int removals = _run.Cluster.Removals.Length;
         _log.Hold(removals == 0, $"{name}: {removals} removals");
         ExpectRefused(name, old);
     }
@@ -133,9 +132,7 @@ internal sealed class RotationCampaign : IDisposable
         Write(Joiner, _secret);
     }
 
-    private static double Pause(NodeProcess node) => Last(StreamNodes.Ask(node, "pause rotation", "pause rotation"));
-
-    private static long Last(string line) => long.Parse(line.Split(' ')[^1], CultureInfo.InvariantCulture);
+    private static double Pause(NodeProcess node) => StreamNodes.LongestPause(node, "rotation");
 
     private static string NewSecret()
     {

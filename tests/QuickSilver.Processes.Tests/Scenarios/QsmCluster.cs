@@ -53,6 +53,10 @@ internal sealed class QsmCluster : IDisposable
 
     public NodeProcess ServiceProcess { get; } = null!;
 
+    /// <summary>The lines of the service's log that tell of a removal.</summary>
+    public string[] Removals =>
+        Array.FindAll(ServiceProcess.Errors.Lines(), static line => line.Contains("is removed:", StringComparison.Ordinal));
+
     public string Service => new IPEndPoint(Network.Address(1), ServicePort).ToString();
 
     /// <summary>Starts the tool on a node; it ends at the latest with the cluster.</summary>

@@ -37,6 +37,12 @@ internal sealed class StreamNodes(QsmCluster cluster, long bufferBytes = 0) : ID
         return Find(node.Output, beginning)!;
     }
 
+    /// <summary>The longest time without a message of the topic since this was last asked, in milliseconds.</summary>
+    public static double LongestPause(NodeProcess node, string topic) => LastNumber(Ask(node, $"pause {topic}", $"pause {topic}"));
+
+    /// <summary>The number with which a line ends.</summary>
+    public static long LastNumber(string line) => long.Parse(line.Split(' ')[^1], CultureInfo.InvariantCulture);
+
     public NodeProcess Node(int host)
     {
         var process = Transient(host);
