@@ -23,7 +23,7 @@ internal sealed class Desk(QuickSilverNode node, ChangingRights rights)
             case ["subscribe", var name, var guarantee, var how]:
                 var subscribing = new TopicOptions { Guarantee = Of(guarantee) };
                 var taken = await node.OpenSubscriberAsync<ReadOnlyMemory<byte>>(name, subscribing);
-                _taking[name] = new Intake(taken, withReader: how == "reader");
+                _taking[name] = new Intake(taken, withReader: how == "reader", isLate: how == "late");
                 Say.Line($"subscribed {name}");
                 break;
             case ["open", var name, var guarantee, var subscribers]:

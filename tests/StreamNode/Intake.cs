@@ -4,11 +4,13 @@ using QuickSilver;
 
 namespace StreamNode;
 
-// What one subscription gets: of each sender all numbers from 1 on, in order, each once, or told of as a gap in its place.
+// What one subscription gets: of each sender all numbers, in order, each once, or told of as a gap in its place. They begin at 1, or for
+// who comes late at any number.
 internal sealed class Intake
 {
     private readonly Lock _turn = new();
     private readonly string _name;
+    private readonly bool _isLate;
     private readonly Dictionary<NodeId, long> _last = [];
     private readonly TaskCompletionSource _mayRead = new();
     private long _delivered;
@@ -17,9 +19,9 @@ internal sealed class Intake
     private long _told;
     private (int Senders, long Count)? _expected;
 
-    public Intake(ITopicSubscriber<ReadOnlyMemory<byte>> topic, bool withReader)
+    public Intake(ITopicSubscriber<ReadOnlyMemory<byte>> topic, bool withReader, bool isLate)
     {
-        _name = topic.Name;
+        (_name, _isLate) = (topic.Name, isLate);
         if (withReader)
         {
             _ = ReadAsync(topic);
@@ -73,7 +75,7 @@ internal sealed class Intake
         lock (_turn)
         {
             NoteArrival();
-            long last = _last.GetValueOrDefault(message.Sender);
+            long last = Last(message.Sender, number);
             if (number != last + 1)
             {
                 Fault ??= $"{number} of {message.Sender} came after {last}";
@@ -89,7 +91,7 @@ internal sealed class Intake
     {
         lock (_turn)
         {
-            long last = _last.GetValueOrDefault(gap.Sender);
+            long last = Last(gap.Sender, gap.First);
             if (gap.First != last + 1)
             {
                 Fault ??= $"the gap {gap.First}-{gap.Last} of {gap.Sender} was told of after {last}";
@@ -100,6 +102,9 @@ internal sealed class Intake
             TellIfComplete();
         }
     }
+
+    private long Last(NodeId sender, long next) =>
+        _last.TryGetValue(sender, out long last) ? last : _isLate ? next - 1 : 0;
 
     private void NoteArrival()
     {

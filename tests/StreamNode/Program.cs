@@ -13,7 +13,9 @@ using StreamNode;
 // SERVICE is an address, "host", which hosts one, or "find". QS_SECURITY names a file with a secret, or with QS_AUTHORITY a certificate;
 // without it, nothing is protected. A hosted service lets the identity "pricer" alone publish, until "admit".
 //
-//   subscribe TOPIC reliable|besteffort handler|reader    "subscribed TOPIC"; a reader takes one message and then none until "read"
+//   subscribe TOPIC reliable|besteffort handler|reader|late
+//                                                         "subscribed TOPIC"; a reader takes one message and then none until "read";
+//                                                         late: a handler whose first message may have any number
 //   open TOPIC reliable|besteffort SUBSCRIBERS            "open TOPIC", when it has so many
 //   publish TOPIC COUNT BYTES                             "published TOPIC TOTAL", in the background
 //   pace TOPIC SECONDS BYTES RATE                         the same, so many a second

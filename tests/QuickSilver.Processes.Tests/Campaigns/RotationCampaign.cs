@@ -111,12 +111,13 @@ internal sealed class RotationCampaign : IDisposable
         Thread.Sleep(length);
     }
 
-    // A node comes and goes.
+    // A node comes, reads what is published from then on, and goes.
     private void Join()
     {
         // A file is looked at once a second at most.
         Thread.Sleep(TimeSpan.FromSeconds(1.2));
-        var node = _run.Transient(Joiner, "rotation reliable handler");
+        var node = _run.Transient(Joiner, "rotation reliable late");
+        StreamNodes.Ask(node, "expect rotation 1 10", "has rotation");
         node.CloseInput();
         node.ExpectExit(0);
     }
