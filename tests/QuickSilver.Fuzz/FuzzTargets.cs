@@ -1,5 +1,6 @@
 using QuickSilver.Fuzz.Control;
 using QuickSilver.Fuzz.Datagrams;
+using QuickSilver.Fuzz.Etcd;
 using QuickSilver.Fuzz.Live;
 using QuickSilver.Fuzz.Packets;
 using QuickSilver.Fuzz.Patterns;
@@ -24,6 +25,7 @@ internal static class FuzzTargets
         new JsonTarget(),
         new PatternTarget(),
         new TextTarget(),
+        new EtcdTarget(),
         new NodeTarget(),
         new ServiceTarget(),
         new ClientTarget(),

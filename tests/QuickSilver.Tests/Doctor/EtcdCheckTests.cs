@@ -96,6 +96,34 @@ public sealed class EtcdCheckTests
         Assert.Equal(["etcdctl defrag --cluster", "etcdctl alarm disarm"], finding.Remedies.Select(static one => one.Command));
     }
 
+    [Theory]
+    [InlineData(90, "ahead of")]
+    [InlineData(-90, "behind")]
+    public void A_member_whose_clock_differs_is_a_warning(int seconds, string side)
+    {
+        var member = Says(2) with { ClockOffset = TimeSpan.FromSeconds(seconds) };
+        var finding = Assert.Single(ClockCheck.OfMembers(new EtcdFacts([Says(1), member], 2)));
+        Assert.Equal(FindingStatus.Warning, finding.Status);
+        Assert.StartsWith($"The clock of 10.0.0.2 is at least 90 s {side} this host's.", finding.Text);
+        Assert.Equal([new Remedy("timedatectl set-ntp true", "10.0.0.2")], finding.Remedies);
+        Assert.Empty(ClockCheck.OfMembers(null));
+    }
+
+    // The date of an answer has seconds, and it was written at some time between question and answer.
+    [Theory]
+    [InlineData(9, 0, 9.0)]
+    [InlineData(0, 0, 0.0)]
+    [InlineData(-1, 0.1, 0.0)]
+    [InlineData(1, 1.0, 0.0)]
+    [InlineData(-9, 0, -8.0)]
+    public void Clocks_differ_by_what_the_date_of_an_answer_shows_at_least(int date, double length, double least)
+    {
+        var now = new DateTimeOffset(2026, 1, 31, 0, 0, 0, TimeSpan.Zero);
+        var offset = ClockCheck.OffsetOf(now.AddSeconds(date), now, now.AddSeconds(length));
+        Assert.Equal(TimeSpan.FromSeconds(least), offset);
+        Assert.Equal(TimeSpan.Zero, ClockCheck.OffsetOf(null, now, now));
+    }
+
     [Fact]
     public void Files_that_cannot_be_used_are_a_problem()
     {

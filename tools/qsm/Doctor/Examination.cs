@@ -50,6 +50,7 @@ internal static class Examination
         findings.AddRange(CertificateCheck.Of(
             [.. certificates, .. OfServers(answer, answers), .. election?.Certificates ?? []], DateTimeOffset.UtcNow));
         findings.AddRange(OfHost(options, answer));
+        findings.AddRange(ClockCheck.OfMembers(election));
         findings.AddRange(choice is null
             ? [Finding.NotChecked(MtuCheck.Interface, NoInterface), Finding.NotChecked(MulticastCheck.Name, NoInterface)]
             : OfNetwork(options, choice, answer, peers));

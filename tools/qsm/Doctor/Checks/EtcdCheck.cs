@@ -14,6 +14,9 @@ internal sealed record EtcdAnswer(Uri Member, string? Fault)
     // What it reports of itself, such as a store that is full.
     public IReadOnlyList<string> Alarms { get; init; } = [];
 
+    // At least, as far as the date of an answer tells, which has seconds: positive if its clock is ahead of that of this host.
+    public TimeSpan ClockOffset { get; init; }
+
     public bool Answers => Fault is null;
 }
 

@@ -85,12 +85,13 @@ internal static class EtcdReader
         limit.CancelAfter(Patience);
         try
         {
-            var status = await CallAsync(http, member, "v3/maintenance/status", EtcdJson.Default.EtcdStatus, limit.Token);
-            var list = await CallAsync(http, member, "v3/cluster/member/list", EtcdJson.Default.EtcdMemberList, limit.Token);
+            var (status, clockOffset) = await CallAsync(http, member, "v3/maintenance/status", EtcdJson.Default.EtcdStatus, limit.Token);
+            var (list, _) = await CallAsync(http, member, "v3/cluster/member/list", EtcdJson.Default.EtcdMemberList, limit.Token);
             var answer = new EtcdAnswer(member, Fault: null)
             {
                 Id = status.Header?.MemberId ?? 0,
                 HasLeader = status.Leader != 0,
+                ClockOffset = clockOffset,
                 Alarms =
                 [
                     .. (status.Errors ?? []).OfType<string>().Where(static one => !one.Contains(NoLeader, StringComparison.Ordinal))
@@ -110,15 +111,18 @@ internal static class EtcdReader
         }
     }
 
-    private static async Task<T> CallAsync<T>(
+    private static async Task<(T Answer, TimeSpan ClockOffset)> CallAsync<T>(
         HttpClient http, Uri member, string path, JsonTypeInfo<T> type, CancellationToken cancellationToken)
     {
         using var content = new ByteArrayContent("{}"u8.ToArray());
         content.Headers.ContentType = new MediaTypeHeaderValue("application/json");
+        var asked = DateTimeOffset.UtcNow;
         using var response = await http.PostAsync(new Uri(member, path), content, cancellationToken);
+        var answered = DateTimeOffset.UtcNow;
         byte[] answer = await response.Content.ReadAsByteArrayAsync(cancellationToken);
         return response.IsSuccessStatusCode
-            ? JsonSerializer.Deserialize(answer, type) ?? throw new JsonException("The answer is null.")
+            ? (JsonSerializer.Deserialize(answer, type) ?? throw new JsonException("The answer is null."),
+                ClockCheck.OffsetOf(response.Headers.Date, asked, answered))
             : throw new HttpRequestException(EtcdConnections.InWords(member, response.StatusCode, answer));
     }
 }
