@@ -3,6 +3,7 @@ using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Tests.Infrastructure;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Client.Hosting;
+using QuickSilver.Membership.Client.Watching;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Service;
 using QuickSilver.Membership.Tests.Infrastructure;

@@ -1,3 +1,4 @@
+using QuickSilver.Membership.Client.Watching;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Replies;
@@ -138,7 +139,7 @@ public sealed class TopicListTests
         Assert.Single(Ask().Topics);
     }
 
-    private Client.ClusterTopics Ask(string name = "", ulong after = 0)
+    private ClusterTopics Ask(string name = "", ulong after = 0)
     {
         var observer = new FakeObserver(_cluster.World, FakeCluster.EndPoint, seed: 1000 + _asked++).AskTopics(name, after);
         _cluster.Run(0.2);

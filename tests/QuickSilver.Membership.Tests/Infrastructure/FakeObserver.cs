@@ -1,6 +1,7 @@
 using System.Net;
 using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Client.Watching;
 
 namespace QuickSilver.Membership.Tests.Infrastructure;
 

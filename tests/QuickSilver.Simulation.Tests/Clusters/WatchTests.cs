@@ -1,5 +1,6 @@
 using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Client.Watching;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Simulation.Machines;
 

@@ -1,5 +1,5 @@
 using System.Net;
-using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Client.Watching;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Signs;
 using QuickSilver.Membership.Views;

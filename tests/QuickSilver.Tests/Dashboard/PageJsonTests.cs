@@ -1,5 +1,6 @@
 using System.Text;
 using System.Text.Json;
+using QuickSilver.Membership.Client.Watching;
 using QuickSilver.Membership.Signs;
 using QuickSilver.Tool.Dashboard;
 using QuickSilver.Tool.Top;
@@ -87,7 +88,7 @@ public sealed class PageJsonTests
         Assert.Equal([Cluster.Name(2), Cluster.Name(3)], _departures.Look(Cluster.At(3)).Select(one => one.Node));
     }
 
-    private static Membership.Client.NodeReport Up(ulong id) => Cluster.Told(id, new NodeSigns());
+    private static NodeReport Up(ulong id) => Cluster.Told(id, new NodeSigns());
 
     private static PageSigns Of(ClusterTables tables) => new(TopReport.Of(tables), HistoryPoint.Of(tables), Waits.Of(tables), []);
 }

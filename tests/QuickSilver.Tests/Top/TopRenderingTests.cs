@@ -1,6 +1,6 @@
 using System.Net;
 using System.Text.Json;
-using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Client.Watching;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Signs;
 using QuickSilver.Membership.Views;

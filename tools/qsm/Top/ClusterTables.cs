@@ -1,5 +1,5 @@
 using System.Net;
-using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Client.Watching;
 
 namespace QuickSilver.Tool.Top;
 

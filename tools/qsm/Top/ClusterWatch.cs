@@ -6,7 +6,7 @@ using QuickSilver.Composition;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
 using QuickSilver.Core.Security.Identities;
-using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Client.Watching;
 using QuickSilver.Tool.Sessions;
 
 namespace QuickSilver.Tool.Top;

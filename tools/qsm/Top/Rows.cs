@@ -1,4 +1,4 @@
-using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Client.Watching;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Signs;
 

@@ -2,6 +2,7 @@ using System.Net;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Flow;
+using QuickSilver.Membership.Client.Watching;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol;
 

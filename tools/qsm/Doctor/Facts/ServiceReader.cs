@@ -2,7 +2,7 @@ using System.Collections.Immutable;
 using System.Net;
 using System.Net.Sockets;
 using QuickSilver.Core.Security.Identities;
-using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Client.Watching;
 using QuickSilver.Tool.Doctor.Checks;
 using QuickSilver.Tool.Sessions;
 using QuickSilver.Tool.Top;

@@ -1,6 +1,6 @@
 using System.Net;
 using QuickSilver.Core.Security.Identities;
-using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Client.Watching;
 using QuickSilver.Tool.Sessions;
 using QuickSilver.Tool.Top;
 

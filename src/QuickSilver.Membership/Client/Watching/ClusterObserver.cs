@@ -11,15 +11,12 @@ using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Signs;
 
-namespace QuickSilver.Membership.Client;
+namespace QuickSilver.Membership.Client.Watching;
 
 // Watches a cluster through its membership service, without being a node of it: asks when it is told to, and passes each answer on when it
 // is whole. What comes is not trusted: the service may be anything that listens at that address.
 internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
 {
-    /// <summary>The nodes of which one answer may tell.</summary>
-    public const int MostNodes = 65_536;
-
     /// <summary>How long a connection, or an answer, may take. The service gives nodes a second to answer.</summary>
     public static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
 
@@ -27,6 +24,7 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
     private readonly DiscoveryContext _discovery;
     private readonly string _cluster;
     private readonly IClusterSignsReader _reader;
+    private readonly ClusterAnswers _answers;
     private readonly ControlBuffer _buffer = new();
     private readonly Alarm _deadline;
     private readonly ImmutableArray<IPEndPoint> _servers;
@@ -46,12 +44,6 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
     private bool _isOver;
     // A server has said so since the last answer.
     private bool _standsBy;
-    // The answer that is coming; null while there is none.
-    private ClusterSignsMessage? _header;
-    private readonly List<NodeReport> _nodes = [];
-    // The same of topics.
-    private TopicListMessage? _list;
-    private readonly List<ListedTopicMessage> _topics = [];
 
     /// <param name="environment">The environment of a core thread; all calls are made on it.</param>
     /// <param name="servers">Servers of the service, tried in turn; none: it is looked for on the network.</param>
@@ -72,6 +64,7 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
         _cluster = cluster;
         _discovery = new DiscoveryContext(environment, discovery, cluster, new ClientCounters(), logger);
         _reader = reader;
+        _answers = new ClusterAnswers(reader, OnWhole);
         _deadline = new Alarm(OnDeadline);
     }
 
@@ -204,10 +197,7 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
         var stream = _stream;
         _stream = null;
         stream?.Close();
-        _header = null;
-        _nodes.Clear();
-        _list = null;
-        _topics.Clear();
+        _answers.Clear();
         _environment.Schedule(_deadline, Patience);
         Connect(successor ?? NextServer());
         return true;
@@ -311,13 +301,13 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
         switch (kind)
         {
             case ControlMessageKind.ClusterSigns when ControlFrame.TryRead<ClusterSignsMessage>(body, out var header, out fault):
-                return Begin(header);
+                return _answers.Begin(header);
             case ControlMessageKind.MemberSigns when ControlFrame.TryRead<MemberSignsMessage>(body, out var node, out fault):
-                return Add(node);
+                return _answers.Add(node);
             case ControlMessageKind.TopicList when ControlFrame.TryRead<TopicListMessage>(body, out var list, out fault):
-                return Begin(list);
+                return _answers.Begin(list);
             case ControlMessageKind.ListedTopic when ControlFrame.TryRead<ListedTopicMessage>(body, out var topic, out fault):
-                return Add(topic);
+                return _answers.Add(topic);
             case ControlMessageKind.Refused when ControlFrame.TryRead(body, kind, ReasonMessage.Read, out var refused, out fault):
                 End(refused.Reason, isRefusal: true);
                 return null;
@@ -334,85 +324,6 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
             default:
                 // A newer service's message is skipped.
                 return fault is null ? null : $"invalid message of kind {kind}: {fault}";
-        }
-    }
-
-    private string? Begin(ClusterSignsMessage header)
-    {
-        if (_header is not null || header.Told > MostNodes)
-        {
-            return _header is null ? $"it tells of {header.Told} nodes; the limit is {MostNodes}" : "an answer begins within another";
-        }
-
-        _header = header;
-        CompleteIfWhole();
-        return null;
-    }
-
-    private string? Add(MemberSignsMessage node)
-    {
-        if (_header is null)
-        {
-            return "it tells of a node outside of an answer";
-        }
-
-        NodeSigns? signs = null;
-        string? fault = null;
-        if (node.Outcome == SignsOutcome.Told
-            && !ControlFrame.TryRead<int, NodeSigns>(node.Signs, 0, static (bytes, _) => NodeSigns.Read(bytes), out signs, out fault))
-        {
-            fault = $"invalid vital signs: {fault}";
-        }
-
-        _nodes.Add(new NodeReport(node, signs, fault));
-        CompleteIfWhole();
-        return null;
-    }
-
-    private string? Begin(TopicListMessage list)
-    {
-        if (_list is not null || list.Told > TopicListMessage.MostTopics)
-        {
-            return _list is null
-                ? $"it tells of {list.Told} topics; the limit is {TopicListMessage.MostTopics}"
-                : "a list of topics begins within another";
-        }
-
-        _list = list;
-        CompleteIfWhole();
-        return null;
-    }
-
-    private string? Add(ListedTopicMessage topic)
-    {
-        if (_list is null)
-        {
-            return "it tells of a topic outside of a list";
-        }
-
-        _topics.Add(topic);
-        CompleteIfWhole();
-        return null;
-    }
-
-    private void CompleteIfWhole()
-    {
-        if (_list is { } list && _topics.Count == list.Told)
-        {
-            var topics = new ClusterTopics(list, [.. _topics]);
-            _list = null;
-            _topics.Clear();
-            OnWhole();
-            _reader.OnTopics(topics);
-        }
-
-        if (_header is { } header && _nodes.Count == header.Told)
-        {
-            var answer = new ClusterSigns(header, [.. _nodes]);
-            _header = null;
-            _nodes.Clear();
-            OnWhole();
-            _reader.OnAnswer(answer);
         }
     }
 

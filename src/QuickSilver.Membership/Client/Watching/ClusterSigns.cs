@@ -1,7 +1,7 @@
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Signs;
 
-namespace QuickSilver.Membership.Client;
+namespace QuickSilver.Membership.Client.Watching;
 
 // One answer to an observer.
 internal sealed record ClusterSigns(ClusterSignsMessage Service, IReadOnlyList<NodeReport> Nodes);

@@ -1,0 +1,108 @@
+using QuickSilver.Membership.Protocol;
+using QuickSilver.Membership.Protocol.Replies;
+using QuickSilver.Membership.Signs;
+
+namespace QuickSilver.Membership.Client.Watching;
+
+// Puts together what a service tells of a cluster: a header that says how many follow, and then these, one by one. The methods return null,
+// or what is wrong with what came. The callback comes before the reader is told: the reader may ask again.
+internal sealed class ClusterAnswers(IClusterSignsReader reader, Action onWhole)
+{
+    /// <summary>The nodes of which one answer may tell.</summary>
+    public const int MostNodes = 65_536;
+
+    // The answer that is coming; null while there is none.
+    private ClusterSignsMessage? _header;
+    private readonly List<NodeReport> _nodes = [];
+    // The same of topics.
+    private TopicListMessage? _list;
+    private readonly List<ListedTopicMessage> _topics = [];
+
+    public string? Begin(ClusterSignsMessage header)
+    {
+        if (_header is not null || header.Told > MostNodes)
+        {
+            return _header is null ? $"it tells of {header.Told} nodes; the limit is {MostNodes}" : "an answer begins within another";
+        }
+
+        _header = header;
+        CompleteIfWhole();
+        return null;
+    }
+
+    public string? Add(MemberSignsMessage node)
+    {
+        if (_header is null)
+        {
+            return "it tells of a node outside of an answer";
+        }
+
+        NodeSigns? signs = null;
+        string? fault = null;
+        if (node.Outcome == SignsOutcome.Told
+            && !ControlFrame.TryRead<int, NodeSigns>(node.Signs, 0, static (bytes, _) => NodeSigns.Read(bytes), out signs, out fault))
+        {
+            fault = $"invalid vital signs: {fault}";
+        }
+
+        _nodes.Add(new NodeReport(node, signs, fault));
+        CompleteIfWhole();
+        return null;
+    }
+
+    public string? Begin(TopicListMessage list)
+    {
+        if (_list is not null || list.Told > TopicListMessage.MostTopics)
+        {
+            return _list is null
+                ? $"it tells of {list.Told} topics; the limit is {TopicListMessage.MostTopics}"
+                : "a list of topics begins within another";
+        }
+
+        _list = list;
+        CompleteIfWhole();
+        return null;
+    }
+
+    public string? Add(ListedTopicMessage topic)
+    {
+        if (_list is null)
+        {
+            return "it tells of a topic outside of a list";
+        }
+
+        _topics.Add(topic);
+        CompleteIfWhole();
+        return null;
+    }
+
+    /// <summary>Forgets what has come of an answer.</summary>
+    public void Clear()
+    {
+        _header = null;
+        _nodes.Clear();
+        _list = null;
+        _topics.Clear();
+    }
+
+    private void CompleteIfWhole()
+    {
+        if (_list is { } list && _topics.Count == list.Told)
+        {
+            var topics = new ClusterTopics(list, [.. _topics]);
+            _list = null;
+            _topics.Clear();
+            onWhole();
+            reader.OnTopics(topics);
+        }
+
+        if (_header is { } header && _nodes.Count == header.Told)
+        {
+            var answer = new ClusterSigns(header, [.. _nodes]);
+            _header = null;
+            _nodes.Clear();
+            onWhole();
+            reader.OnAnswer(answer);
+        }
+    }
+}
