@@ -1,6 +1,8 @@
+using System.Collections.Concurrent;
 using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Membership.Service.Stores;
 using QuickSilver.Processes.Tests.Scenarios;
+using QuickSilver.Tests.Infrastructure;
 using QuickSilver.Tool.Etcd;
 
 namespace QuickSilver.Membership.Tests.Stores;
@@ -62,6 +64,37 @@ public sealed class EtcdMembershipStoreTests(EtcdMembershipStoreTests.Server ser
         await next.ReleaseAsync();
     }
 
+    // The process was stopped between etcd's answer and what follows from it.
+    [SkippableFact]
+    public async Task A_server_that_stood_still_since_its_number_was_put_goes_on_with_it_only_if_it_still_leads()
+    {
+        var posted = new ConcurrentQueue<Action>();
+        var term = (await TryAcquireAsync("first", posted.Enqueue))!;
+        int claimed = 0;
+        term.Claim(1, () => claimed++);
+        await Patience.Until(() => !posted.IsEmpty);
+        await Patience.Until(() => !term.IsHeld);
+        RunAll();
+        Assert.Equal(0, claimed);
+        await Patience.Until(() => !posted.IsEmpty);
+
+        var keeping = term.KeepAsync(CancellationToken.None);
+        Assert.Equal("its lease has ended", await keeping.WaitAsync(TimeSpan.FromSeconds(30)));
+        await term.EndAsync();
+        RunAll();
+        await Task.Delay(TimeSpan.FromMilliseconds(300));
+        RunAll();
+        Assert.Equal((0, 0), (claimed, posted.Count));
+
+        void RunAll()
+        {
+            while (posted.TryDequeue(out var action))
+            {
+                action();
+            }
+        }
+    }
+
     // Nobody else may change the number; somebody who restores or deletes it takes nobody's lead for good.
     [SkippableFact]
     public async Task A_server_whose_number_was_changed_by_another_ends_its_term()
@@ -76,7 +109,10 @@ public sealed class EtcdMembershipStoreTests(EtcdMembershipStoreTests.Server ser
         await term.ReleaseAsync();
     }
 
-    private protected override async Task<IMembershipStore?> TryAcquireAsync(string server)
+    private protected override async Task<IMembershipStore?> TryAcquireAsync(string server) =>
+        await TryAcquireAsync(server, static action => action());
+
+    private async Task<EtcdTerm?> TryAcquireAsync(string server, Action<Action> post)
     {
         Skip.If(EtcdServer.Missing is not null, EtcdServer.Missing);
         _client ??= new EtcdClient(new EtcdAccess([Etcd]), NullLogger.Instance);
@@ -85,7 +121,7 @@ public sealed class EtcdMembershipStoreTests(EtcdMembershipStoreTests.Server ser
             try
             {
                 return await EtcdTerm.TryAcquireAsync(
-                    new EtcdCluster(_client, _cluster), server, static action => action(), NullLogger.Instance, CancellationToken.None);
+                    new EtcdCluster(_client, _cluster), server, post, NullLogger.Instance, CancellationToken.None);
             }
             catch (EtcdUnavailableException) when (i < MostAttempts)
             {

@@ -162,7 +162,7 @@ internal sealed class EtcdTerm : IMembershipStore
                     if (last == configuration)
                     {
                         _claimed = configuration;
-                        _post(onClaimed);
+                        Tell(onClaimed);
                     }
                     else if (last is not null)
                     {
@@ -177,6 +177,33 @@ internal sealed class EtcdTerm : IMembershipStore
                     await Task.Delay(Retry, _ended);
                 }
             }
+        }
+        catch (OperationCanceledException)
+        {
+            // The term is over.
+        }
+    }
+
+    // Between etcd's answer and this call, the process may have stood still until its lease was over. So the service goes on with the
+    // number only while the term is sure; in doubt it waits.
+    private void Tell(Action onClaimed) => _post(() =>
+    {
+        if (IsHeld)
+        {
+            onClaimed();
+        }
+        else
+        {
+            _ = TellLaterAsync(onClaimed);
+        }
+    });
+
+    private async Task TellLaterAsync(Action onClaimed)
+    {
+        try
+        {
+            await Task.Delay(Retry, _ended);
+            Tell(onClaimed);
         }
         catch (OperationCanceledException)
         {

@@ -127,9 +127,9 @@ internal sealed class ServersCampaign
         long woken = Stopwatch.GetTimestamp();
         ServersRig.Await("the server that woke to stand by", () => old.DeposedAt > woken || !old.Leads);
         Thread.Sleep(BetweenKills);
-        int changed = old.Configurations.Count(one => one.At > woken && one.At < old.DeposedAt);
+        int changed = old.Configurations.Count - made;
         _judge.Say($"  the server that woke made {changed} configurations and removed {old.Removals - removals} nodes");
-        if (changed > 0 || old.Removals > removals || old.Configurations.Count > made)
+        if (changed > 0 || old.Removals > removals)
         {
             _judge.Miss("a server that woke changed something");
         }
