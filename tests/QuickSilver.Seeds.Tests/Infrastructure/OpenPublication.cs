@@ -111,7 +111,7 @@ internal sealed class OpenPublication : IMessageFeed<ReadOnlyMemory<byte>>
         {
             Accepted++;
             AwaitingStable++;
-            _cluster.Watch(AwaitStableAsync(payload));
+            _cluster.Watch(() => AwaitStableAsync(payload));
             return true;
         }
 
@@ -189,11 +189,19 @@ internal sealed class OpenPublication : IMessageFeed<ReadOnlyMemory<byte>>
 
     private async Task DrainAsync()
     {
-        bool isDrained = await Endpoint.DrainAsync(_habits!.UpTo(TimeSpan.FromSeconds(2)));
-        if (isDrained && (Taken != Accepted || AwaitingStable > 0 || _stable < _given))
+        if (await Endpoint.DrainAsync(_habits!.UpTo(TimeSpan.FromSeconds(2))))
+        {
+            // Who waited for a message to be stable goes on in an event of its own.
+            _cluster.Simulation.After(TimeSpan.Zero, RequireDrained);
+        }
+    }
+
+    private void RequireDrained()
+    {
+        if (Taken != Accepted || AwaitingStable > 0 || _stable < _given)
         {
             string waits = $"{Accepted} accepted, {Taken} sent, {AwaitingStable + _given - _stable} not stable";
-            throw new InvalidOperationException($"An endpoint of {Topic} said that it is drained: {waits}.");
+            Fail($"An endpoint of {Topic} said that it is drained: {waits}.");
         }
     }
 
@@ -202,9 +210,11 @@ internal sealed class OpenPublication : IMessageFeed<ReadOnlyMemory<byte>>
     {
         if (!holds)
         {
-            _cluster.Watch(Task.FromException(new InvalidOperationException($"The feed of {Topic} was told that {told}.")));
+            Fail($"The feed of {Topic} was told that {told}.");
         }
     }
+
+    private void Fail(string sentence) => _cluster.Watch(Task.FromException(new InvalidOperationException(sentence)));
 
     private bool TryFeed(ReadOnlyMemory<byte> payload)
     {

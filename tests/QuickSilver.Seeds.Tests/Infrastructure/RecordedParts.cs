@@ -41,6 +41,8 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
 
     public TaskCreationOptions Completions => parts.Completions;
 
+    public bool ResumesInContext => parts.ResumesInContext;
+
     public bool HasBegun { get; private set; }
 
     public NodeKey Key => HasBegun ? parts.Membership.Self : default;

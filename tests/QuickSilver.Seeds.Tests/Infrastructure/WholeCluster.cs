@@ -69,6 +69,7 @@ internal sealed class WholeCluster : IDisposable
     private readonly List<WholeNode> _nodes = [];
     private readonly List<Exception> _faults = [];
     private readonly SeededRandom _random;
+    private readonly ScenarioContext _scenario;
     private readonly ProtocolOptions _options;
     private readonly ProtocolOptions _otherOptions;
     private readonly Strangers? _strangers;
@@ -98,6 +99,7 @@ internal sealed class WholeCluster : IDisposable
         Simulation = new SimulatedMachines(
             new SimulationOptions { Seed = seed, Epoch = setup.Epoch, Link = setup.Link, PoolBytes = setup.PoolBytes });
         _random = SeededRandom.Derive(seed, purpose: 7, owner: 0);
+        _scenario = new ScenarioContext(Simulation.Time, Escapes);
         IsOne = !setup.IsEmbedded;
         if (!setup.IsEmbedded)
         {
@@ -444,6 +446,9 @@ internal sealed class WholeCluster : IDisposable
         CancellationToken.None,
         TaskContinuationOptions.OnlyOnFaulted | TaskContinuationOptions.ExecuteSynchronously,
         TaskScheduler.Default);
+
+    /// <summary>The same of what would go on in the thread pool outside of a simulation, as a publisher that waits for room does.</summary>
+    internal void Watch(Func<Task> begin) => _scenario.Run(_ => Watch(begin()), null);
 
     /// <summary>A process that cannot go on ends, and is started again a moment later.</summary>
     internal void RestartSoon(SimulatedMachine machine) =>
