@@ -51,6 +51,9 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
     /// <summary>Begins a run, which the sender sent under this configuration.</summary>
     public void Begin(long since, long configuration) => _waiting.BegunAt = since != 0 ? since : -configuration;
 
+    /// <summary>What comes next is of another run, even if the two have been together all the time.</summary>
+    public void EndRun() => _waiting.BegunAt = long.MaxValue;
+
     /// <summary>
     /// The sender may have sent before this node knew it. In that case the two were together no later than the run began.
     /// </summary>

@@ -11,11 +11,19 @@ namespace QuickSilver.Multicast.Ordering;
 // knows who it is. They are held until it is announced. What a sender that was removed has sent still comes from others too, so who it was
 // is remembered for a while.
 //
+// The service names the identities that are in its cluster. A sender that is in none of this node, because it is away in another one or was
+// removed, has not lost its right by that: what it sent before still counts, and its run ends with a gap if it comes back.
+//
 // Invariant: a run that has begun in order is of a sender with the right, or of one that had it when its messages came.
 internal sealed partial class TopicReceiver
 {
+    // As many as a topic may name.
+    private const int MostFormer = 1 << 16;
+
     // The identities that may publish; null: everybody may.
     private HashSet<ulong>? _publishers;
+    // Those that the service named before and does not name now; null: none.
+    private HashSet<ulong>? _former;
     private int _unproven;
 
     /// <summary>
@@ -27,7 +35,7 @@ internal sealed partial class TopicReceiver
     {
         if (publishers.IsDefault)
         {
-            _publishers = null;
+            (_publishers, _former) = (null, null);
             return;
         }
 
@@ -36,13 +44,22 @@ internal sealed partial class TopicReceiver
             return;
         }
 
+        var before = _publishers;
         _publishers = [.. publishers];
+        KeepFormer(before);
         for (int i = _senders?.Count - 1 ?? -1; i >= 0; i--)
         {
             var order = _senders![i];
             if (MayPublish(order.Sender) == false && !order.IsBlocked)
             {
+                bool hasBegun = !order.IsUnproven;
                 Drop(order);
+                if (hasBegun)
+                {
+                    // If it has the right again, what is missing in between is a gap.
+                    order.EndRun();
+                    (_departed ??= new DepartedSenders()).Add(order);
+                }
             }
         }
     }
@@ -60,9 +77,25 @@ internal sealed partial class TopicReceiver
         }
     }
 
+    private void KeepFormer(HashSet<ulong>? before)
+    {
+        if (before is null)
+        {
+            return;
+        }
+
+        _former ??= [];
+        _former.UnionWith(before);
+        _former.ExceptWith(_publishers!);
+        if (_former.Count is 0 or > MostFormer)
+        {
+            _former = null;
+        }
+    }
+
     // Null: it is not known who it is.
-    private bool? MayPublish(NodeKey sender) =>
-        _node.Context.Directory.IdentityOf(sender) is { } identity ? _publishers!.Contains(identity) : null;
+    private bool? MayPublish(NodeKey sender) => _node.Context.Directory.IdentityOf(sender) is not { } identity ? null
+        : _publishers!.Contains(identity) || (_former?.Contains(identity) == true && !_node.Context.Directory.Contains(sender));
 
     private bool IsUnproven(NodeKey sender)
     {

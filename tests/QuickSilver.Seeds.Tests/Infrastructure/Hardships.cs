@@ -111,6 +111,9 @@ internal static class HardshipTable
     /// <summary>Those that QS_ALSO names: every seed meets them besides what it draws.</summary>
     public static Hardships Also => Named("QS_ALSO") ?? Hardships.None;
 
+    /// <summary>Those that QS_ONLY names: of many seeds, only those are run that draw all of them.</summary>
+    public static Hardships Only => Named("QS_ONLY") ?? Hardships.None;
+
     public static Hardships Draw(ulong seed)
     {
         if (SeededRandomOf(seed, 0).Chance(ShareWithout))

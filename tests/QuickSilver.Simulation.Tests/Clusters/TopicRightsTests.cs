@@ -74,6 +74,46 @@ public sealed class TopicRightsTests
         }
     }
 
+    // Its own service names who may publish of those that are in its cluster, and the publisher is in another one meanwhile.
+    [Fact]
+    public void A_subscriber_that_was_alone_under_a_service_of_its_own_is_told_what_it_missed()
+    {
+        foreach (ulong seed in new ulong[] { 1, 2, 3 })
+        {
+            using var cluster = Start(seed, identity: "pricer 2", placement: MembershipPlacement.Embedded);
+            var reading = cluster.RunUntilCompleted(cluster.Nodes[1].Node.OpenSubscriberAsync<string>(Topic));
+            var got = new List<string>();
+            var gaps = new List<GapNotice>();
+            reading.SubscribeInline((in message) => got.Add(message.Value), gaps.Add);
+            var publishing = cluster.RunUntilCompleted(cluster.Nodes[0].Node.OpenPublisherAsync<string>(Topic));
+            cluster.RunUntilCompleted(publishing.WaitForSubscribersAsync(1));
+            Publish("together");
+
+            cluster.Network.Partition([1], [0, 2]);
+            AwaitMembers(node: 1, 1);
+            AwaitMembers(node: 0, 2);
+            Publish("apart");
+            cluster.Network.Heal();
+            AwaitMembers(node: 1, 3);
+            AwaitMembers(node: 0, 3);
+            cluster.RunUntilCompleted(publishing.WaitForSubscribersAsync(1));
+            Publish("together again");
+
+            Assert.Equal(["together", "together again"], got);
+            Assert.Equal((2, 2), (Assert.Single(gaps).First, gaps[0].Last));
+            Assert.Equal(0, MulticastOf(cluster.Nodes[1]).Counters.MessagesWithoutRight);
+
+            void AwaitMembers(int node, int members) => cluster.Eventually(
+                $"{members} members at {node}", () => cluster.Nodes[node].Node.Status.Members == members, TimeSpan.FromSeconds(60));
+
+            void Publish(string message)
+            {
+                cluster.RunUntilCompleted(publishing.PublishAsync(message));
+                cluster.Run(TimeSpan.FromSeconds(1));
+            }
+        }
+    }
+
     [Fact]
     public void A_right_that_is_denied_denies_nothing_that_is_asked_for_at_the_same_time()
     {
@@ -106,13 +146,14 @@ public sealed class TopicRightsTests
         return got;
     }
 
-    private SimulatedCluster Start(ulong seed, int? later = null, string identity = "liar")
+    private SimulatedCluster Start(
+        ulong seed, int? later = null, string identity = "liar", MembershipPlacement placement = MembershipPlacement.Dedicated)
     {
         var cluster = new SimulatedCluster(new SimulationOptions
         {
             Nodes = 3,
             Seed = seed,
-            Membership = MembershipPlacement.Dedicated,
+            Membership = placement,
             NodeOptions = new QuickSilverOptions { Service = { Rights = _rights } },
         });
         string[] identities = ["pricer", "reader", identity];
