@@ -56,6 +56,7 @@ internal sealed class ReplicatedService : IElectionObserver, IAsyncDisposable
                 service._server = new ElectedServer(service._environment, protocols.Service, refusals, logger, listen));
             var election = new EtcdElection(new EtcdCluster(client, options.Cluster), service.LocalEndPoint, service, logger);
             service._election = Task.Run(() => election.RunAsync(service._end.Token));
+            _ = Task.Run(TakeoverCode.Compile);
             return service;
         }
         catch (Exception exception) when (exception is not OperationCanceledException)
