@@ -4,6 +4,7 @@ using System.Diagnostics;
 using System.Globalization;
 using System.Text.Json;
 using QuickSilver;
+using StreamNode;
 
 namespace ChurnNode;
 
@@ -16,6 +17,7 @@ internal static class Stayer
     private const int PayloadBytes = 100;
     private const int SideRate = 20;
     private static readonly TimeSpan StableLimit = TimeSpan.FromMinutes(1);
+    private static readonly TimeSpan Stalled = TimeSpan.FromSeconds(2);
 
     public static async Task<int> RunAsync(QuickSilverOptions options, int stayers, int index, int rate)
     {
@@ -36,6 +38,7 @@ internal static class Stayer
         using var stop = new CancellationTokenSource();
         using var end = new CancellationTokenSource();
         var saying = SayAsync(says, end.Token);
+        var watching = WatchAsync(node, streams, says, stop.Token);
         await Console.In.ReadLineAsync();
         var sending = Task.Factory.StartNew(() => Send(steady, rate, stop.Token), TaskCreationOptions.LongRunning);
         var sendingBeside = Task.Factory.StartNew(() => Send(side, SideRate, stop.Token), TaskCreationOptions.LongRunning);
@@ -49,6 +52,7 @@ internal static class Stayer
         bool isStable = await node.DrainAsync(StableLimit);
         Console.Out.WriteLine(string.Create(CultureInfo.InvariantCulture, $"sent {sent}"));
         await Console.In.ReadLineAsync();
+        await watching;
         await end.CancelAsync();
         await saying;
         var steadies = new List<SteadyReport>();
@@ -86,6 +90,24 @@ internal static class Stayer
         }
 
         return sent;
+    }
+
+    // What this node knows of why a stream has stopped: STALLED STAYER SECONDS, what it has dropped so far, and its status. Each second.
+    private static async Task WatchAsync(
+        QuickSilverNode node, List<SteadyStream> streams, ConcurrentQueue<string> says, CancellationToken stop)
+    {
+        while (!stop.IsCancellationRequested)
+        {
+            await Task.Delay(TimeSpan.FromSeconds(1), stop).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            if (streams.MaxBy(static stream => stream.Silence) is { } longest && longest.Silence > Stalled)
+            {
+                string dropped = Meters.Read("quicksilver.packets.dropped");
+                string reasons = string.Join("; ", node.Status.Reasons.Select(static reason => reason.Kind.ToString()));
+                string what = $"dropped {dropped} repairs {node.GetCounters().Repairs} {reasons}";
+                says.Enqueue(string.Create(
+                    CultureInfo.InvariantCulture, $"stalled {longest.Stayer} {longest.Silence.TotalSeconds:F1} {what}"));
+            }
+        }
     }
 
     private static async Task SayAsync(ConcurrentQueue<string> says, CancellationToken end)

@@ -31,6 +31,11 @@ internal sealed class SteadyStream
     public static async Task<SteadyStream> OpenAsync(QuickSilverNode node, int stayer, ConcurrentQueue<string> says) =>
         new(await node.OpenSubscriberAsync<ReadOnlyMemory<byte>>(Topics.Steady(stayer)), stayer, says);
 
+    public int Stayer => _stayer;
+
+    /// <summary>For how long nothing has come; zero before the first message. From any thread.</summary>
+    public TimeSpan Silence => Volatile.Read(ref _lastAt) is > 0 and var at ? Stopwatch.GetElapsedTime(at) : TimeSpan.Zero;
+
     public async Task<SteadyReport> CloseAsync()
     {
         await _topic.DisposeAsync();
@@ -52,7 +57,8 @@ internal sealed class SteadyStream
             _says.Enqueue(string.Create(CultureInfo.InvariantCulture, $"pause {_stayer} {gap:F1} {now}"));
         }
 
-        (_last, _lastAt) = (number, now);
+        _last = number;
+        Volatile.Write(ref _lastAt, now);
         _received++;
     }
 }

@@ -22,6 +22,7 @@ internal sealed partial class Member : LoggedProcess
     private readonly object _lock = new();
     private readonly List<Silence> _silences = [];
     private readonly List<Silence> _standstills = [];
+    private readonly List<string> _stalls = [];
     private readonly string _name;
     private bool _isReady;
     private long? _sent;
@@ -50,6 +51,14 @@ internal sealed partial class Member : LoggedProcess
     /// <summary>When this process stood still as a whole, as it told itself: for its collector, its compiler, or the machine.</summary>
     public IReadOnlyList<Silence> Standstills => Read(() => _standstills.ToArray());
 
+    /// <summary>What it has said since this was last asked of streams that have stopped.</summary>
+    public IReadOnlyList<string> TakeStalls() => Read(() =>
+    {
+        string[] stalls = [.. _stalls];
+        _stalls.Clear();
+        return stalls;
+    });
+
     protected override void OnOutput(string line, long at)
     {
         string[] words = line.Split(' ');
@@ -66,6 +75,9 @@ internal sealed partial class Member : LoggedProcess
                         int.Parse(words[1], CultureInfo.InvariantCulture),
                         double.Parse(words[2], CultureInfo.InvariantCulture),
                         long.Parse(words[3], CultureInfo.InvariantCulture)));
+                    break;
+                case "stalled":
+                    _stalls.Add(line);
                     break;
                 case "sent":
                     _sent = long.Parse(words[1], CultureInfo.InvariantCulture);

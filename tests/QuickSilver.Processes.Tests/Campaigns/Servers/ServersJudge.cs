@@ -247,5 +247,13 @@ internal sealed class ServersJudge(ServersRig rig, TextWriter output)
                 Say($"  {told}{(cause.Receiver is null ? "" : $" ({cause.Receiver})")}");
             }
         }
+
+        foreach (var member in rig.Stayers)
+        {
+            foreach (string stall in member.TakeStalls())
+            {
+                Say($"  node {member.Node}: {stall}");
+            }
+        }
     }
 }
