@@ -78,7 +78,8 @@ internal sealed class EtcdTarget : FuzzTarget
             {
                 expect(answer);
             }
-        });
+        }
+    );
 
     private static void ReadStream(byte[] bytes)
     {
