@@ -133,8 +133,8 @@ internal static class PlantedBugList
             "if (_publishers is not null && MayPublish(stream.Sender) == false)",
             "if (_publishers is { Count: 0 } && MayPublish(stream.Sender) == false)"),
         new("a sender that is not announced yet has no right", Ordering + "TopicReceiver.Rights.cs",
-            "is { } identity ? _publishers!.Contains(identity) : null;",
-            "is { } identity && _publishers!.Contains(identity);")
+            "IdentityOf(sender) is not { } identity ? null",
+            "IdentityOf(sender) is not { } identity ? false")
         {
             Hardships = "Sealed,SeveralServers,Rights",
         },
