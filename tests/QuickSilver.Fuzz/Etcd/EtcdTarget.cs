@@ -1,3 +1,4 @@
+using System.Text;
 using System.Text.Json;
 using System.Text.Json.Serialization.Metadata;
 using QuickSilver.Tool.Etcd;
@@ -52,7 +53,7 @@ internal sealed class EtcdTarget : FuzzTarget
     public override IReadOnlyList<Type> Decoders { get; } = [typeof(EtcdJson)];
 
     public override IEnumerable<Seed> Seeds() =>
-        Answers.Select(static (answer, index) => new Seed(answer.Name, [(byte)index, .. System.Text.Encoding.UTF8.GetBytes(answer.Text)]));
+        Answers.Select(static (answer, index) => new Seed(answer.Name, [(byte)index, .. Encoding.UTF8.GetBytes(answer.Text)]));
 
     public override void Run(ReadOnlySpan<byte> input)
     {

@@ -13,8 +13,7 @@ internal static class ClockCheck
     private static readonly DateTimeOffset Earliest = new(2025, 1, 1, 0, 0, 0, TimeSpan.Zero);
     private static readonly TimeSpan MostError = TimeSpan.FromMilliseconds(500);
     private static readonly TimeSpan MostOffset = TimeSpan.FromSeconds(1);
-    private const string SynchronizeCommand = "timedatectl set-ntp true";
-    private static readonly Remedy Synchronize = new(SynchronizeCommand);
+    private static readonly Remedy Synchronize = new("timedatectl set-ntp true");
 
     public static Finding Of(ClockFacts facts)
     {
@@ -50,7 +49,7 @@ internal static class ClockCheck
             FindingStatus.Warning,
             $"The clock of {member.Member.IdnHost} is at least {member.ClockOffset.Duration().TotalSeconds:0} s {side} this host's. One of "
             + "them is wrong, and whoever has the wrong one may refuse certificates that hold.",
-            new Remedy(SynchronizeCommand, member.Member.IdnHost));
+            Synchronize with { Where = member.Member.IdnHost });
 
     /// <summary>By how much a clock is ahead at least (negative: behind) that wrote a second between question and answer.</summary>
     public static TimeSpan OffsetOf(DateTimeOffset? second, DateTimeOffset asked, DateTimeOffset answered)
