@@ -437,6 +437,11 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
     private void ShrinkToMembers()
     {
         OnMembersChanged();
+        AskOrEnd();
+    }
+
+    private void AskOrEnd()
+    {
         if (_endpoints.Length > 0 || _openings is { Count: > 0 })
         {
             AskIfNeeded();
@@ -529,7 +534,8 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
             OnView(view);
         }
 
-        AskIfNeeded();
+        // The openings that were asked for may have ended with the node meanwhile.
+        AskOrEnd();
     }
 
     private void CompleteOpenings()

@@ -148,6 +148,26 @@ public sealed class TopicCoreTests
     }
 
     [Fact]
+    public async Task Nothing_more_is_asked_for_a_topic_that_was_still_opening_when_the_node_began_to_leave()
+    {
+        await using var parts = new FakeParts();
+        parts.Service.HoldsAnswers = true;
+        parts.Service.AnswersLeave = false;
+        var node = await parts.StartAsync();
+        var opening = node.OpenTopicAsync<string>(Name);
+        await Patience.Until(() => parts.Service.Requests.Count == 1);
+        var disposal = node.DisposeAsync().AsTask();
+        await Patience.Until(() => parts.Service.HasLeft);
+        await Assert.ThrowsAsync<ObjectDisposedException>(() => opening).OrFail();
+
+        await parts.Core.RunAsync(() => parts.Service.Answers.Dequeue()());
+
+        Assert.Equal([Both], Asked(parts));
+        Assert.Equal([TopicId.Of(Name)], parts.Service.Closed);
+        await parts.Time.RunUntilAsync(disposal);
+    }
+
+    [Fact]
     public async Task What_is_still_opening_when_the_node_ends_fails_with_the_nodes_reason()
     {
         await using var parts = new FakeParts();
