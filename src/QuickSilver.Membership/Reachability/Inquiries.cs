@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using System.Net;
+using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol.Replies;
@@ -17,6 +18,8 @@ internal sealed class Inquiries(
 {
     private readonly Dictionary<ulong, (ControlSession Session, Action<Findings> Found)> _asked = [];
     private readonly Queue<(ulong Id, TimeSpan Until)> _order = new();
+    // Null until something is asked.
+    private Alarm? _forget;
     private ulong _last;
 
     public EchoPort Echo { get; } = new(environment, cluster, counters, keys);
@@ -26,15 +29,15 @@ internal sealed class Inquiries(
 
     public void Ask(ControlSession session, ImmutableArray<IPEndPoint> targets, TimeSpan wait, Action<Findings> found)
     {
-        var now = environment.Now;
-        while (_order.TryPeek(out var oldest) && oldest.Until < now)
-        {
-            _asked.Remove(_order.Dequeue().Id);
-        }
-
         ulong id = ++_last;
         _asked.Add(id, (session, found));
-        _order.Enqueue((id, now + (wait * 4)));
+        _order.Enqueue((id, environment.Now + (wait * 4)));
+        _forget ??= new Alarm(Forget);
+        if (!_forget.IsPending)
+        {
+            environment.Schedule(_forget, wait * 4);
+        }
+
         session.Send(new InquiryMessage
         {
             Id = id,
@@ -56,8 +59,24 @@ internal sealed class Inquiries(
 
     public void Dispose()
     {
+        environment.CancelIfMade(_forget);
         _asked.Clear();
         _order.Clear();
         Echo.Dispose();
+    }
+
+    // Waits differ, so one may be forgotten a little later than it could be.
+    private void Forget()
+    {
+        var now = environment.Now;
+        while (_order.TryPeek(out var oldest) && oldest.Until <= now)
+        {
+            _asked.Remove(_order.Dequeue().Id);
+        }
+
+        if (_order.TryPeek(out var next))
+        {
+            environment.Schedule(_forget!, next.Until - now);
+        }
     }
 }
