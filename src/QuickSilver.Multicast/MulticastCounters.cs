@@ -31,6 +31,8 @@ internal sealed class MulticastCounters
     public long RepairsToAll;
     public long GapsSeen;
     public long GapNotices;
+    // Messages that were told as a gap because nothing could bring them any more, although no loss explains it.
+    public long MessagesUnaccounted;
     // Messages of best-effort topics for which a reader had no room, and which were not kept.
     public long UnheldMessages;
     // How often something waited without progress for longer than the limit.

@@ -50,6 +50,11 @@ internal static partial class MulticastLog
         "Node {Sender} publishes in {Topic} without the right. Its messages there are dropped ({Count} so far).")]
     public static partial void WithoutRight(ILogger logger, NodeKey sender, string topic, long count);
 
+    [LoggerMessage(1433, LogLevel.Error,
+        "Messages {First} to {Last} of node {Sender} in {Topic} never came to this subscription, and no view is left that could bring "
+        + "them. They are told as a gap. No fault of the network explains this: please report it with the logs of both nodes.")]
+    public static partial void Unaccounted(ILogger logger, long first, long last, NodeKey sender, string topic);
+
     [LoggerMessage(1402, LogLevel.Error, "Configuration {Number} could not be applied; the node leaves the cluster.")]
     public static partial void ConfigurationFailed(ILogger logger, Exception exception, long number);
 }

@@ -153,6 +153,7 @@ internal sealed class MulticastNode
     public SentStreams Sent => _sent ??= new SentStreams();
     public List<RegionReceiver> OpenRegions => _open.All;
     public IEnumerable<ViewSequence> WaitingViews => _topics?.WaitingViews ?? [];
+    public IEnumerable<AwaitedMessage> AwaitedMessages => _topics?.AwaitedMessages ?? [];
     public SlowReaders SlowReaders => _slowReaders ??= new SlowReaders(this);
 
     public int OutboundStreams => _sent?.Count ?? 0;
@@ -281,6 +282,8 @@ internal sealed class MulticastNode
     }
 
     public bool AwaitReadBefore(InboundStream stream) => _open.AwaitReadBefore(stream);
+
+    public bool MayBringMoreBefore(InboundStream stream) => _open.MayBringMoreBefore(stream);
 
     public int LookAhead(InboundStream stream, ReadOnlySpan<byte> packets, int length) =>
         (_lookAhead ??= new LookAhead()).Into(stream, packets, length);

@@ -95,6 +95,9 @@ internal interface IReceivingNode
     /// <summary>Whether streams of older views contain unread messages that precede those of this stream.</summary>
     bool AwaitReadBefore(InboundStream stream);
 
+    /// <summary>Whether an older view than that of the stream may still bring messages of its sender.</summary>
+    bool MayBringMoreBefore(InboundStream stream);
+
     /// <summary>Called when missing messages of the stream's sender may never arrive.</summary>
     void OnLoss(InboundStream stream);
 

@@ -39,6 +39,9 @@ internal sealed class OpenTopics(IOrderingNode node)
     /// <summary>The pinned topics of which a view waits for the one before.</summary>
     public IEnumerable<ViewSequence> WaitingViews => _sequences?.Values.Where(static sequence => sequence.IsWaiting) ?? [];
 
+    /// <summary>Messages of reliable topics that later ones, which are here, wait for.</summary>
+    public IEnumerable<AwaitedMessage> AwaitedMessages => _receivers.Values.SelectMany(static receiver => receiver.AwaitedMessages);
+
     private IEnumerable<TopicSender> Senders
     {
         get

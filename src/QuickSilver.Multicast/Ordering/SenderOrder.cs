@@ -90,6 +90,13 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
     /// <summary>How many messages the sink has accepted: neither those that were lost, nor those before the run began.</summary>
     public long TakenCount => Next == 0 ? 0 : Taken - _waiting.Skipped;
 
+    // The record for the watch on what waits. It exists once messages have waited for an earlier one for a while.
+    public AwaitedMessage? Awaited
+    {
+        get => _waiting.Awaited;
+        set => _waiting.Awaited = value;
+    }
+
     // The stream of a loss that was found while the sink had no room. The loss is reported when the sink has room.
     public InboundStream? PendingLoss
     {
@@ -333,6 +340,7 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
         public long Skipped;
         public InboundStream? PendingLoss;
         public SlowReaders.Slow? Slow;
+        public AwaitedMessage? Awaited;
         public ParkedMessages? Parked;
 
         // Null until a message waits.

@@ -58,7 +58,7 @@ internal sealed partial class TopicReceiver
                 {
                     // If it has the right again, what is missing in between is a gap.
                     order.EndRun();
-                    (_departed ??= new DepartedSenders()).Add(order);
+                    Depart(order);
                 }
             }
         }
@@ -153,8 +153,7 @@ internal sealed partial class TopicReceiver
         order.IsUnproven = false;
         order.IsOver = true;
         order.DropAll();
-        _senders!.Remove(order);
-        _bySender?.Remove(order.Sender);
+        Remove(order);
     }
 
     private void OnWithoutRight(NodeKey sender)

@@ -144,6 +144,11 @@ internal sealed partial class TopicReceiver : ITopicReceiver
         {
             Drain(order);
         }
+
+        if (IsReliable && order.HeldCount > 0)
+        {
+            _node.Context.OnWait();
+        }
     }
 
     // Messages of later views wait for the reader too. Their sender is held, because they would wait in each of these views.
@@ -299,15 +304,13 @@ internal sealed partial class TopicReceiver : ITopicReceiver
     /// </summary>
     public void Forget(Predicate<NodeKey> isOver)
     {
-        for (int i = 0; i < _senders?.Count; i++)
+        for (int i = _senders?.Count - 1 ?? -1; i >= 0; i--)
         {
-            var order = _senders[i];
+            var order = _senders![i];
             if (!order.IsAwaiting && !order.IsBlocked && isOver(order.Sender))
             {
-                _bySender?.Remove(order.Sender);
-                _senders.RemoveAt(i--);
-                order.IsOver = true;
-                (_departed ??= new DepartedSenders()).Add(order);
+                Remove(order);
+                Depart(order);
             }
         }
     }
@@ -433,6 +436,15 @@ internal sealed partial class TopicReceiver : ITopicReceiver
 
         return order;
     }
+
+    private void Remove(SenderOrder order)
+    {
+        order.IsOver = true;
+        _senders!.Remove(order);
+        _bySender?.Remove(order.Sender);
+    }
+
+    private void Depart(SenderOrder order) => (_departed ??= new DepartedSenders()).Add(order);
 
     private SenderOrder? Known(NodeKey sender)
     {

@@ -95,6 +95,8 @@ internal sealed class InboundStream
     public bool IsRefusing => _phase.IsDeciding;
     // All packets before the first missing one are parsed: nothing is held up.
     public bool IsRead => _parsed == Contiguous;
+    // All packets up to this one came, and were parsed or given up.
+    public bool HasRead(long packet) => _parsed >= packet;
     // Everything that is known was received, passed on and accepted. An unreliable stream does not wait for a number that is only
     // announced.
     public bool IsDrained => Consumed == (IsReliable ? Highest : _window.Arrived);

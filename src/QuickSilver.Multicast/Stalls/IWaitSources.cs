@@ -26,4 +26,7 @@ internal interface IWaitSources
 
     /// <summary>Pinned topics of which a view waits for the one before.</summary>
     IEnumerable<ViewSequence> WaitingViews { get; }
+
+    /// <summary>Messages that others wait for which are here.</summary>
+    IEnumerable<AwaitedMessage> AwaitedMessages { get; }
 }

@@ -8,7 +8,7 @@ using QuickSilver.Multicast.Sending;
 namespace QuickSilver.Multicast.Stalls;
 
 // Collects everything that a node's multicast may wait for: streams that wait for acknowledgements, publishers that wait for room,
-// receivers that wait for repairs, readers without room, and views of pinned topics. The watch asks for the list only while something may
+// receivers that wait for repairs or for earlier messages, readers without room, and views of pinned topics. The watch asks for the list only while something may
 // wait.
 internal sealed class NodeWaits
 {
@@ -49,6 +49,8 @@ internal sealed class NodeWaits
         {
             MulticastLog.Stalled(_context.Log, why, _context.Counters.Stalls);
         }
+
+        (of as AwaitedMessage)?.EndIfLost();
     }
 
     private void OnEnded(object of, TimeSpan time)
@@ -97,6 +99,14 @@ internal sealed class NodeWaits
             }
         }
 
+        foreach (var message in _sources.AwaitedMessages)
+        {
+            if (waits.Count < Most)
+            {
+                waits.Add(new Wait(message, message.Order.Next));
+            }
+        }
+
         _sources.SlowReaders.AddBlocked(waits, Most);
     }
 
@@ -132,6 +142,11 @@ internal sealed class NodeWaits
             $"{stream.View} waits for packet {stream.Contiguous + 1} of node {stream.Sender}, which no member has sent again",
             $"node {stream.Sender}"),
         ViewSequence views => new Why(TroubleKind.ViewMissing, views.Why, "the end of the view before"),
+        AwaitedMessage message => new Why(
+            TroubleKind.RepairMissing,
+            $"A subscription to {message.Topic.Label} waits for message {message.Order.Next} of node {message.Order.Sender}: "
+                + $"{message.Order.HeldCount} later ones are here",
+            $"node {message.Order.Sender}"),
         SlowReaders.Slow slow => new Why(
             TroubleKind.ReaderFull,
             $"A reader of {slow.Label} on this node has no room for messages of node {slow.Order.Sender}, which waits, and it reads none",

@@ -203,6 +203,24 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
     }
 
     /// <summary>
+    /// Whether an older view than that of the stream may still bring messages of its sender: one that is over and not closed, or in which
+    /// something of the sender is missing or unread.
+    /// </summary>
+    public bool MayBringMoreBefore(InboundStream stream)
+    {
+        foreach (var region in _ordered)
+        {
+            if (region.View.Configuration < stream.View.Configuration
+                && (region.SupersededAt != 0 || region.Find(stream.Sender) is { IsDrained: false }))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    /// <summary>
     /// Closes the views that were superseded up to this configuration and are not named as open, except those that still have packets
     /// wanted here.
     /// </summary>

@@ -46,7 +46,7 @@ internal static class StatusReasons
             "Packets that this node sent are not known to be held by all members, so publishers will wait.",
             "Look at the node that is waited for: its processor, its network, its status. The service removes it if it does not answer."),
         [StatusReasonKind.RepairMissing] = (
-            "Packets are missing here, and no member has sent them again.",
+            "Packets or messages are missing here, and no member has sent them again.",
             "Look at the network between the members, and for overload of those that keep the packets."),
         [StatusReasonKind.ReaderFull] = (
             "A reader or a consumer of this node does not take messages, and senders of its topic wait for it.",

@@ -1,3 +1,6 @@
+using QuickSilver.Core.Wire;
+using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Tests.Infrastructure;
 
 namespace QuickSilver.Multicast.Tests.Scenarios;
@@ -67,6 +70,71 @@ public sealed class StallTests
 
         Assert.True(cluster.RunUntil(() => cluster[1].Log.Count == 20_000, seconds: 600));
         Assert.All(cluster.Hosts, host => Assert.Equal(0, host.Multicast.Counters.Stalls));
+    }
+
+    [Fact]
+    public void Messages_that_nothing_can_bring_any_more_are_told_as_a_gap_and_those_behind_them_come()
+    {
+        var cluster = Running();
+        var numbers = new TopicNumbers();
+        var sender = SenderOf(cluster, numbers);
+        cluster[0].OnCore(() => Send(sender, 2));
+        cluster.Simulation.Run(TimeSpan.FromSeconds(1));
+        cluster[0].OnCore(() =>
+        {
+            numbers.Next += 3;
+            Send(sender, 2);
+        });
+
+        Assert.True(cluster.RunUntil(() => cluster[1].Gaps.Count > 0, seconds: 6));
+        Assert.Equal([new TopicGap(cluster[0].Key, 2, 3, 5, TopicGapReason.SentElsewhere)], cluster[1].Gaps);
+        Assert.Equal([1, 2, 6, 7], cluster[1].SequencesOf(cluster[0].Key, 2));
+        Assert.Equal(3, cluster[1].Multicast.Counters.MessagesUnaccounted);
+        Assert.Contains($"A subscription to topic 2 waits for message 3 of node {cluster[0].Key}", cluster[1].Multicast.Trouble);
+        Assert.True(cluster.RunUntil(() => cluster[1].Multicast.Trouble is null, seconds: 2));
+    }
+
+    [Fact]
+    public void A_message_whose_packet_is_missing_is_waited_for_however_long_its_repair_takes()
+    {
+        var cluster = Running();
+        int data = 0;
+        cluster.Simulation.Network.Filter = (link, datagram) => link.To == cluster[1].Node && new PacketHeader(datagram) is var header
+            && header.Kind == PacketKind.Data && (++data == 2 || (header.Flags & PacketFlags.Repair) != 0);
+        for (int i = 0; i < 5; i++)
+        {
+            cluster[0].OnCore(() => cluster[0].Publish(Topic, 100));
+            cluster.Simulation.Run(TimeSpan.FromMilliseconds(10));
+        }
+
+        cluster.Simulation.Run(TimeSpan.FromSeconds(15));
+        Assert.Equal([1], cluster[1].SequencesOf(cluster[0].Key, Topic));
+        Assert.Contains($"waits for packet 2 of node {cluster[0].Key}", cluster[1].Multicast.Trouble);
+
+        cluster.Simulation.Network.Filter = null;
+        Assert.True(cluster.RunUntil(() => cluster[1].Log.Count == 5, seconds: 10));
+        Assert.Empty(cluster[1].Gaps);
+        Assert.Equal(0, cluster[1].Multicast.Counters.MessagesUnaccounted);
+    }
+
+    // To a topic of its own, in the streams of its node.
+    private static TopicSender SenderOf(MulticastCluster cluster, TopicNumbers numbers)
+    {
+        cluster[0].Publishes(2);
+        cluster[1].Subscribes(2);
+        cluster.Commit();
+        var sender = new TopicSender(new ChannelSpec(2), numbers, cluster[0].Multicast);
+        cluster[0].OnCore(() => sender.Apply(cluster[0].Multicast.ViewOf(2)!));
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(1));
+        return sender;
+    }
+
+    private static void Send(TopicSender sender, int messages)
+    {
+        for (int i = 0; i < messages; i++)
+        {
+            Assert.True(sender.TrySend(new byte[100], observer: null) > 0);
+        }
     }
 
     private static MulticastCluster Running(Simulation.LinkModel? link = null)

@@ -54,7 +54,7 @@ internal static class PlantedBugList
             "order.NoteSent(number);",
             "order.NoteSent(number - 1);"),
         new("a sender that went is forgotten altogether", Ordering + "TopicReceiver.cs",
-            "(_departed ??= new DepartedSenders()).Add(order);",
+            "Depart(order);",
             ""),
         new("one member is forgotten in what is settled", Membership + "Service/Settlement.cs",
             "if (!member.IsNew)\n",

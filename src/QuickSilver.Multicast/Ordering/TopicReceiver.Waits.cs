@@ -1,0 +1,60 @@
+using QuickSilver.Multicast.Channels;
+
+namespace QuickSilver.Multicast.Ordering;
+
+// The wait of messages for an earlier one of their sender. It ends when that one comes, or when a loss is told. If neither happens, nobody
+// would ever end it, and the messages that wait hold up all other topics of their stream.
+//
+// Intuition: a sender puts the messages of a topic into its views one after the other. A message can therefore only come before those that
+// are here, in their stream or in an older view. Application: when all packets before them were read and no older view may bring more, the
+// message cannot come. The protocol loses none in this way; so it is an error if it does, and the gap and the log say so.
+internal sealed partial class TopicReceiver
+{
+    /// <summary>The messages that later ones, which are here, wait for.</summary>
+    public IEnumerable<AwaitedMessage> AwaitedMessages
+    {
+        get
+        {
+            foreach (var order in IsReliable ? Orders : [])
+            {
+                if (order.HeldCount > 0 && !order.IsBlocked)
+                {
+                    yield return order.Awaited ??= new AwaitedMessage(this, order);
+                }
+            }
+        }
+    }
+
+    /// <summary>Tells the messages before the first that is here as a gap, if nothing can bring them any more.</summary>
+    public void GiveUpUnaccounted(SenderOrder order)
+    {
+        if (order.IsOver || order.IsBlocked || order.IsUnproven || !order.TryFirstHeld(out long first))
+        {
+            return;
+        }
+
+        order.TryPeekHeld(first, out var held);
+        var stream = held.Stream;
+        // What is lost of a sender that is gone, the members decide and tell.
+        if (stream.IsSenderGone || IsAhead(stream) || !stream.HasRead(held.Packet) || _node.MayBringMoreBefore(stream))
+        {
+            return;
+        }
+
+        // A run of which the beginning is not known begins here. What was sent before the present run is a gap that is told anyway.
+        long next = Math.Max(order.Next, order.RunStart);
+        if (order.Next != 0 && next < first)
+        {
+            _node.Context.Counters.MessagesUnaccounted += first - next;
+            MulticastLog.Unaccounted(_node.Context.Log, next, first - 1, order.Sender, Label);
+        }
+
+        if (order.Next != 0)
+        {
+            GiveUp(order, first - 1, TopicGapReason.SentElsewhere);
+        }
+
+        order.SkipTo(first);
+        Drain(order);
+    }
+}
