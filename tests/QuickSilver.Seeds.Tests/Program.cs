@@ -8,6 +8,8 @@ namespace QuickSilver.Seeds.Tests;
 //   dotnet run --project tests/QuickSilver.Seeds.Tests -c Release -- FIRST COUNT [first] [pinned]
 // Campaign States, 10,000 keys unless said otherwise:
 //   dotnet run --project tests/QuickSilver.Seeds.Tests -c Release -- FIRST COUNT states [KEYS]
+// Campaign Takeover:
+//   dotnet run --project tests/QuickSilver.Seeds.Tests -c Release -- FIRST COUNT takeover
 // A line for each seed that failed; with "first" it ends with the first of them, with "pinned" it runs campaign PinnedTopics. Exit code 1
 // when any did.
 internal static class Program
@@ -17,7 +19,7 @@ internal static class Program
     public static int Main(string[] args)
     {
         var words = args.Skip(2).ToList();
-        if (args.Length < 2 || (words is not ["states", ..] && words.Exists(static word => word is not ("first" or "pinned")))
+        if (args.Length < 2 || (words is not ["states", ..] && words.Exists(static word => word is not ("first" or "pinned" or "takeover")))
             || !ulong.TryParse(args[0], CultureInfo.InvariantCulture, out ulong first)
             || !ulong.TryParse(args[1], CultureInfo.InvariantCulture, out ulong count))
         {
@@ -33,7 +35,9 @@ internal static class Program
 
         int failed = 0;
         ulong run = 0;
-        var campaign = new MixedFaults(output: null, pinsTopics: words.Contains("pinned"));
+        Campaign campaign = words.Contains("takeover")
+            ? new Takeover(output: null)
+            : new MixedFaults(output: null, pinsTopics: words.Contains("pinned"));
         for (ulong seed = first; seed < first + count; seed++)
         {
             if (!HardshipTable.Draw(seed).HasFlag(HardshipTable.Only))

@@ -32,6 +32,9 @@ internal sealed class Lease(SimulatedMachines machines)
         return _term;
     }
 
+    /// <summary>A server has seen that the process of the leader is gone, and does not wait for the end of its lease.</summary>
+    public void EndEarly() => _endsAt = machines.Now < _endsAt ? machines.Now : _endsAt;
+
     public bool TryExtend(LeaderTerm term)
     {
         if (term != _term || (term.HasBegun && machines.Now >= _endsAt))

@@ -213,6 +213,14 @@ internal sealed class WholeCluster : IDisposable
 
     public IReadOnlyList<WholeNode> Nodes => _nodes;
 
+    /// <summary>What several servers agree on; null: there is one.</summary>
+    public Lease? Lease => _lease;
+
+    /// <summary>The server that leads, of several; null: none.</summary>
+    public SimulatedMachine? Leader => _lease?.Leader is { } leader
+        ? Simulation.Nodes.FirstOrDefault(machine => machine.Address.Equals(leader.Address))
+        : null;
+
     public SeededRandom Random => _random;
 
     /// <param name="mayPart">
@@ -363,6 +371,8 @@ internal sealed class WholeCluster : IDisposable
             if (node.IsJoined)
             {
                 History.Read(node.Current.Parts.ReadMemory(quiet));
+                long unaccounted = node.Current.Parts.Node.Counters.MessagesUnaccounted;
+                Require(unaccounted == 0, $"all messages are accounted for: {node.Machine} has told {unaccounted} as a gap without a cause");
             }
         }
     }

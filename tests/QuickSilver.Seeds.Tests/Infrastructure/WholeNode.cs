@@ -61,6 +61,15 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
         }
     }
 
+    /// <summary>The application leaves the cluster, and its process is started again a moment after it has ended.</summary>
+    public void LeaveAndReturn()
+    {
+        if (CanAct)
+        {
+            cluster.Watch(Current.LeaveAsync);
+        }
+    }
+
     public bool MayPublish(string topic) => cluster.Setup.Rights?.MayPublish(Machine.Number, TopicId.Of(topic)) ?? true;
 
     public bool MaySubscribe(string topic) => cluster.Setup.Rights?.MaySubscribe(Machine.Number, TopicId.Of(topic)) ?? true;
@@ -134,6 +143,7 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
         // Null until something is published without the right.
         private UnlawfulPublisher? _unlawful;
         private QuickSilverNode? _node;
+        private bool _isLeaving;
 
         public IReadOnlyList<StatusReason> Reasons => _node?.Status.Reasons ?? [];
 
@@ -385,6 +395,19 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
             }
         }
 
+        public async Task LeaveAsync()
+        {
+            IsOver = _isLeaving = true;
+            foreach (var open in _subscriptions.Values)
+            {
+                _cluster.History.Unsubscribed(_cluster.Simulation.Now, open.Subscription);
+            }
+
+            await _node!.DisposeAsync();
+            _cluster.History.Stopped(_cluster.Simulation.Now, _owner.Machine.Number, Key);
+            _cluster.RestartSoon(_owner.Machine);
+        }
+
         /// <summary>The process is gone: crashed, or ended by itself.</summary>
         public void End()
         {
@@ -402,7 +425,7 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
         public void CleanUp()
         {
             _over.Cancel();
-            if (_node is not null && !_node.DisposeAsync().IsCompleted)
+            if (_node is not null && !_isLeaving && !_node.DisposeAsync().IsCompleted)
             {
                 throw new InvalidOperationException("A dead node cannot be disposed of at once.");
             }

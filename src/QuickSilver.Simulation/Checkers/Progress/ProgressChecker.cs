@@ -9,6 +9,7 @@ namespace QuickSilver.Simulation.Checkers.Progress;
 // not read excuses its own topic only. Each look checks this; a violation is reported once.
 internal class ProgressChecker(TimeSpan bound) : DeliveryChecker
 {
+    private readonly TimeSpan _bound = bound;
     private readonly Partings _partings = new();
     private readonly Dictionary<NodeKey, int> _nodes = [];
     private readonly HashSet<int> _troubledNodes = [];
@@ -19,6 +20,9 @@ internal class ProgressChecker(TimeSpan bound) : DeliveryChecker
     private TimeSpan _since;
 
     public override string Invariant => "I22";
+
+    /// <summary>How long an application may wait for its node: as long as a message may take, unless opening takes longer.</summary>
+    public TimeSpan WaitBound { get; init; } = bound;
 
     public override void On(in Configured configured)
     {
@@ -41,11 +45,11 @@ internal class ProgressChecker(TimeSpan bound) : DeliveryChecker
 
     public override void On(in Waits waits)
     {
-        if (IsJudged(waits.Topic) && !_troubledNodes.Contains(waits.Node) && IsOver(waits.At, waits.Since)
+        if (IsJudged(waits.Topic) && !_troubledNodes.Contains(waits.Node) && IsOver(waits.At, waits.Since, WaitBound)
             && _waiting.Add((waits.Node, waits.Topic)))
         {
             string who = $"The application of node {waits.Node}";
-            Violate(waits.At, $"{who} has waited since {waits.Since:c} {waits.What} topic {waits.Topic:x16}; the bound is {Name(bound)}.");
+            Violate(waits.At, $"{who} has waited since {waits.Since:c} {waits.What} topic {waits.Topic:x16}; the bound is {Name(WaitBound)}.");
         }
     }
 
@@ -64,7 +68,7 @@ internal class ProgressChecker(TimeSpan bound) : DeliveryChecker
                     && _told.Add((listener.Subscription.Number, log.Sender)))
                 {
                     var message = new MessageId(log.Sender, log.Topic, number);
-                    Violate(at, $"{listener.Subscription} has not received {message}, sent at {sent:c}; the bound is {Name(bound)}.");
+                    Violate(at, $"{listener.Subscription} has not received {message}, sent at {sent:c}; the bound is {Name(_bound)}.");
                 }
             }
         }
@@ -79,7 +83,9 @@ internal class ProgressChecker(TimeSpan bound) : DeliveryChecker
 
     private bool IsJudged(ulong topic) => !_troubledTopics.Contains(topic) && !IsBestEffort(topic);
 
-    private bool IsOver(TimeSpan at, TimeSpan since) => at - (since > _since ? since : _since) > bound;
+    private bool IsOver(TimeSpan at, TimeSpan since) => IsOver(at, since, _bound);
+
+    private bool IsOver(TimeSpan at, TimeSpan since, TimeSpan limit) => at - (since > _since ? since : _since) > limit;
 
     private (long Number, TimeSpan Sent) FirstLate(SenderLog log, Listener listener, TimeSpan at)
     {
