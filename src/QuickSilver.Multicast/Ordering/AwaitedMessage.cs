@@ -7,6 +7,9 @@ internal sealed class AwaitedMessage(TopicReceiver topic, SenderOrder order)
 
     public SenderOrder Order => order;
 
+    /// <summary>Which message it is.</summary>
+    public string InWords => order.Next == 0 ? "the first message" : $"message {order.Next}";
+
     /// <summary>It has waited for long: ends the wait if nothing can bring the message any more.</summary>
     public void EndIfLost() => topic.GiveUpUnaccounted(order);
 }

@@ -8,8 +8,8 @@ using QuickSilver.Multicast.Sending;
 namespace QuickSilver.Multicast.Stalls;
 
 // Collects everything that a node's multicast may wait for: streams that wait for acknowledgements, publishers that wait for room,
-// receivers that wait for repairs or for earlier messages, readers without room, and views of pinned topics. The watch asks for the list only while something may
-// wait.
+// receivers that wait for repairs or for earlier messages, readers without room, and views of pinned topics. The watch asks for the list
+// only while something may wait.
 internal sealed class NodeWaits
 {
     // The limit of the list. If more wait, the first ones are enough to find the reason.
@@ -144,7 +144,7 @@ internal sealed class NodeWaits
         ViewSequence views => new Why(TroubleKind.ViewMissing, views.Why, "the end of the view before"),
         AwaitedMessage message => new Why(
             TroubleKind.RepairMissing,
-            $"A subscription to {message.Topic.Label} waits for message {message.Order.Next} of node {message.Order.Sender}: "
+            $"A subscription to {message.Topic.Label} waits for {message.InWords} of node {message.Order.Sender}: "
                 + $"{message.Order.HeldCount} later ones are here",
             $"node {message.Order.Sender}"),
         SlowReaders.Slow slow => new Why(

@@ -372,7 +372,7 @@ internal sealed class WholeCluster : IDisposable
             {
                 History.Read(node.Current.Parts.ReadMemory(quiet));
                 long unaccounted = node.Current.Parts.Node.Counters.MessagesUnaccounted;
-                Require(unaccounted == 0, $"all messages are accounted for: {node.Machine} has told {unaccounted} as a gap without a cause");
+                Require(unaccounted == 0, $"all messages are accounted for ({node.Machine} told {unaccounted} as a gap without cause)");
             }
         }
     }

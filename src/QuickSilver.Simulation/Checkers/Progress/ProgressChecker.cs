@@ -48,8 +48,8 @@ internal class ProgressChecker(TimeSpan bound) : DeliveryChecker
         if (IsJudged(waits.Topic) && !_troubledNodes.Contains(waits.Node) && IsOver(waits.At, waits.Since, WaitBound)
             && _waiting.Add((waits.Node, waits.Topic)))
         {
-            string who = $"The application of node {waits.Node}";
-            Violate(waits.At, $"{who} has waited since {waits.Since:c} {waits.What} topic {waits.Topic:x16}; the bound is {Name(WaitBound)}.");
+            string what = $"The application of node {waits.Node} has waited since {waits.Since:c} {waits.What} topic {waits.Topic:x16}";
+            Violate(waits.At, $"{what}; the bound is {Name(WaitBound)}.");
         }
     }
 
