@@ -148,6 +148,46 @@ public sealed class SeveralServersTests
     }
 
     [Fact]
+    public void A_node_that_stands_still_again_and_again_finds_the_one_that_leads_as_soon_as_others()
+    {
+        var other = Lead(2);
+        var standby = StandBy(other);
+        var node = Start(1, FakeCluster.EndPoint, standby.LocalEndPoint);
+        _cluster.World.RunUntil(() => node.Nodes.Count == 1);
+        _cluster.Run(1);
+        _cluster.ServiceEnvironment.Pause();
+        for (int i = 0; i < 11; i++)
+        {
+            node.Environment.Pause();
+            _cluster.Run(0.15);
+            node.Environment.Resume();
+            _cluster.Run(0.1);
+        }
+
+        Assert.True(node.Client.IsReachable);
+        Assert.Equal(other, node.Client.ServiceEndPoint);
+    }
+
+    [Fact]
+    public void A_node_that_stood_still_reads_what_its_server_has_said_before_it_asks_others()
+    {
+        var other = Lead(2);
+        var standby = StandBy(other);
+        var node = Start(1, FakeCluster.EndPoint, standby.LocalEndPoint);
+        _cluster.World.RunUntil(() => node.Nodes.Count == 1);
+        for (int i = 0; i < 3; i++)
+        {
+            node.Environment.Pause();
+            _cluster.Run(1.8);
+            node.Environment.Resume();
+            _cluster.Run(1);
+        }
+
+        Assert.Equal(FakeCluster.EndPoint, node.Client.ServiceEndPoint);
+        Assert.Equal(1, node.Client.Counters.ServiceConnections);
+    }
+
+    [Fact]
     public void A_node_stays_with_a_server_that_is_slow_and_leads()
     {
         var standby = StandBy(leader: FakeCluster.EndPoint);

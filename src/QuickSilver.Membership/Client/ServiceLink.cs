@@ -173,7 +173,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
     {
         var now = _environment.Now;
         _lastHeard = Pause.LeaveOut(length, _lastHeard, now);
-        OnHeard();
+        _search?.OnPause();
         if (!IsWelcome && _watchAlarm.IsPending)
         {
             // A deadline of the service's.
@@ -374,7 +374,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         {
             // This node stood still, and what the service said meanwhile may lie unread: that is not its silence.
             _lastHeard = now;
-            OnHeard();
+            _search?.OnPause();
         }
 
         if (now - _lastHeard > _serviceSilence)

@@ -15,7 +15,9 @@ namespace QuickSilver.Membership.Client.Servers;
 // while is taken for it.
 //
 // What goes wrong: the leader may be slow and not gone. Those who stand by then name it, and nothing changes. A server that stands by and
-// is slow itself may be taken for the leader; it sends the node back.
+// is slow itself may be taken for the leader; it sends the node back. This node may stand still itself, again and again where processors
+// are short. What the server said meanwhile may lie unread, so the node waits a little before it asks, once. It does not leave out the time
+// in which it stood still: the others do not either, and a leader that takes over waits for a node only so long.
 internal sealed class LeaderSearch(INodeEnvironment environment, NamedServers servers, Action<IPEndPoint> onFound)
 {
     // Of heartbeats. A heartbeat is answered at once, so one answer is missing.
@@ -30,6 +32,9 @@ internal sealed class LeaderSearch(INodeEnvironment environment, NamedServers se
     private IPEndPoint? _silent;
     private TimeSpan _heard;
     private TimeSpan _patience;
+    // Since the server was heard: whether this node stood still, and whether it has waited for what may lie unread.
+    private bool _stoodStill;
+    private bool _hasWaited;
 
     /// <summary>A stream to this server begins, or it was heard.</summary>
     /// <param name="server">The server.</param>
@@ -38,11 +43,15 @@ internal sealed class LeaderSearch(INodeEnvironment environment, NamedServers se
     public void Watch(IPEndPoint server, TimeSpan heard, TimeSpan heartbeatInterval)
     {
         (_silent, _heard, _patience) = (server, heard, heartbeatInterval * Patience);
+        _stoodStill = _hasWaited = false;
         if (_alarm is not { IsPending: true })
         {
             Schedule(_heard + _patience - environment.Now);
         }
     }
+
+    /// <summary>This node stood still: what the server has said meanwhile may lie unread.</summary>
+    public void OnPause() => _stoodStill = true;
 
     /// <summary>There is no server to be watched.</summary>
     public void Stop()
@@ -58,6 +67,13 @@ internal sealed class LeaderSearch(INodeEnvironment environment, NamedServers se
         {
             Forget();
             Schedule(_heard + _patience - environment.Now);
+            return;
+        }
+
+        if (_stoodStill && !_hasWaited)
+        {
+            _hasWaited = true;
+            Schedule(AskInterval);
             return;
         }
 
