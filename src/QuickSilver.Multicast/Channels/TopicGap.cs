@@ -11,6 +11,8 @@ internal enum TopicGapReason
     SentElsewhere = 1,
     // They were lost, and the topic does not repair losses.
     Unrepaired = 2,
+    // Nothing can bring them any more, and no fault explains it.
+    Unaccounted = 3,
 }
 
 // A range of a sender's messages in a topic that this subscriber will not receive, First and Last included.

@@ -41,20 +41,29 @@ internal sealed partial class TopicReceiver
             return;
         }
 
-        // A run of which the beginning is not known begins here. What was sent before the present run is a gap that is told anyway.
-        long next = Math.Max(order.Next, order.RunStart);
-        if (order.Next != 0 && next < first)
-        {
-            _node.Context.Counters.MessagesUnaccounted += first - next;
-            MulticastLog.Unaccounted(_node.Context.Log, next, first - 1, order.Sender, Label);
-        }
-
+        // A run of which the beginning is not known begins here.
         if (order.Next != 0)
         {
-            GiveUp(order, first - 1, TopicGapReason.SentElsewhere);
+            TellUnaccounted(order, first);
         }
 
         order.SkipTo(first);
         Drain(order);
+    }
+
+    // What was sent before the present run is a gap with a cause.
+    private void TellUnaccounted(SenderOrder order, long first)
+    {
+        if (order.RunStart > order.Next)
+        {
+            GiveUp(order, Math.Min(order.RunStart, first) - 1, TopicGapReason.SentElsewhere);
+        }
+
+        if (order.Next < first)
+        {
+            _node.Context.Counters.MessagesUnaccounted += first - order.Next;
+            MulticastLog.Unaccounted(_node.Context.Log, order.Next, first - 1, order.Sender, Label);
+            GiveUp(order, first - 1, TopicGapReason.Unaccounted);
+        }
     }
 }

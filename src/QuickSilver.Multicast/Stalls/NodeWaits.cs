@@ -18,6 +18,7 @@ internal sealed class NodeWaits
     private readonly MulticastContext _context;
     private readonly IWaitSources _sources;
     private readonly StallWatch _watch;
+    private readonly List<AwaitedMessage> _overdue = [];
 
     public NodeWaits(MulticastContext context, IWaitSources sources)
     {
@@ -50,12 +51,21 @@ internal sealed class NodeWaits
             MulticastLog.Stalled(_context.Log, why, _context.Counters.Stalls);
         }
 
-        (of as AwaitedMessage)?.EndIfLost();
+        if (of is AwaitedMessage message)
+        {
+            _overdue.Add(message);
+            message.EndIfLost();
+        }
     }
 
     private void OnEnded(object of, TimeSpan time)
     {
         _context.Troubles.End(of);
+        if (of is AwaitedMessage message)
+        {
+            _overdue.Remove(message);
+        }
+
         if (IsNotable)
         {
             MulticastLog.StallOver(_context.Log, time);
@@ -64,6 +74,12 @@ internal sealed class NodeWaits
 
     private void Collect(List<Wait> waits)
     {
+        // What an older view might have brought, it cannot bring any more when it is closed.
+        foreach (var message in _overdue.ToArray())
+        {
+            message.EndIfLost();
+        }
+
         foreach (var stream in _sources.Sent.Retired)
         {
             Add(waits, stream);

@@ -37,6 +37,12 @@ public enum GapReason
     /// The service that the node came to denies it the right to subscribe, by other rules than those of before. The endpoint is closed.
     /// </summary>
     AccessDenied = 7,
+
+    /// <summary>
+    /// The messages never came, nothing can bring them any more, and no fault explains it: an error of QuickSilver. The log has the error
+    /// as well (event 1433).
+    /// </summary>
+    Unaccounted = 8,
 }
 
 internal static class GapReasons
@@ -46,6 +52,7 @@ internal static class GapReasons
         TopicGapReason.SenderGone => GapReason.SenderLeft,
         TopicGapReason.SentElsewhere => GapReason.Partition,
         TopicGapReason.Unrepaired => GapReason.Unrepaired,
+        TopicGapReason.Unaccounted => GapReason.Unaccounted,
         _ => throw new ArgumentOutOfRangeException(nameof(reason), (int)reason, "This reason of the multicast layer has no public name."),
     };
 
@@ -60,6 +67,7 @@ internal static class GapReasons
         GapReason.ContractMismatch => "the topic is open elsewhere with another contract",
         GapReason.AccessDenied => "the right to subscribe was taken away",
         GapReason.Undecodable => "the payload could not be decoded",
+        GapReason.Unaccounted => "nothing can bring them any more, and no fault explains it",
         _ => $"reason {(int)reason}",
     };
 }
