@@ -124,8 +124,7 @@ public sealed class SeveralServersTests
     public void A_node_whose_server_stands_still_goes_to_the_one_that_leads_as_soon_as_that_is_told()
     {
         var standby = StandBy(leader: FakeCluster.EndPoint);
-        var node = Start(1, FakeCluster.EndPoint, standby.LocalEndPoint);
-        _cluster.World.RunUntil(() => node.Nodes.Count == 1);
+        var node = Admitted(FakeCluster.EndPoint, standby.LocalEndPoint);
         _cluster.ServiceEnvironment.Pause();
         _cluster.Run(3);
         Assert.Equal(FakeCluster.EndPoint, node.Client.ServiceEndPoint);
@@ -139,8 +138,7 @@ public sealed class SeveralServersTests
     public void A_node_goes_to_a_server_that_says_nothing_when_its_own_stands_still()
     {
         var other = Lead(2);
-        var node = Start(1, FakeCluster.EndPoint, other);
-        _cluster.World.RunUntil(() => node.Nodes.Count == 1);
+        var node = Admitted(FakeCluster.EndPoint, other);
         _cluster.ServiceEnvironment.Pause();
         _cluster.Run(4);
         Assert.True(node.Client.IsReachable);
@@ -152,8 +150,7 @@ public sealed class SeveralServersTests
     {
         var other = Lead(2);
         var standby = StandBy(other);
-        var node = Start(1, FakeCluster.EndPoint, standby.LocalEndPoint);
-        _cluster.World.RunUntil(() => node.Nodes.Count == 1);
+        var node = Admitted(FakeCluster.EndPoint, standby.LocalEndPoint);
         _cluster.Run(1);
         _cluster.ServiceEnvironment.Pause();
         for (int i = 0; i < 11; i++)
@@ -173,8 +170,7 @@ public sealed class SeveralServersTests
     {
         var other = Lead(2);
         var standby = StandBy(other);
-        var node = Start(1, FakeCluster.EndPoint, standby.LocalEndPoint);
-        _cluster.World.RunUntil(() => node.Nodes.Count == 1);
+        var node = Admitted(FakeCluster.EndPoint, standby.LocalEndPoint);
         for (int i = 0; i < 3; i++)
         {
             node.Environment.Pause();
@@ -191,8 +187,7 @@ public sealed class SeveralServersTests
     public void A_node_stays_with_a_server_that_is_slow_and_leads()
     {
         var standby = StandBy(leader: FakeCluster.EndPoint);
-        var node = Start(1, FakeCluster.EndPoint, standby.LocalEndPoint);
-        _cluster.World.RunUntil(() => node.Nodes.Count == 1);
+        var node = Admitted(FakeCluster.EndPoint, standby.LocalEndPoint);
         _cluster.ServiceEnvironment.Pause();
         _cluster.Run(3.5);
         _cluster.ServiceEnvironment.Resume();
@@ -253,8 +248,7 @@ public sealed class SeveralServersTests
     public void A_node_that_leaves_while_no_server_comes_waits_for_a_limited_time()
     {
         var standby = StandBy(leader: null);
-        var node = Start(1, FakeCluster.EndPoint, standby.LocalEndPoint);
-        _cluster.World.RunUntil(() => node.Nodes.Count == 1);
+        var node = Admitted(FakeCluster.EndPoint, standby.LocalEndPoint);
         _cluster.ServiceEnvironment.Crash();
         _cluster.Run(0.5);
         bool hasLeft = false;
@@ -399,6 +393,14 @@ public sealed class SeveralServersTests
             Hosted = _cluster.Options,
         });
         node.Client.Start();
+        return node;
+    }
+
+    // A node that one of the servers has taken in, alone.
+    private FakeNode Admitted(params IPEndPoint[] servers)
+    {
+        var node = Start(1, servers);
+        _cluster.World.RunUntil(() => node.Nodes.Count == 1);
         return node;
     }
 

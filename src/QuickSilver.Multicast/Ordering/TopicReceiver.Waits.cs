@@ -41,13 +41,16 @@ internal sealed partial class TopicReceiver
             return;
         }
 
-        // A run of which the beginning is not known begins here.
-        if (order.Next != 0)
+        if (order.Next == 0)
+        {
+            // A run of which the beginning is not known begins here.
+            order.SkipTo(first);
+        }
+        else
         {
             TellUnaccounted(order, first);
         }
 
-        order.SkipTo(first);
         Drain(order);
     }
 

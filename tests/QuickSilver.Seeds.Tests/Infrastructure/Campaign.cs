@@ -12,6 +12,10 @@ internal abstract class Campaign(string name, ITestOutputHelper? output)
     // Every so often a seed is played twice, and must leave the same trace (I20).
     private const ulong TwiceEvery = 10;
 
+    private static readonly TimeSpan Step = TimeSpan.FromMilliseconds(100);
+    private static readonly TimeSpan CompletionLimit = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan UnknownViewAge = TimeSpan.FromSeconds(5.1);
+
     /// <summary>What besides the seed must be set to see the same run again.</summary>
     protected virtual string SettingsOf(ulong seed) => "";
 
@@ -55,6 +59,32 @@ internal abstract class Campaign(string name, ITestOutputHelper? output)
                 """;
             Console.WriteLine(message);
             throw new InvariantException(message);
+        }
+    }
+
+    /// <summary>Requires that all come to one end: in one cluster, with everything received, settled and given back.</summary>
+    protected static void RequireEnd(WholeCluster cluster, string when, TimeSpan orderLimit)
+    {
+        cluster.RequireOne(orderLimit, Step, when);
+        cluster.RunUntil(() => cluster.History.IsComplete, CompletionLimit, Step);
+        cluster.RequireQuiet(CompletionLimit + cluster.LeastTimeToSend(), Step);
+        // Packets of views that never became known are kept for a while, and some come again of views that an earlier life knew.
+        bool isReplayed = cluster.Setup.Hardships.HasFlag(Hardships.Replay);
+        cluster.Run(UnknownViewAge + (isReplayed ? SimulatedLink.LongestReplay : TimeSpan.Zero));
+        cluster.ReadMemory(quiet: true);
+        cluster.RequireAllSent();
+    }
+
+    /// <summary>Has the checkers judge what is so now, while faults stand.</summary>
+    protected static void RequireHolds(WholeCluster cluster)
+    {
+        cluster.Look();
+        cluster.ReadMemory(quiet: false);
+        // What is broken already breaks more, and says less.
+        if (cluster.History.ViolationCount > 0)
+        {
+            string nodes = string.Join('\n', cluster.Nodes.Select(static node => $"{node.Machine}: {node.Wants()}"));
+            throw new InvariantException($"{string.Join('\n', cluster.History.Violations)}\n{nodes}");
         }
     }
 

@@ -19,11 +19,8 @@ internal abstract partial class FaultyRun(string name, ITestOutputHelper? output
     private static readonly TimeSpan FaultsEnd = TimeSpan.FromSeconds(6);
     private static readonly TimeSpan LongestUnheard = TimeSpan.FromMilliseconds(400);
     private static readonly TimeSpan OrderLimit = TimeSpan.FromSeconds(60);
-    private static readonly TimeSpan CompletionLimit = TimeSpan.FromSeconds(30);
 
     private static readonly TimeSpan ChurnLength = TimeSpan.FromSeconds(4);
-
-    private static readonly TimeSpan UnknownViewAge = TimeSpan.FromSeconds(5.1);
 
     protected abstract Scene SceneOf(ulong seed);
 
@@ -110,18 +107,7 @@ internal abstract partial class FaultyRun(string name, ITestOutputHelper? output
         }
     }
 
-    private static void End(WholeCluster cluster, string when)
-    {
-        var step = TimeSpan.FromMilliseconds(100);
-        cluster.RequireOne(OrderLimit, step, when);
-        cluster.RunUntil(() => cluster.History.IsComplete, CompletionLimit, step);
-        cluster.RequireQuiet(CompletionLimit + cluster.LeastTimeToSend(), step);
-        // Packets of views that never became known are kept for a while, and some come again of views that an earlier life knew.
-        bool isReplayed = cluster.Setup.Hardships.HasFlag(Hardships.Replay);
-        cluster.Run(UnknownViewAge + (isReplayed ? SimulatedLink.LongestReplay : TimeSpan.Zero));
-        cluster.ReadMemory(quiet: true);
-        cluster.RequireAllSent();
-    }
+    private static void End(WholeCluster cluster, string when) => RequireEnd(cluster, when, OrderLimit);
 
     // As many changes as in a run under faults, each undone: what is open then is what was open before. Some nodes begin anew.
     private static void ChurnQuietly(WholeCluster cluster, Scene scene)
@@ -172,14 +158,7 @@ internal abstract partial class FaultyRun(string name, ITestOutputHelper? output
                 return;
             }
 
-            if (node.Subscriptions.Contains(topic))
-            {
-                node.Unsubscribe(topic);
-            }
-            else
-            {
-                node.Subscribe(topic);
-            }
+            node.Toggle(topic);
         }
 
         if (cluster.Random.Chance(0.01))

@@ -97,13 +97,7 @@ internal abstract partial class FaultyRun
             cluster.Run(Tick);
             if (++ticks % ticksPerLook == 0)
             {
-                cluster.Look();
-                cluster.ReadMemory(quiet: false);
-                // What is broken already breaks more, and says less.
-                if (cluster.History.ViolationCount > 0)
-                {
-                    throw new InvariantException(string.Join('\n', cluster.History.Violations));
-                }
+                RequireHolds(cluster);
             }
         }
     }

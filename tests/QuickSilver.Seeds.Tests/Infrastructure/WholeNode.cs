@@ -96,6 +96,19 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
         }
     }
 
+    /// <summary>Subscribes, or ends the subscription that there is.</summary>
+    public void Toggle(string topic)
+    {
+        if (Subscriptions.Contains(topic))
+        {
+            Unsubscribe(topic);
+        }
+        else
+        {
+            Subscribe(topic);
+        }
+    }
+
     public void Publish(string topic)
     {
         if (!MayPublish(topic))
