@@ -8,11 +8,16 @@ namespace QuickSilver.Multicast.Ordering;
 
 // The outbound side of one topic: numbers its messages across regions and views, and packs each into the stream of every region of the
 // topic's view. Until the first view is known, there is no room.
+//
+// Invariant: a message goes into all regions of the topic's view or takes no number. While the view of one of them is not known, there is
+// no room: its members would never hear of the message.
 internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISendingNode node)
     : ITopicSender, ITopicFeed, IHybridTopic
 {
     private RegionSender[] _routes = [];
     private TopicView? _view;
+    // Whether the view names only regions of which this node knows the members.
+    private bool _isRouted;
     private RareParts? _rare = RareParts.Of(node.Context.Options.Order.ForPublisher(node.Context, channel));
     private bool _isClosed;
     private bool _isStartTableFull = numbers.IsFull;
@@ -36,6 +41,23 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
 
     /// <summary>Whether the membership service has sent the topic's view.</summary>
     public bool HasView => _view is not null;
+
+    /// <summary>The first region of the topic's view whose own view is not known here; null if there is none.</summary>
+    public ulong? UnknownRegion
+    {
+        get
+        {
+            foreach (ulong region in _view?.Regions ?? [])
+            {
+                if (!Array.Exists(_routes, route => route.View.RegionId == region))
+                {
+                    return region;
+                }
+            }
+
+            return null;
+        }
+    }
 
     public ISenderFeed? Feed { get; set; }
 
@@ -84,7 +106,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
         }
     }
 
-    public int Touch() => (int)numbers.Next + _routes.Length + (_view is null || _isClosed ? 1 : 0);
+    public int Touch() => (int)numbers.Next + _routes.Length + (!_isRouted || _isClosed ? 1 : 0);
 
     public bool IsStable
     {
@@ -128,7 +150,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     /// service are over, so the topic has no room until the new service knows. A message sent meanwhile would take a number that reaches no
     /// subscriber, and subscribers would wait for it.
     /// </summary>
-    public void Unroute() => _view = null;
+    public void Unroute() => (_view, _isRouted) = (null, false);
 
     /// <summary>Records that the topic uses its streams in this configuration.</summary>
     public void MarkRoutes(long configuration)
@@ -161,26 +183,29 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     {
         if (_view is null)
         {
-            _routes = [];
+            (_routes, _isRouted) = ([], false);
             return;
         }
 
         if (_view.Regions.Length == 1)
         {
             _routes = node.SenderFor(_view.Regions[0], Class)?.Alone ?? [];
-            return;
         }
-
-        var routes = new List<RegionSender>(_view.Regions.Length);
-        foreach (ulong region in _view.Regions)
+        else
         {
-            if (node.SenderFor(region, Class) is { } sender)
+            var routes = new List<RegionSender>(_view.Regions.Length);
+            foreach (ulong region in _view.Regions)
             {
-                routes.Add(sender);
+                if (node.SenderFor(region, Class) is { } sender)
+                {
+                    routes.Add(sender);
+                }
             }
+
+            _routes = [.. routes];
         }
 
-        _routes = [.. routes];
+        _isRouted = _routes.Length == _view.Regions.Length;
     }
 
     /// <summary>
@@ -343,7 +368,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     /// </summary>
     public bool TryMark()
     {
-        if (_view is null && !_isClosed)
+        if (!_isRouted && !_isClosed)
         {
             return false;
         }
@@ -452,7 +477,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
                 return StreamLimit.Idle;
             }
 
-            if (_view is null || IsHeld)
+            if (!_isRouted || IsHeld)
             {
                 return StreamLimit.View;
             }
@@ -481,7 +506,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
             Prune();
         }
 
-        if (_view is null || _isClosed || IsHeld || _isStartTableFull || numbers.Next > numbers.CreditThrough)
+        if (!_isRouted || _isClosed || IsHeld || _isStartTableFull || numbers.Next > numbers.CreditThrough)
         {
             return false;
         }

@@ -201,10 +201,15 @@ internal sealed class NodeWaits
 
     private Why WhyNoRoom(TopicSender topic)
     {
+        const string Who = "the membership service";
         if (!topic.HasView)
         {
-            const string Who = "the membership service";
             return new Why(TroubleKind.ViewMissing, $"{Who} to say who subscribes", Who);
+        }
+
+        if (topic.UnknownRegion is { } region)
+        {
+            return new Why(TroubleKind.ViewMissing, $"{Who} to say who is in region {region:x}, to which the topic goes", Who);
         }
 
         if (topic.IsHeld)

@@ -26,7 +26,7 @@ public sealed class NewServiceTests
         {
             TopicId = 1,
             Configuration = 100,
-            Regions = [77],
+            Regions = [],
             Subscribed = false,
             Routed = false,
             Subscribers = 1,
@@ -40,7 +40,42 @@ public sealed class NewServiceTests
         Assert.True(((TopicSender)publisher.Sender(1)).HasRoom);
     }
 
-    private static void Tell(MulticastCluster cluster, Host host, long number, bool isSnapshot, ImmutableArray<TopicView> topics)
+    // A message that one region does not get would be lost there without a word.
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_topic_whose_view_names_a_region_that_is_not_known_waits_until_it_is(bool goesToOthers)
+    {
+        var cluster = new MulticastCluster(seed: 1, nodes: 2);
+        var (publisher, subscriber) = (cluster[0], cluster[1]);
+        publisher.Publishes(1);
+        subscriber.Subscribes(1);
+        cluster.Commit();
+        cluster.Simulation.Run(TimeSpan.FromSeconds(1));
+        var told = publisher.Multicast.ViewOf(1)!;
+        var view = told with { Configuration = 100, Regions = goesToOthers ? told.Regions.Add(0x77) : [0x77] };
+
+        Tell(cluster, publisher, number: 100, isSnapshot: false, [view]);
+        publisher.PublishAll(1, 3, 100);
+        Assert.True(cluster.RunUntil(() => publisher.Multicast.Trouble is not null, seconds: 10));
+        Assert.Empty(subscriber.Log);
+        Assert.Contains(
+            "The publisher of topic 1 waits for the membership service to say who is in region 77", publisher.Multicast.Trouble);
+
+        var region = publisher.Multicast.RegionOf(told.Regions[0])! with { RegionId = 0x77, Configuration = 101, Group = null };
+        Tell(cluster, subscriber, number: 101, isSnapshot: false, [], region);
+        Tell(cluster, publisher, number: 101, isSnapshot: false, [], region);
+        Assert.True(cluster.RunUntil(() => subscriber.Log.Count == 3, seconds: 10));
+        Assert.True(cluster.RunUntil(() => publisher.Multicast.Trouble is null, seconds: 10));
+    }
+
+    private static void Tell(
+        MulticastCluster cluster,
+        Host host,
+        long number,
+        bool isSnapshot,
+        ImmutableArray<TopicView> topics,
+        params ImmutableArray<RegionView> regions)
     {
         var nodes = cluster.Hosts.Select(other => new NodeInfo(other.Key, other.Membership.EndPoint, other.Membership.JoinOrder));
         host.OnCore(() => ((IMembershipObserver)host.Multicast).OnConfiguration(new ConfigurationChange
@@ -49,7 +84,7 @@ public sealed class NewServiceTests
             IsSnapshot = isSnapshot,
             Joined = isSnapshot ? [.. nodes] : [],
             Removed = [],
-            Regions = [],
+            Regions = regions,
             Topics = topics,
         }));
         cluster.Simulation.Run(TimeSpan.FromMilliseconds(1));

@@ -23,8 +23,9 @@ internal sealed class UnlawfulPublisher(MulticastNode node)
         }
 
         // A subscriber is told of the region that it is in itself.
+        var known = view.Regions.RemoveAll(region => node.RegionOf(region) is null or { Members: [] });
         var sender = new TopicSender(new ChannelSpec(topic), numbers, node);
-        sender.Apply(view with { Routed = true, Address = null });
+        sender.Apply(view with { Routed = true, Address = null, Regions = known });
         if (sender.HasRoom && sender.RoomBytes > payload.Length)
         {
             sender.TrySend(payload, observer: null);

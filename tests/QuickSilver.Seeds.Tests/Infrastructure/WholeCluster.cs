@@ -155,10 +155,13 @@ internal sealed class WholeCluster : IDisposable
             LeastSends = LeastSends(Seed),
             Protocols = TopicProtocols.BuiltIn.With(Pinned),
             IsSealed = isSealed,
-            // Epochs end and begin within a run.
-            PacketsPerKeyEpoch = isSealed ? 100 + (long)(Seed % 1000) : null,
+            PacketsPerKeyEpoch = isSealed ? PacketsPerKeyEpoch : null,
         };
     }
+
+    // Epochs end and begin within a run. Packets overtake each other, and members open the last two epochs: what is on the way at a time
+    // must not be of three. The pieces of large messages leave in bursts of more than a hundred packets.
+    private long PacketsPerKeyEpoch => (100 + (long)(Seed % 1000)) * (Setup.Hardships.HasFlag(Hardships.LargeMessages) ? 10 : 1);
 
     /// <summary>Where what a machine logs is shown with the records of the run, if anyone looks at them.</summary>
     public ILoggerFactory LogsOf(SimulatedMachine machine) =>
