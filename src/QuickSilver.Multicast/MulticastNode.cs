@@ -210,9 +210,9 @@ internal sealed class MulticastNode
         // Messages accepted before the change are sent in the views before it.
         _context.FlushSockets();
         // Removed nodes are removed from the old views before the new ones are opened, which may contain them again.
-        foreach (var node in _context.Directory.Apply(change, _context.Self))
+        foreach (var lost in _context.Directory.Apply(change, _context.Self))
         {
-            OnNodeGone(node);
+            OnNodeGone(lost);
         }
 
         ApplyRegions(change);
@@ -234,7 +234,7 @@ internal sealed class MulticastNode
 
         // The observer is told of a view before it receives the first message of the view.
         Observer?.OnConfiguration(change);
-        _topics?.OnConfiguration(change.Number);
+        _topics?.OnConfiguration(change);
         _dispatcher.ReplayUnknown();
         ConfirmIfSettled();
         PostProgress();
@@ -498,12 +498,12 @@ internal sealed class MulticastNode
         _open.Supersede(region, configuration);
     }
 
-    private void OnNodeGone(NodeKey node)
+    private void OnNodeGone(LostNode lost)
     {
-        _ways.OnNodeGone(node);
-        _open.OnNodeGone(node);
-        _creditLimits?.OnNodeGone(node);
-        _sent?.OnNodeGone(node);
+        _ways.OnNodeGone(lost.Key);
+        _open.OnNodeGone(lost);
+        _creditLimits?.OnNodeGone(lost.Key);
+        _sent?.OnNodeGone(lost.Key);
     }
 
     private void PostProgress()

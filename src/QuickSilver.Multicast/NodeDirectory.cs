@@ -27,6 +27,15 @@ internal sealed class NodeDirectory(NodeRoster roster)
     /// </summary>
     public ulong? IdentityOf(NodeKey node) => Known(node)?.Identity ?? _departed?.Find(node);
 
+    /// <summary>Removes the identities of the members from the set.</summary>
+    public void RemoveMembers(HashSet<ulong> identities)
+    {
+        foreach (var node in _roster.All)
+        {
+            identities.Remove(node.Identity);
+        }
+    }
+
     /// <summary>
     /// The nodes of this list, which is in ascending order, that are not members now. Includes this node if it was removed.
     /// </summary>
@@ -75,12 +84,12 @@ internal sealed class NodeDirectory(NodeRoster roster)
         Contains(node) && (configuration >= Admitted || TogetherSince(node) < Admitted);
 
     /// <summary>
-    /// Applies a change. Returns the nodes that it removes, in key order. A node that was away, in another cluster, and is a member again
+    /// Applies a change. Returns the nodes that this node has lost by it, in key order. A node that was away, in another cluster, and is a member again
     /// is removed first: what it sent before is unrelated to what it sends now. If this node itself is admitted anew, the same holds for
     /// all other nodes except those that were admitted together with it from the same origin. Any two nodes judge each other alike, so
     /// neither waits for the other in a view that the other has given up.
     /// </summary>
-    public List<NodeKey> Apply(ConfigurationChange change, NodeKey self)
+    public List<LostNode> Apply(ConfigurationChange change, NodeKey self)
     {
         if (!change.IsSnapshot && change.Joined.IsEmpty && change.Removed.IsEmpty)
         {
@@ -98,7 +107,7 @@ internal sealed class NodeDirectory(NodeRoster roster)
 
     // Handles the first configuration, and those in which other nodes join or leave: the state between this node and others does not
     // change, so only the named nodes are examined. Null for all other changes.
-    private List<NodeKey>? TryStep(ConfigurationChange change, NodeRoster next, NodeKey self)
+    private List<LostNode>? TryStep(ConfigurationChange change, NodeRoster next, NodeKey self)
     {
         if (_self is null && _roster.Count == 0)
         {
@@ -110,12 +119,12 @@ internal sealed class NodeDirectory(NodeRoster roster)
             return null;
         }
 
-        var gone = new List<NodeKey>();
+        var gone = new List<LostNode>();
         foreach (var node in change.Removed)
         {
             if (node != self && _roster.Contains(node))
             {
-                gone.Add(node);
+                gone.Add(Lost(node));
             }
         }
 
@@ -123,17 +132,17 @@ internal sealed class NodeDirectory(NodeRoster roster)
         foreach (var node in change.Joined)
         {
             if (node.Key != self && _roster.Find(node.Key) is { } known && known.AdmittedAt != node.AdmittedAt
-                && gone.IndexOf(node.Key, 0, removed) < 0)
+                && gone.FindIndex(0, removed, lost => lost.Key == node.Key) < 0)
             {
-                gone.Add(node.Key);
+                gone.Add(Lost(node.Key));
             }
         }
 
-        gone.Sort();
+        gone.Sort(static (one, other) => one.Key.CompareTo(other.Key));
         return gone;
     }
 
-    private List<NodeKey> Compare(ConfigurationChange change, NodeRoster next, NodeKey self)
+    private List<LostNode> Compare(ConfigurationChange change, NodeRoster next, NodeKey self)
     {
         var joined = new Dictionary<NodeKey, NodeInfo>();
         foreach (var node in change.Joined)
@@ -146,7 +155,7 @@ internal sealed class NodeDirectory(NodeRoster roster)
         var own = joined.GetValueOrDefault(self);
         long admitted = own?.AdmittedAt ?? before;
         var company = before != 0 && admitted != before ? own : null;
-        var gone = new List<NodeKey>();
+        var gone = new List<LostNode>();
         var together = new Dictionary<NodeKey, long>();
         foreach (var known in _roster.All)
         {
@@ -156,7 +165,7 @@ internal sealed class NodeDirectory(NodeRoster roster)
                 : change.IsSnapshot || removed.Contains(node);
             if (node != self && isGone)
             {
-                gone.Add(node);
+                gone.Add(Lost(node));
             }
             else
             {
@@ -184,9 +193,11 @@ internal sealed class NodeDirectory(NodeRoster roster)
         }
     }
 
-    private void Remember(List<NodeKey> gone)
+    private LostNode Lost(NodeKey node) => new(node, TogetherSince(node));
+
+    private void Remember(List<LostNode> gone)
     {
-        foreach (var node in gone)
+        foreach (var (node, _) in gone)
         {
             if (_roster.Find(node) is { Identity: not IdentityId.None } known)
             {
@@ -201,6 +212,9 @@ internal sealed class NodeDirectory(NodeRoster roster)
         ? info.AdmittedAt == known.AdmittedAt
         : info.AdmittedAt == company.AdmittedAt && info.Origin == company.Origin;
 }
+
+// A node that was removed, or was away. Since: the configuration since which it and this node had been together.
+internal readonly record struct LostNode(NodeKey Key, long Since);
 
 // Who the nodes were that were removed last. Others may still pass on what they sent.
 internal sealed class DepartedIdentities

@@ -26,21 +26,21 @@ public sealed class NodeDirectoryTests
         // The host fell while it told configuration 9, which C never saw.
         var change = Snapshot(20, Node(A, 20, First), Node(B, 20, First), Node(C, 20, new Origin(1, 8)));
         var ofA = Known(A, B, C);
-        Assert.Equal([C], ofA.Apply(change, A));
+        Assert.Equal([C], Lost(ofA.Apply(change, A)));
         Assert.Equal(20, ofA.TogetherSince(C));
-        Assert.Equal([A, B], Known(A, B, C).Apply(change, C));
+        Assert.Equal([A, B], Lost(Known(A, B, C).Apply(change, C)));
     }
 
     [Fact]
     public void Who_comes_late_is_gone_to_the_others_and_they_to_it()
     {
         var ofA = Known(A, B, C);
-        Assert.Equal([C], ofA.Apply(Snapshot(20, Node(A, 20, First), Node(B, 20, First)), A));
+        Assert.Equal([C], Lost(ofA.Apply(Snapshot(20, Node(A, 20, First), Node(B, 20, First)), A)));
         Assert.Empty(ofA.Apply(new ConfigurationChange { Number = 21, IsSnapshot = false, Joined = [Node(C, 21, First)] }, A));
         Assert.Equal(21, ofA.TogetherSince(C));
 
         var ofC = Known(A, B, C);
-        Assert.Equal([A, B], ofC.Apply(Snapshot(21, Node(A, 20, First), Node(B, 20, First), Node(C, 21, First)), C));
+        Assert.Equal([A, B], Lost(ofC.Apply(Snapshot(21, Node(A, 20, First), Node(B, 20, First), Node(C, 21, First)), C)));
         Assert.Equal(21, ofC.TogetherSince(A));
     }
 
@@ -48,10 +48,10 @@ public sealed class NodeDirectoryTests
     public void Two_that_return_together_to_a_service_that_others_never_left_have_lost_those_but_not_each_other()
     {
         var change = Snapshot(20, Node(A, 20, First), Node(B, 20, First), Node(C, 5, default));
-        Assert.Equal([C], Known(A, B, C).Apply(change, A));
+        Assert.Equal([C], Lost(Known(A, B, C).Apply(change, A)));
 
         var delta = new ConfigurationChange { Number = 20, IsSnapshot = false, Joined = change.Joined[..2], Removed = [A, B] };
-        Assert.Equal([A, B], Known(A, B, C).Apply(delta, C));
+        Assert.Equal([A, B], Lost(Known(A, B, C).Apply(delta, C)));
     }
 
     [Fact]
@@ -79,7 +79,7 @@ public sealed class NodeDirectoryTests
     public void A_snapshot_of_the_same_service_takes_nobody_for_gone_who_is_in_it()
     {
         var directory = Known(A, B, C);
-        Assert.Equal([C], directory.Apply(Snapshot(7, Node(A, 5, default), Node(B, 5, default)), A));
+        Assert.Equal([C], Lost(directory.Apply(Snapshot(7, Node(A, 5, default), Node(B, 5, default)), A)));
     }
 
     [Fact]
@@ -117,7 +117,10 @@ public sealed class NodeDirectoryTests
         for (int step = 1; step <= 400; step++)
         {
             var change = RandomChange(random, step);
-            Assert.Equal(model.Apply(change, A), directory.Apply(change, A));
+            var before = Enumerable.Range(0xA, 12).Select(id => new NodeKey((ulong)id, 1)).ToDictionary(node => node, directory.TogetherSince);
+            var lost = directory.Apply(change, A);
+            Assert.Equal(model.Apply(change, A), Lost(lost));
+            Assert.All(lost, one => Assert.Equal(before[one.Key], one.Since));
             for (ulong id = 0xA; id < 0x16; id++)
             {
                 var node = new NodeKey(id, 1);
@@ -127,6 +130,8 @@ public sealed class NodeDirectoryTests
             }
         }
     }
+
+    private static NodeKey[] Lost(List<LostNode> lost) => [.. lost.Select(static one => one.Key)];
 
     private static ConfigurationChange RandomChange(Random random, int step)
     {

@@ -209,11 +209,11 @@ internal sealed class OpenTopics(IOrderingNode node)
     public void Rest(long settled) => _closing.RemoveAll(closed => TryRest(closed, settled));
 
     /// <summary>Called when a configuration is applied: its nodes are known, and who may publish what.</summary>
-    public void OnConfiguration(long configuration)
+    public void OnConfiguration(ConfigurationChange change)
     {
         foreach (var receiver in _receivers.Values)
         {
-            receiver.OnConfiguration(configuration);
+            receiver.OnConfiguration(change);
         }
     }
 

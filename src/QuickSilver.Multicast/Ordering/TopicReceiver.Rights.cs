@@ -12,7 +12,8 @@ namespace QuickSilver.Multicast.Ordering;
 // is remembered for a while.
 //
 // The service names the identities that are in its cluster. A sender that is in none of this node, because it is away in another one or was
-// removed, has not lost its right by that: what it sent before still counts, and its run ends with a gap if it comes back.
+// removed, has not lost its right by that: what it sent before still counts, and its run ends with a gap if it comes back. One that is in
+// the cluster and is not named has lost it, and does not have it again when it leaves.
 //
 // Invariant: a run that has begun in order is of a sender with the right, or of one that had it when its messages came.
 internal sealed partial class TopicReceiver
@@ -22,7 +23,7 @@ internal sealed partial class TopicReceiver
 
     // The identities that may publish; null: everybody may.
     private HashSet<ulong>? _publishers;
-    // Those that the service named before and does not name now; null: none.
+    // Those that the service named before, and that it does not name now because they are away; null: none.
     private HashSet<ulong>? _former;
     private int _unproven;
 
@@ -65,14 +66,19 @@ internal sealed partial class TopicReceiver
     }
 
     /// <summary>A configuration was applied: senders that were not known may be known now.</summary>
-    public void OnConfiguration(long configuration)
+    public void OnConfiguration(ConfigurationChange change)
     {
+        foreach (var node in _former is null ? [] : change.Joined)
+        {
+            _former!.Remove(node.Identity);
+        }
+
         for (int i = _unproven > 0 && !_isClosed ? _senders!.Count - 1 : -1; i >= 0; i--)
         {
             var order = _senders![i];
             if (order.IsUnproven)
             {
-                Prove(order, configuration);
+                Prove(order, change.Number);
             }
         }
     }
@@ -87,14 +93,15 @@ internal sealed partial class TopicReceiver
         _former ??= [];
         _former.UnionWith(before);
         _former.ExceptWith(_publishers!);
+        _node.Context.Directory.RemoveMembers(_former);
         if (_former.Count is 0 or > MostFormer)
         {
             _former = null;
         }
     }
 
-    // Null: it is not known who it is.
-    private bool? MayPublish(NodeKey sender) => _node.Context.Directory.IdentityOf(sender) is not { } identity ? null
+    /// <summary>Whether messages of this sender are taken; null: it is not known who it is.</summary>
+    public bool? MayPublish(NodeKey sender) => _node.Context.Directory.IdentityOf(sender) is not { } identity ? null
         : _publishers!.Contains(identity) || (_former?.Contains(identity) == true && !_node.Context.Directory.Contains(sender));
 
     private bool IsUnproven(NodeKey sender)

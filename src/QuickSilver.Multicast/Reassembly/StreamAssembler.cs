@@ -21,6 +21,9 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
     /// <summary>Whether a message waits for memory.</summary>
     public bool IsWaiting => _deferred.Count > 0 && !_isClosed;
 
+    /// <summary>Whether a message that begins before this packet waits for memory.</summary>
+    public bool IsWaitingBefore(long packet) => IsWaiting && _deferred.Peek() < packet;
+
     /// <summary>Whether a message has begun and is not complete.</summary>
     public bool IsAnyOpen => _open.Count > 0;
 
@@ -64,22 +67,26 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
         Begin(share, packet, topicId, number, total, marks, rest);
     }
 
-    /// <summary>Begins the messages that wait for memory, as far as there is some.</summary>
-    public void BeginDeferred()
+    /// <summary>Begins the messages that wait for memory, as far as there is some. Returns whether any has begun.</summary>
+    public bool BeginDeferred()
     {
+        bool hasBegun = false;
         while (_deferred.TryPeek(out long packet))
         {
             var bytes = window[packet].Packet;
             var rest = LastMessage(bytes, out ulong topicId, out long number, out int total, out var marks);
             if (!Budget.TryTake(total, this, out var share))
             {
-                return;
+                break;
             }
 
             _deferred.Dequeue();
             window[packet].Pending--;
             Begin(share, packet, topicId, number, total, marks, rest);
+            hasBegun = true;
         }
+
+        return hasBegun;
     }
 
     /// <summary>Drops the messages of which a packet is lost.</summary>

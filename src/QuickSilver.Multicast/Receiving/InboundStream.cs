@@ -95,8 +95,8 @@ internal sealed class InboundStream
     public bool IsRefusing => _phase.IsDeciding;
     // All packets before the first missing one are parsed: nothing is held up.
     public bool IsRead => _parsed == Contiguous;
-    // All packets up to this one came, and were parsed or given up.
-    public bool HasRead(long packet) => _parsed >= packet;
+    // All packets up to this one came, were parsed or given up, and no message that begins before it waits for memory.
+    public bool HasRead(long packet) => _parsed >= packet && !_assembler.IsWaitingBefore(packet);
     // Everything that is known was received, passed on and accepted. An unreliable stream does not wait for a number that is only
     // announced.
     public bool IsDrained => Consumed == (IsReliable ? Highest : _window.Arrived);
@@ -230,12 +230,21 @@ internal sealed class InboundStream
     public void GiveUpOpen() => _assembler.DropOpen();
 
     /// <summary>
-    /// Returns whether received packets are not parsed yet. If so, the loss is reported above again when more of them are.
+    /// Returns whether received packets are not parsed yet, or messages in them wait for memory. If so, the loss is reported above again
+    /// when that is less.
     /// </summary>
     public bool AwaitRead()
     {
-        _isLossUnread |= !IsRead;
+        _isLossUnread |= IsAnyUnread;
         return _isLossUnread;
+    }
+
+    /// <summary>The same, for what precedes this packet.</summary>
+    public bool AwaitReadThrough(long packet)
+    {
+        bool isUnread = !HasRead(packet);
+        _isLossUnread |= isUnread;
+        return isUnread;
     }
 
     /// <summary>Reports to the layer above that nothing more comes of a departed sender.</summary>
@@ -344,16 +353,19 @@ internal sealed class InboundStream
 
     private void ReportLoss()
     {
-        _isLossUnread = !IsRead;
+        _isLossUnread = IsAnyUnread;
         _consumer.OnLoss(this);
     }
 
+    private bool IsAnyUnread => !IsRead || _assembler.IsWaiting;
+
     private void Advance(bool mayRead)
     {
+        bool hasBegun = false;
         if (_assembler.IsWaiting && !_delivering)
         {
             _delivering = true;
-            _assembler.BeginDeferred();
+            hasBegun = _assembler.BeginDeferred();
             _delivering = false;
         }
 
@@ -386,7 +398,7 @@ internal sealed class InboundStream
             _parsed++;
         }
 
-        if (_isLossUnread && _parsed > before)
+        if (_isLossUnread && (_parsed > before || hasBegun))
         {
             ReportLoss();
         }

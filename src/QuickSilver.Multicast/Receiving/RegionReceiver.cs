@@ -29,9 +29,9 @@ internal sealed class RegionReceiver : IGapObserver
     private readonly List<InboundStream> _streams = [];
     // Null until there are several senders.
     private SenderShares? _shares;
-    // The nodes that were removed since the view was opened. A removed node may have sent in the view although this member has received
-    // nothing from it. If it returns to the cluster, it does not return to this view.
-    private readonly HashSet<NodeKey> _gone = [];
+    // The nodes that were removed since the view was opened, and when. A removed node may have sent in the view although this member has
+    // received nothing from it. If it returns to the cluster, it does not return to this view.
+    private readonly Dictionary<NodeKey, TimeSpan> _gone = [];
     private bool _isPartitionLost;
     private long _memoryDrops;
     private TimeSpan _lastGoneAt;
@@ -260,7 +260,13 @@ internal sealed class RegionReceiver : IGapObserver
     {
         _confirmedAt = configuration;
         // One that an earlier service had announced, and that never heard of it, has sent nothing in the view before.
-        _gone.RemoveWhere(node => _context.Directory.IsNew(node, configuration));
+        foreach (var node in _gone.Keys)
+        {
+            if (_context.Directory.IsNew(node, configuration))
+            {
+                _gone.Remove(node);
+            }
+        }
     }
 
     public void Supersede(long configuration)
@@ -272,18 +278,22 @@ internal sealed class RegionReceiver : IGapObserver
         }
     }
 
-    public void OnNodeGone(NodeKey node)
+    public void OnNodeGone(LostNode lost)
     {
-        _gone.Add(node);
-        _lastGoneAt = _context.Environment.Now;
-        if (Live.Lose(node))
+        // Who came when the view was over has never heard of it. Otherwise, views would wait for the senders of later ones, and while nodes
+        // come and go none would ever be closed.
+        if (SupersededAt == 0 || lost.Since < SupersededAt)
         {
-            OnFewer(node);
+            _gone[lost.Key] = _lastGoneAt = _context.Environment.Now;
+            if (Live.Lose(lost.Key))
+            {
+                OnFewer(lost.Key);
+            }
         }
 
         foreach (var stream in _streams)
         {
-            if (stream.Sender == node)
+            if (stream.Sender == lost.Key)
             {
                 stream.OnSenderLeft();
                 NoteGap(stream);
@@ -376,7 +386,8 @@ internal sealed class RegionReceiver : IGapObserver
     /// Whether other members may still report more packets of a departed sender than are known here, until all members have held everything
     /// for a while.
     /// </summary>
-    public bool MayHearMoreOf(NodeKey sender) => MayOthersKnowMore && HasLost(sender);
+    public bool MayHearMoreOf(NodeKey sender) =>
+        HasLost(sender) && MayOthersKnowMoreSince(_gone.GetValueOrDefault(sender, _lastGoneAt));
 
     /// <summary>
     /// Called in a view in which the streams of all live senders are settled. If no token of the other members has arrived for long, they
@@ -427,25 +438,24 @@ internal sealed class RegionReceiver : IGapObserver
         }
     }
 
-    // Whether other members may know of more packets of departed nodes: until all members have held the same for a while, and were heard in
-    // that time. Silence alone does not show this, because a member, or this node, may have been paused. Only if the silence is long, the
-    // others have closed the view.
-    private bool MayOthersKnowMore
+    private bool MayOthersKnowMore => MayOthersKnowMoreSince(_lastGoneAt);
+
+    // Whether other members may know of more packets of nodes that departed until this time: until all members have held the same for a
+    // while, and were heard in that time. Silence alone does not show this, because a member, or this node, may have been paused. Only if
+    // the silence is long, the others have closed the view.
+    private bool MayOthersKnowMoreSince(TimeSpan gone)
     {
-        get
-        {
-            var (now, heard, pause) = (_context.Environment.Now, Stability.LastHeard, _context.Options.ClosingPause);
-            var last = _lastGoneAt > Stability.LastUnstable ? _lastGoneAt : Stability.LastUnstable;
-            bool isLong = now - last >= pause && (heard - last >= pause / 2 || IsAlone);
-            return Live.Count > 1 && !isLong;
-        }
+        var (now, heard, pause) = (_context.Environment.Now, Stability.LastHeard, _context.Options.ClosingPause);
+        var last = gone > Stability.LastUnstable ? gone : Stability.LastUnstable;
+        bool isLong = now - last >= pause && (heard - last >= pause / 2 || IsAlone);
+        return Live.Count > 1 && !isLong;
     }
 
     private bool IsAlone => _context.Environment.Now - Stability.LastHeard - StoodStill >= _context.Options.ClosingPause * 3;
 
     private TimeSpan StoodStill => _stoodStill.HeardAt == Stability.LastHeard ? _stoodStill.Length : TimeSpan.Zero;
 
-    private bool HasLost(NodeKey node) => _gone.Contains(node) || !_context.Directory.Shares(node, _confirmedAt);
+    private bool HasLost(NodeKey node) => _gone.ContainsKey(node) || !_context.Directory.Shares(node, _confirmedAt);
 
     private void OnFewer(NodeKey node)
     {

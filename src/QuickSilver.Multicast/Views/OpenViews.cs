@@ -128,12 +128,12 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
         }
     }
 
-    public void OnNodeGone(NodeKey node)
+    public void OnNodeGone(LostNode lost)
     {
         ForgetLast();
         foreach (var region in _ordered)
         {
-            region.OnNodeGone(node);
+            region.OnNodeGone(lost);
         }
     }
 

@@ -71,6 +71,11 @@ internal sealed class ScriptedService(SimulatedMachines cluster)
     public void Commit()
     {
         _number++;
+        foreach (var member in _members.Where(static member => member.AdmittedAt == 0))
+        {
+            member.AdmittedAt = _number;
+        }
+
         if (Root is not null && (_clusterKey is null || _removed.Count > 0))
         {
             _clusterKey = new ClusterKey(_number, Root.OfCluster(_number));
@@ -212,7 +217,7 @@ internal sealed class ScriptedService(SimulatedMachines cluster)
         }
 
         var joined = _members.Where(other => member.KnownNodes.Add(other.Self))
-            .Select(other => new NodeInfo(other.Self, other.EndPoint, other.JoinOrder)).ToImmutableArray();
+            .Select(other => new NodeInfo(other.Self, other.EndPoint, other.JoinOrder, other.AdmittedAt)).ToImmutableArray();
         return new ConfigurationChange
         {
             Number = _number,
@@ -256,6 +261,7 @@ internal sealed class ScriptedMembership(
     public long Confirmed { get; private set; }
     public ImmutableArray<OpenView> StillOpen { get; private set; } = [];
     public long JoinOrder { get; init; }
+    public long AdmittedAt { get; set; }
     public long Applied { get; private set; }
 
     public long BornAt(ulong region, long number) => number;

@@ -74,6 +74,38 @@ public sealed class ChurnTests
         }
     }
 
+    // A view waits a while for what other members may know of a node that is gone. Nodes that came when it was over are not among those.
+    [Fact]
+    public void Views_that_are_over_are_closed_while_nodes_come_and_go()
+    {
+        var cluster = new MulticastCluster(seed: 1, nodes: 4);
+        foreach (var host in cluster.Hosts)
+        {
+            host.Subscribes(Kept);
+            host.Publishes(Kept);
+        }
+
+        cluster.Commit();
+        var passing = cluster[3];
+        for (int i = 0; i < 20; i++)
+        {
+            cluster[0].OnCore(() => cluster[0].Publish(Kept, 100));
+            passing.Node.Crash();
+            cluster.Service.Remove(passing.Key);
+            cluster.Simulation.Run(TimeSpan.FromMilliseconds(500));
+            passing = cluster.Restart(3);
+            passing.Subscribes(Kept);
+            passing.Publishes(Kept);
+            cluster.Commit();
+            cluster.Simulation.Run(TimeSpan.FromMilliseconds(500));
+        }
+
+        var oldest = cluster.Simulation.Now - (cluster.Options.ClosingPause * 2);
+        Assert.All(cluster.Hosts.Take(3), host => Assert.All(
+            host.Multicast.OpenRegions, region => Assert.True(region.SupersededAt == 0 || region.SupersededSince > oldest)));
+        Assert.All(cluster.Hosts.Take(3), host => MulticastCluster.AssertRun(host, cluster[0], Kept, 1, 20));
+    }
+
     // A flush that comes before the posted one must not make the next message post it again while it is still queued.
     [Fact]
     public void Messages_published_around_a_change_of_views_in_one_turn_go_out_once()

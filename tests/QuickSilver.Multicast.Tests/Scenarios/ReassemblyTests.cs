@@ -1,3 +1,4 @@
+using QuickSilver.Multicast.Reassembly;
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Simulation;
 
@@ -35,6 +36,38 @@ public sealed class ReassemblyTests
 
         Assert.True(cluster.RunUntil(() => cluster[2].Log.Count == 1, 0.3), "the small message waits");
         Assert.Equal(Other, cluster[2].Log[0].Topic);
+    }
+
+    // The message is here, however long it waits for memory: it is not missing.
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_message_that_waits_for_memory_is_not_told_as_a_gap_because_a_later_one_is_complete(bool isFirst)
+    {
+        var cluster = TwoSenders(seed: 3);
+        var budget = cluster[2].Multicast.Context.Reassembly;
+        cluster[1].PublishAll(Other, isFirst ? 0 : 1, 100);
+        cluster.Simulation.Run(TimeSpan.FromSeconds(1));
+        int taken = 0;
+        while (budget.TryTakeNow(ReassemblyBudget.SmallBytes, out _))
+        {
+            taken++;
+        }
+
+        cluster[1].PublishAll(Other, 1, 3_000);
+        cluster[1].PublishAll(Other, 1, 100);
+        for (int i = 0; i < 80; i++)
+        {
+            // Other messages receive pieces, so nobody may exceed the limit.
+            budget.NotePiece();
+            cluster.Simulation.Run(TimeSpan.FromMilliseconds(100));
+        }
+
+        Assert.Equal(isFirst ? 0 : 1, cluster[2].Log.Count);
+        budget.ReturnBytes(ReassemblyShare.Small, taken * ReassemblyBudget.SmallBytes);
+        Assert.True(cluster.RunUntil(() => cluster[2].Log.Count == (isFirst ? 2 : 3), 5), $"{cluster[2].Log.Count} came");
+        Assert.Empty(cluster[2].Gaps);
+        Assert.Equal(0, cluster[2].Multicast.Counters.MessagesUnaccounted);
     }
 
     [Theory]
