@@ -265,6 +265,74 @@ public sealed class AdoptionTests
         Assert.Equal(regions[9].RegionId, Assert.Single(map.Topics[9].Regions.All).Id);
     }
 
+    // It would number its packets from 1 again, and members would take them for those that they have.
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_view_goes_on_only_with_publishers_that_have_had_it_in_sight_all_the_time(bool wasRouted)
+    {
+        var (map, regions) = NewService();
+        Add(map, 3, (9, regions[9]));
+        map.AddNode(Node(6), hasReturned: true, Before);
+        map.SetRole(Node(6), 9, TopicRole.Publish, wasRouted: wasRouted);
+        map.Apply(1L << 40);
+        Assert.Equal(wasRouted, regions[9].RegionId == Assert.Single(map.Topics[9].Regions.All).Id);
+    }
+
+    [Fact]
+    public void A_publisher_that_opens_its_topic_again_without_a_service_gets_a_view_that_it_did_not_have()
+    {
+        var nodes = _cluster.AddNodes(3);
+        nodes[0].Subscribe("A");
+        nodes[1].Subscribe("B");
+        nodes[2].Open("A", TopicRole.Publish);
+        nodes[2].Open("B", TopicRole.Publish);
+        _cluster.Run(1);
+        ulong left = Region(nodes[0], "A");
+        ulong kept = Region(nodes[1], "B");
+        nodes[2].Close("A");
+        _cluster.Run(1);
+        ChangeService();
+        Assert.Equal(left, Region(nodes[0], "A"));
+        _cluster.ServiceEnvironment.Crash();
+        _cluster.Run(1);
+        nodes[2].Open("A", TopicRole.Publish);
+        _cluster.StartService();
+        _cluster.Run(4);
+        Assert.NotEqual(left, Region(nodes[0], "A"));
+        Assert.Equal(Region(nodes[0], "A"), Region(nodes[2], "A"));
+        Assert.Equal(kept, Region(nodes[1], "B"));
+    }
+
+    [Theory]
+    [InlineData(3, true)]
+    [InlineData(4, false)]
+    public void Of_sealed_views_none_goes_on_while_a_node_is_missing_that_may_have_a_key(int known, bool goesOn)
+    {
+        var (map, regions) = NewService(isSealed: true);
+        AddAll(map, regions, known);
+        map.Apply(1L << 40);
+        Assert.Equal(goesOn, regions[7].RegionId == Assert.Single(map.Topics[7].Regions.All).Id);
+        Assert.Equal(goesOn, regions[9].RegionId == Assert.Single(map.Topics[9].Regions.All).Id);
+    }
+
+    // It may have published there under the service before, which nobody knows any more.
+    [Fact]
+    public void A_sealed_view_that_was_adopted_ends_when_a_node_is_removed_that_came_along_though_it_is_no_member()
+    {
+        var (map, regions) = NewService(isSealed: true);
+        map.AddNode(Node(5));
+        AddAll(map, regions, known: 3);
+        map.Apply(1L << 40);
+        map.RemoveNode(Node(5));
+        map.Apply((1L << 40) + 1);
+        Assert.Equal(regions[7].RegionId, Assert.Single(map.Topics[7].Regions.All).Id);
+
+        map.RemoveNode(Node(3));
+        map.Apply((1L << 40) + 2);
+        Assert.NotEqual(regions[7].RegionId, Assert.Single(map.Topics[7].Regions.All).Id);
+    }
+
     [Fact]
     public void The_address_of_an_adopted_region_is_taken_and_rests_when_the_region_has_ended()
     {
@@ -304,9 +372,21 @@ public sealed class AdoptionTests
     private static ulong Region(FakeNode node, string topic) => Assert.Single(node.View(topic).Regions);
 
     // Topics 7 and 8 of nodes 1 and 2, and topic 9 of node 3.
-    private static (RegionMap Map, Dictionary<ulong, RegionView> Regions) NewService() => (
-        new RegionMap(new AddressPlan("test", IPNetwork.Parse("239.192.0.0/14")), 1),
-        new Dictionary<ulong, RegionView> { [7] = View(0x50000_0001, 1, 2), [9] = View(0x50000_0002, 3) });
+    private static (RegionMap Map, Dictionary<ulong, RegionView> Regions) NewService(bool isSealed = false)
+    {
+        var keys = isSealed ? RegionKeys.Draw(new FakeWorld().AddNode(1)) : null;
+        var map = new RegionMap(new AddressPlan("test", IPNetwork.Parse("239.192.0.0/14")), 1) { Keys = keys };
+        RegionView[] views = [View(0x50000_0001, 1, 2), View(0x50000_0002, 3)];
+        views = [.. views.Select(view => view with { Key = keys?.OfView(view.RegionId, view.Number, view.Configuration) })];
+        return (map, new Dictionary<ulong, RegionView> { [7] = views[0], [9] = views[1] });
+    }
+
+    private static void AddAll(RegionMap map, Dictionary<ulong, RegionView> regions, int known)
+    {
+        Add(map, 1, Before, known, (7, regions[7]), (8, regions[7]));
+        Add(map, 2, Before, known, (7, regions[7]), (8, regions[7]));
+        Add(map, 3, Before, known, (9, regions[9]));
+    }
 
     private static RegionView View(ulong region, params ulong[] members) => new()
     {
@@ -321,10 +401,13 @@ public sealed class AdoptionTests
 
     private static void Add(RegionMap map, ulong node, params (ulong Topic, RegionView View)[] held) => Add(map, node, Before, held);
 
-    private static void Add(RegionMap map, ulong node, Origin origin, params (ulong Topic, RegionView View)[] held)
+    private static void Add(RegionMap map, ulong node, Origin origin, params (ulong Topic, RegionView View)[] held) =>
+        Add(map, node, origin, known: 0, held);
+
+    private static void Add(RegionMap map, ulong node, Origin origin, int known, params (ulong Topic, RegionView View)[] held)
     {
         var told = held.Select(static one => (one.Topic, one.View.RegionId, (HeldView?)HeldView.Of(one.View)));
-        map.AddNode(Node(node), hasReturned: true, origin, HeldViews.Of(told, origin.Configuration));
+        map.AddNode(Node(node), hasReturned: true, origin, HeldViews.Of(told, origin.Configuration), known);
         Array.ForEach(held, one => map.SetRole(Node(node), one.Topic, TopicRole.Subscribe));
     }
 

@@ -26,6 +26,8 @@ internal sealed class TopicTable
         public List<Ask>? Waiting;
         // A view of it has come.
         public bool HasView;
+        // The last one tells all regions of the topic.
+        public bool IsRouted;
         // The request that subscribed; none while the last one does not. Views from before are of an earlier subscription.
         public ulong SubscribedBy = ulong.MaxValue;
         // The regions of its last view, while that is one to which this node subscribes; default otherwise.
@@ -167,6 +169,7 @@ internal sealed class TopicTable
         }
 
         topic.HasView = true;
+        topic.IsRouted = view.Routed;
         bool subscribes = view.Subscribed && lastRequest >= topic.SubscribedBy;
         topic.Regions = subscribes ? Shared(view.Regions) : default;
         return subscribes == view.Subscribed ? view : view with { Subscribed = false };
@@ -212,6 +215,7 @@ internal sealed class TopicTable
         RequestId = ask.RequestId,
         Topic = ask.Request,
         Held = ask.Topic.HasView,
+        Routed = ask.Topic.IsRouted,
         MemberSince = ask.Request.Role.HasFlag(TopicRole.Subscribe) ? _memberSince?.GetValueOrDefault(ask.Request.TopicId) ?? 0 : 0,
     };
 

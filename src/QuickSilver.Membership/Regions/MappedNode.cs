@@ -21,6 +21,8 @@ internal sealed class MappedNode(NodeKey key)
     public bool HasReturned { get; init; }
     // Where it came from then.
     public Origin Origin { get; init; }
+    // How many nodes it knew there, itself included.
+    public int KnownNodes { get; init; }
     // What it holds from there, until the first configuration of this service is made.
     public HeldViews? Held { get; set; }
     // The first configuration that contains the node; 0 before it.
@@ -96,6 +98,13 @@ internal sealed class Opener(MappedNode node, MappedTopic topic)
         set => Set(Traits.Routed, value);
     }
 
+    // Whether the node has been told the views of all of the topic's regions, by the service before this one.
+    public bool WasRouted
+    {
+        get => Has(Traits.WasRouted);
+        set => Set(Traits.WasRouted, value);
+    }
+
     // Whether the node has no view of the topic yet.
     public bool IsFresh
     {
@@ -116,5 +125,6 @@ internal sealed class Opener(MappedNode node, MappedTopic topic)
         ToldSubscribed = 4,
         Routed = 8,
         Fresh = 16,
+        WasRouted = 32,
     }
 }

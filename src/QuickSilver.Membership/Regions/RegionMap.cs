@@ -79,8 +79,10 @@ internal sealed class RegionMap
     /// <param name="hasReturned">Whether it was a member before.</param>
     /// <param name="origin">Where it was a member.</param>
     /// <param name="held">What it holds from there; null: nothing, or this service has made configurations already.</param>
-    public void AddNode(NodeKey key, bool hasReturned = false, Origin origin = default, HeldViews? held = null) =>
-        _nodes.Add(key, new MappedNode(key) { HasReturned = hasReturned, Origin = origin, Held = held });
+    /// <param name="knownNodes">How many nodes it knew there, itself included.</param>
+    public void AddNode(
+        NodeKey key, bool hasReturned = false, Origin origin = default, HeldViews? held = null, int knownNodes = 0) =>
+        _nodes.Add(key, new MappedNode(key) { HasReturned = hasReturned, Origin = origin, Held = held, KnownNodes = knownNodes });
 
     public void RemoveNode(NodeKey key)
     {
@@ -103,6 +105,8 @@ internal sealed class RegionMap
         if (_reform.Keys is not null)
         {
             _exposed.UnionWith(node.VisibleRegions.ToSorted());
+            // Nobody knows of which of the views that were adopted it was told by the service before.
+            _exposed.UnionWith(node.HasReturned ? _reform.Regions.Values.Where(static one => one.IsAdopted).Select(static one => one.Id) : []);
         }
 
         node.Open.Clear();
@@ -119,7 +123,11 @@ internal sealed class RegionMap
     /// The configuration since which the node subscribes to a pinned topic, as the node reports it. Used only while the topic has no
     /// view. 0: from the next on.
     /// </param>
-    public void SetRole(NodeKey key, ulong topicId, TopicRole role, bool isPinned = false, long memberSince = 0)
+    /// <param name="wasRouted">
+    /// Whether the service before has told the node the views of all of the topic's regions, and the node has had them since.
+    /// </param>
+    public void SetRole(
+        NodeKey key, ulong topicId, TopicRole role, bool isPinned = false, long memberSince = 0, bool wasRouted = false)
     {
         var node = _nodes[key];
         if (role == TopicRole.None)
@@ -139,6 +147,7 @@ internal sealed class RegionMap
         }
 
         opener.Publishes = role.HasFlag(TopicRole.Publish);
+        opener.WasRouted = wasRouted;
         if (opener.Publishes && !opener.IsRouted && !opener.IsFresh)
         {
             _fresh.Add(opener);
@@ -226,7 +235,7 @@ internal sealed class RegionMap
         _sets.Moved.Sort(static (a, b) =>
             a.Node == b.Node ? a.Set.CompareTo(b.Set) : a.Node.Key.CompareTo(b.Node.Key));
         CollectOutworn();
-        _reform.Run(_sets.Moved, _outworn, _topics, configuration, mayAdopt: _isFirst);
+        _reform.Run(_sets.Moved, _outworn, _topics, configuration, _isFirst ? WholeOrigins() : null);
         _distribution.Run(_reform.Changed, [.. _sets.Changed, .. _restricted], _fresh, configuration, _topicAddresses);
         foreach (var topic in _distribution.Touched)
         {
@@ -328,6 +337,14 @@ internal sealed class RegionMap
             }
         }
     }
+
+    // The configurations of the service before of which all nodes are here. Where one is missing, it may have been told the key of any view.
+    private HashSet<Origin> WholeOrigins() =>
+    [
+        .. _nodes.Values.Where(static node => node.HasReturned).GroupBy(static node => node.Origin)
+            .Where(nodes => _reform.Keys is null || nodes.Max(static node => node.KnownNodes) == nodes.Count())
+            .Select(static nodes => nodes.Key),
+    ];
 
     private Opener Open(MappedNode node, ulong topicId)
     {

@@ -34,9 +34,15 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion, Topi
     /// <param name="outworn">The regions that need a new view, whether or not their members or topics change.</param>
     /// <param name="topics">All topics.</param>
     /// <param name="configuration">The configuration that is being made.</param>
-    /// <param name="mayAdopt">Whether regions may go on as they were in the service before: in the first configuration.</param>
+    /// <param name="adoptable">
+    /// Where nodes must come from so that their regions go on as they were there; null: this is not the first configuration.
+    /// </param>
     public void Run(
-        List<Place> moved, List<Region> outworn, Dictionary<ulong, MappedTopic> topics, long configuration, bool mayAdopt = false)
+        List<Place> moved,
+        List<Region> outworn,
+        Dictionary<ulong, MappedTopic> topics,
+        long configuration,
+        HashSet<Origin>? adoptable = null)
     {
         _changed.Clear();
         _forming.Clear();
@@ -52,9 +58,9 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion, Topi
             Succeed(region, epoch);
         }
 
-        if (mayAdopt)
+        if (adoptable is not null)
         {
-            Adopt(configuration);
+            Adopt(configuration, adoptable);
         }
 
         foreach (var region in _forming)
@@ -203,9 +209,10 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion, Topi
         _regions.Add(id, region);
     }
 
-    private void Adopt(long configuration)
+    private void Adopt(long configuration, HashSet<Origin> adoptable)
     {
-        foreach (var (region, view) in Adoption.Choose(_forming, configuration, repair))
+        var complete = _forming.FindAll(region => adoptable.Contains(region.Arriving[0].Node.Origin));
+        foreach (var (region, view) in Adoption.Choose(complete, configuration, repair))
         {
             // Without the key, nobody who comes later could be let into the view.
             bool isKeyed = Keys is null || view.Key is not null;

@@ -75,7 +75,7 @@ internal sealed class MemberTopics
             return false;
         }
 
-        Grant(member, topic, opensAfresh, request.MemberSince);
+        Grant(member, request, opensAfresh);
         member.Session?.Send(new TopicOutcomeMessage(request.RequestId, ""));
         return true;
     }
@@ -134,8 +134,9 @@ internal sealed class MemberTopics
         member.Session?.Send(new TopicOutcomeMessage(request.RequestId, refusal) { DeniedTo = identity });
     }
 
-    private void Grant(Member member, TopicRequest topic, bool opensAfresh, long memberSince)
+    private void Grant(Member member, SetTopicMessage request, bool opensAfresh)
     {
+        var topic = request.Topic;
         if (!_map.IsOpen(member.Key, topic.TopicId))
         {
             _contracts.Add(member.Key, topic);
@@ -150,7 +151,8 @@ internal sealed class MemberTopics
             }
         }
 
-        _map.SetRole(member.Key, topic.TopicId, topic.Role, topic.Contract.IsPinned, memberSince);
+        bool isPinned = topic.Contract.IsPinned;
+        _map.SetRole(member.Key, topic.TopicId, topic.Role, isPinned, request.MemberSince, request.Held && request.Routed);
         Rights?.OnOpen(topic);
         Followers.Touch(topic.TopicId);
     }

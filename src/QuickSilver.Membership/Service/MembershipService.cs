@@ -432,7 +432,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         var held = join.WasMember && _numbers.Current == 0
             ? HeldViews.Of(topics.Select(static topic => (topic.Topic.TopicId, topic.Region, topic.View)), join.Known)
             : null;
-        _map.AddNode(join.Node, hasReturned: join.WasMember, join.Origin, held);
+        _map.AddNode(join.Node, hasReturned: join.WasMember, join.Origin, held, join.KnownNodes);
         _failures.Track(join.Node, _environment.Now);
         Attach(member, session, isResumed: false);
         _topics.Rights?.OnMember(member.Identity);

@@ -126,7 +126,7 @@ internal sealed class MapHistory(Func<ulong, TopicSetKey> keyOfTopic, TopicSetRu
             _map.AddNode(node, hasReturned: true, origin, HeldViews.Of(Register(node, told), origin.Configuration));
             foreach (var (topic, role) in _roles[node])
             {
-                _map.SetRole(node, topic, role);
+                _map.SetRole(node, topic, role, wasRouted: told.Topics.GetValueOrDefault(topic) is { Routed: true });
             }
 
             told.Regions.Clear();

@@ -15,6 +15,8 @@ internal sealed record SetTopicMessage : IControlMessage, IReadableMessage<SetTo
     public required ulong RequestId { get; init; }
     public required TopicRequest Topic { get; init; }
     public bool Held { get; init; }
+    // That view tells the node all regions of the topic, because it may publish.
+    public bool Routed { get; init; }
     // In a registration, the request before this one that has the same contract; 0: it is here. A node may have many topics of one type,
     // and all of them must fit into a registration.
     public ulong ContractOf { get; init; }
@@ -46,6 +48,8 @@ internal sealed record SetTopicMessage : IControlMessage, IReadableMessage<SetTo
         {
             ViewFields.WriteHeld(buffer, 10, View);
         }
+
+        buffer.Bool(11, Routed);
     }
 
     public static SetTopicMessage Read(ReadOnlySpan<byte> body) => Read(body, named: null);
@@ -65,6 +69,7 @@ internal sealed record SetTopicMessage : IControlMessage, IReadableMessage<SetTo
         long memberSince = 0;
         ulong region = 0;
         HeldView? view = null;
+        bool routed = false;
         while (reader.TryReadField(out var field))
         {
             switch (field.Number)
@@ -82,6 +87,7 @@ internal sealed record SetTopicMessage : IControlMessage, IReadableMessage<SetTo
                 case 8: memberSince = reader.ReadInt64(field); break;
                 case 9: region = reader.ReadFixed64(field); break;
                 case 10: view = ViewFields.ReadHeld(ref reader, field); break;
+                case 11: routed = reader.ReadBool(field); break;
                 default: reader.Skip(field); break;
             }
         }
@@ -103,6 +109,7 @@ internal sealed record SetTopicMessage : IControlMessage, IReadableMessage<SetTo
             RequestId = requestId,
             Topic = topic,
             Held = held,
+            Routed = routed,
             ContractOf = contractOf,
             MemberSince = memberSince,
             Region = region,

@@ -7,8 +7,9 @@ namespace QuickSilver.Membership.Regions.Held;
 //
 // Intuition: a view is a closed world, and may go on if nobody in it can tell the services apart. Application: a forming region is such a
 // one if all its members are back together, from one configuration of the earlier service, and each gets exactly its topics by one and the
-// same view, which is the view that this service would make of it. Who publishes into it was never a member before, or is back with them:
-// the members take anyone else for gone, with all that it sent.
+// same view, which is the view that this service would make of it. Who publishes into it was never a member before, or is back with them
+// and goes on where it was: the members take anyone else for gone, with all that it sent, and one that has lost sight of the view since it
+// sent into it would number its packets anew, under keys that it has used.
 //
 // What goes wrong: a node reports what is not so. All members must report the same, so it changes nothing for regions of which it is no
 // member, except if it claims the id of one: then the region with more members has it, and of equals none. An id is always one of an
@@ -76,7 +77,7 @@ internal static class Adoption
     {
         foreach (var opener in topic.Openers)
         {
-            if (opener.Publishes && opener.Node.HasReturned && opener.Node.Origin != origin)
+            if (opener.Publishes && opener.Node.HasReturned && (opener.Node.Origin != origin || !opener.WasRouted))
             {
                 return false;
             }
