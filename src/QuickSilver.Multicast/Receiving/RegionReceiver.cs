@@ -21,6 +21,9 @@ internal sealed class RegionReceiver : IGapObserver
     // directory will contain them soon.
     private const int MostStrangers = 256;
 
+    // Of departed nodes, so many are remembered before those are forgotten of which nobody can tell anything any more.
+    private const int MostDeparted = 1024;
+
     private readonly MulticastContext _context;
     private readonly IStreamConsumer _consumer;
     private readonly Dictionary<NodeKey, InboundStream> _reliable = [];
@@ -86,6 +89,9 @@ internal sealed class RegionReceiver : IGapObserver
 
     /// <summary>When this member opened the view.</summary>
     public TimeSpan OpenedAt { get; }
+
+    /// <summary>The number of departed nodes that are remembered; for diagnostics.</summary>
+    public int Departed => _gone.Count;
 
     /// <summary>When the view was superseded; meaningless before.</summary>
     public TimeSpan SupersededSince { get; private set; }
@@ -285,6 +291,11 @@ internal sealed class RegionReceiver : IGapObserver
         if (SupersededAt == 0 || lost.Since < SupersededAt)
         {
             _gone[lost.Key] = _lastGoneAt = _context.Environment.Now;
+            if (_gone.Count > MostDeparted)
+            {
+                ForgetDeparted();
+            }
+
             if (Live.Lose(lost.Key))
             {
                 OnFewer(lost.Key);
@@ -454,6 +465,19 @@ internal sealed class RegionReceiver : IGapObserver
     private bool IsAlone => _context.Environment.Now - Stability.LastHeard - StoodStill >= _context.Options.ClosingPause * 3;
 
     private TimeSpan StoodStill => _stoodStill.HeardAt == Stability.LastHeard ? _stoodStill.Length : TimeSpan.Zero;
+
+    // A view may be in use for years. What a departed node has sent in it the members have told each other after a while.
+    private void ForgetDeparted()
+    {
+        var old = _context.Environment.Now - (_context.Options.ClosingPause * 3);
+        foreach (var (node, at) in _gone)
+        {
+            if (at < old && Find(node) is null && View.Members.AsSpan().BinarySearch(node) < 0)
+            {
+                _gone.Remove(node);
+            }
+        }
+    }
 
     private bool HasLost(NodeKey node) => _gone.ContainsKey(node) || !_context.Directory.Shares(node, _confirmedAt);
 

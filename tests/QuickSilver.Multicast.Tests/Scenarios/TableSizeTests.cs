@@ -1,3 +1,4 @@
+using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Multicast.Views;
 using QuickSilver.Simulation.Machines;
@@ -57,6 +58,22 @@ public sealed class TableSizeTests
         Assert.Equal(ClosedViews.Most, closed.Count);
         Assert.False(closed.Contains(10, 1));
         Assert.True(closed.Contains(11, 1));
+    }
+
+    [Fact]
+    public void Of_the_nodes_that_depart_while_a_view_is_in_use_the_view_remembers_those_of_which_others_may_tell()
+    {
+        var member = new LoneMember(members: 3, rank: 1);
+        member.Remove(member.Keys[2]);
+        for (ulong i = 0; i < 5_000; i++)
+        {
+            member.Environment.Pass(TimeSpan.FromMilliseconds(100));
+            member.Region.OnNodeGone(new LostNode(new NodeKey(1_000 + i, 1), Since: 1));
+        }
+
+        Assert.InRange(member.Region.Departed, 50, 1_100);
+        Assert.True(member.Region.IsGone(new NodeKey(5_999, 1)));
+        Assert.True(member.Region.IsGone(member.Keys[2]));
     }
 
     [Fact]
