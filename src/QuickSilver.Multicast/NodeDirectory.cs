@@ -84,10 +84,10 @@ internal sealed class NodeDirectory(NodeRoster roster)
         Contains(node) && (configuration >= Admitted || TogetherSince(node) < Admitted);
 
     /// <summary>
-    /// Applies a change. Returns the nodes that this node has lost by it, in key order. A node that was away, in another cluster, and is a member again
-    /// is removed first: what it sent before is unrelated to what it sends now. If this node itself is admitted anew, the same holds for
-    /// all other nodes except those that were admitted together with it from the same origin. Any two nodes judge each other alike, so
-    /// neither waits for the other in a view that the other has given up.
+    /// Applies a change. Returns the nodes that this node has lost by it, in key order. One that was away, in another cluster, and is a
+    /// member again is removed first: what it sent before is unrelated to what it sends now. If this node itself is admitted anew, the same
+    /// holds for all other nodes except those that were admitted together with it from the same origin. Any two nodes judge each other
+    /// alike, so neither waits for the other in a view that the other has given up.
     /// </summary>
     public List<LostNode> Apply(ConfigurationChange change, NodeKey self)
     {

@@ -117,7 +117,8 @@ public sealed class NodeDirectoryTests
         for (int step = 1; step <= 400; step++)
         {
             var change = RandomChange(random, step);
-            var before = Enumerable.Range(0xA, 12).Select(id => new NodeKey((ulong)id, 1)).ToDictionary(node => node, directory.TogetherSince);
+            var before = Enumerable.Range(0xA, 12).Select(id => new NodeKey((ulong)id, 1))
+                .ToDictionary(static node => node, directory.TogetherSince);
             var lost = directory.Apply(change, A);
             Assert.Equal(model.Apply(change, A), Lost(lost));
             Assert.All(lost, one => Assert.Equal(before[one.Key], one.Since));

@@ -106,7 +106,10 @@ internal sealed class RegionMap
         {
             _exposed.UnionWith(node.VisibleRegions.ToSorted());
             // Nobody knows of which of the views that were adopted it was told by the service before.
-            _exposed.UnionWith(node.HasReturned ? _reform.Regions.Values.Where(static one => one.IsAdopted).Select(static one => one.Id) : []);
+            if (node.HasReturned)
+            {
+                _exposed.UnionWith(_reform.Regions.Values.Where(static region => region.IsAdopted).Select(static region => region.Id));
+            }
         }
 
         node.Open.Clear();
@@ -338,7 +341,7 @@ internal sealed class RegionMap
         }
     }
 
-    // The configurations of the service before of which all nodes are here. Where one is missing, it may have been told the key of any view.
+    // The configurations of the service before of which all nodes are here. One that is missing may have been told the key of any view.
     private HashSet<Origin> WholeOrigins() =>
     [
         .. _nodes.Values.Where(static node => node.HasReturned).GroupBy(static node => node.Origin)

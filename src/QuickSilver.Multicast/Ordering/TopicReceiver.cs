@@ -273,8 +273,8 @@ internal sealed partial class TopicReceiver : ITopicReceiver
             order.TryPeekHeld(first, out var held);
             if (IsAhead(held.Stream) || _node.AwaitReadBefore(held.Stream) || held.Stream.AwaitReadThrough(held.Packet))
             {
-                // Messages that wait in the older view, or before this one for memory, may precede it, although nothing is missing there any
-                // more. Of a view that is not installed yet, nothing is delivered or reported.
+                // Messages that wait in the older view, or before this one for memory, may precede it, although nothing is missing there.
+                // Of a view that is not installed yet, nothing is delivered or reported.
                 return;
             }
 
