@@ -15,6 +15,9 @@ internal interface IControlStream
     /// <summary>The certificate by which it has proved that; null where there is none, or it follows from a secret.</summary>
     PeerCertificate? PeerCertificate => null;
 
+    /// <summary>Why the keys of both sides did not fit, once the stream is closed.</summary>
+    KeyFault KeyFault => KeyFault.None;
+
     /// <summary>Bytes accepted and not yet handed to the network; who writes faster than this shrinks should close.</summary>
     long PendingBytes { get; }
 
