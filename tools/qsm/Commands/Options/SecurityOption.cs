@@ -33,7 +33,7 @@ internal sealed class SecurityOption
     }
 
     /// <param name="parse">The command line.</param>
-    /// <param name="isExamination">Whether a file that cannot be read is for the command to judge, and no fault of the command line.</param>
+    /// <param name="isExamination">Whether the command itself judges a file that cannot be read.</param>
     public SecurityOptions Read(ParseResult parse, bool isExamination = false)
     {
         string? named = parse.GetValue(_security);
