@@ -15,6 +15,9 @@ internal interface IControlStream
     /// <summary>The certificate by which it has proved that; null where there is none, or it follows from a secret.</summary>
     PeerCertificate? PeerCertificate => null;
 
+    /// <summary>Why the keys of both sides did not fit, once the stream is closed.</summary>
+    KeyFault KeyFault => KeyFault.None;
+
     /// <summary>Bytes accepted and not yet handed to the network; who writes faster than this shrinks should close.</summary>
     long PendingBytes { get; }
 
@@ -61,6 +64,30 @@ internal enum StreamRefusal
 
     // It sent nothing.
     Silent,
+}
+
+// What about the keys of the two sides kept a client from its service. None: the cause is another one, or it is not known.
+internal enum KeyFault
+{
+    None = 0,
+
+    // The certificate of the service is of another secret or authority.
+    OtherService,
+
+    // The certificate of the service is of the right authority, but out of date, or not for a service.
+    ServiceCertificate,
+
+    // The client's own certificate is out of date, or not for a node.
+    OwnCertificate,
+
+    // The service does not believe the client's secret or authority.
+    NotAccepted,
+
+    // The client has a key, and the service has none.
+    ServiceWithoutKey,
+
+    // The service has a key, and the client has none.
+    ClientWithoutKey,
 }
 
 internal interface IControlListener : IDisposable

@@ -1,3 +1,5 @@
+using System.Net;
+using System.Net.Sockets;
 using System.Text.Json;
 
 namespace QuickSilver.Processes.Tests.Scenarios;
@@ -30,10 +32,95 @@ public sealed class DoctorKeysScenarios : IDisposable
         var stranger = Examine(service, "--security", other);
         Assert.Equal(("ok", "problem"), (stranger["security"].Status, stranger["service"].Status));
         Assert.Contains("is not of this secret", stranger["service"].Text);
+        Assert.Equal(
+            [new Cure($"qsm keys show {other}", null), new Cure("qsm keys show FILE", "127.0.0.1"), new Cure($"cp FILE {other}", null)],
+            stranger["service"].Remedies);
 
         var none = Examine(service);
         Assert.Equal("problem", none["service"].Status);
         Assert.Contains("requires security", none["service"].Text);
+        Assert.Equal(new Cure("qsm keys show FILE", "127.0.0.1"), none["service"].Remedies[0]);
+    }
+
+    [Fact]
+    public void A_service_that_is_started_as_the_doctor_says_is_in_order_with_the_same_options()
+    {
+        string secret = Make("secret", "--out", PathOf("cluster.secret"));
+        int port = FreePort();
+        string[] command = StartCommand(port, "--security", secret);
+        Assert.Equal(["--security", secret], command[^2..]);
+        AssertServes(command, "--security", secret);
+
+        string authority = Make("authority", "--out", PathOf("authority.pem"));
+        string both = Certificate("desk", "both", 100);
+        command = StartCommand(port, "--security", both, "--authority", authority);
+        Assert.Equal(["--security", both, "--authority", authority], command[^4..]);
+        AssertServes(command, "--security", both, "--authority", authority);
+    }
+
+    [Fact]
+    public void Keys_that_cannot_be_used_are_a_finding_and_nothing_else_is_blamed()
+    {
+        string secret = Make("secret", "--out", PathOf("cluster.secret"));
+        string service = Start("--security", secret);
+        string absent = PathOf("absent.secret");
+        var (code, output, _) = _tools.Run(["doctor", "--json", "--gms", service, "--cluster", _cluster, "--security", absent]);
+        Assert.Equal(1, code);
+        var missing = new Report(JsonDocument.Parse(output).RootElement);
+        Assert.Equal(("problem", "not checked"), (missing["security"].Status, missing["service"].Status));
+        Assert.Contains($"{absent} cannot be read", missing["security"].Text);
+        Assert.Equal([new Cure($"qsm keys secret --out {absent}", null)], missing["security"].Remedies);
+
+        string authority = Make("authority", "--out", PathOf("authority.pem"));
+        string broken = PathOf("broken.pem");
+        File.WriteAllText(broken, "-----BEGIN CERTIFICATE-----\nno\n-----END CERTIFICATE-----\n");
+        var unusable = Examine(service, "--security", broken, "--authority", authority);
+        Assert.Equal(("problem", "not checked"), (unusable["security"].Status, unusable["service"].Status));
+        Assert.Equal(
+            $"qsm keys certificate --authority {authority} --name 'broken' --role node --out '{broken}' --force",
+            Assert.Single(unusable["security"].Remedies).Command);
+        Assert.StartsWith("Those of this node cannot be used", unusable["certificates"].Text);
+
+        // A secret where a file is expected stays a fault of the command line: a finding would show it.
+        string text = File.ReadAllText(secret).Trim();
+        Assert.Equal(2, _tools.Run(["doctor", "--json", "--gms", service, "--security", text]).Code);
+    }
+
+    [Fact]
+    public void The_certificate_that_keeps_this_host_out_is_named()
+    {
+        string authority = Make("authority", "--out", PathOf("authority.pem"));
+        string foreign = Make("authority", "--out", PathOf("foreign.pem"));
+        string service = Start("--security", Certificate("gms", "service", 100), "--authority", authority);
+        string spy = Make("certificate", "--authority", foreign, "--name", "spy", "--out", PathOf("spy.pem"));
+
+        var other = Examine(service, "--security", spy, "--authority", foreign)["service"];
+        Assert.Equal("problem", other.Status);
+        Assert.Equal(new Cure($"qsm keys show {spy}", null), other.Remedies[0]);
+        Assert.Equal(new Cure($"cat AUTHORITY >> {foreign}", null), other.Remedies[^1]);
+
+        var refused = Examine(service, "--security", spy, "--authority", authority)["service"];
+        Assert.Equal(
+            new Cure($"qsm keys certificate --authority {authority} --name 'spy' --role node --out '{spy}' --force", null),
+            refused.Remedies[^1]);
+
+        var alone = Examine(service, "--security", Certificate("gms-2", "service", 100), "--authority", authority)["service"];
+        Assert.Contains("it is not for a node", alone.Text);
+        Assert.Contains("--role both", Assert.Single(alone.Remedies).Command);
+    }
+
+    [Fact]
+    public void A_service_of_another_cluster_and_one_without_a_key_are_told()
+    {
+        string secret = Make("secret", "--out", PathOf("cluster.secret"));
+        string service = Start();
+        var open = Examine(service, "--security", secret)["service"];
+        Assert.Contains("does not use TLS", open.Text);
+        Assert.EndsWith($"--security {secret}", Assert.Single(open.Remedies).Command);
+
+        var (_, output, _) = _tools.Run(["doctor", "--json", "--gms", service, "--cluster", "other"]);
+        var other = new Report(JsonDocument.Parse(output).RootElement)["service"];
+        Assert.Equal([new Cure($"export QuickSilver__Cluster='{_cluster}'", "every node")], other.Remedies);
     }
 
     [Fact]
@@ -132,6 +219,14 @@ public sealed class DoctorKeysScenarios : IDisposable
         Assert.Equal("problem", stranger.Status);
         Assert.Contains("requires a certificate", stranger.Text);
         Assert.DoesNotContain(stranger.Remedies, static remedy => remedy.Command.Contains("systemctl", StringComparison.Ordinal));
+        Assert.DoesNotContain("No server can lead", stranger.Text);
+
+        var unverified = ExamineEtcd([member], "--etcd-certificate", own);
+        Assert.Equal("problem", unverified.Status);
+        Assert.StartsWith("This host cannot verify etcd, so it is not known whether a server can lead.", unverified.Text);
+        Assert.Equal(
+            $"etcdctl --endpoints {member} --cacert etcd-authority.pem --cert {own} --key {own} endpoint health --cluster",
+            Assert.Single(unverified.Remedies).Command);
 
         etcd.Kill();
         var none = ExamineEtcd([member], shown);
@@ -170,6 +265,32 @@ public sealed class DoctorKeysScenarios : IDisposable
     {
         var server = _tools.Start(["gms", "--listen", "127.0.0.1:0", "--cluster", _cluster, .. options]);
         return ToolProcesses.Await(server.StandardError, "listening ")["listening ".Length..];
+    }
+
+    private static int FreePort()
+    {
+        using var listener = new TcpListener(IPAddress.Loopback, 0);
+        listener.Start();
+        return ((IPEndPoint)listener.LocalEndpoint).Port;
+    }
+
+    // The words after `qsm`.
+    private string[] StartCommand(int port, params string[] options)
+    {
+        string command = Assert.Single(Examine($"127.0.0.1:{port}", options)["service"].Remedies).Command;
+        Assert.StartsWith($"qsm gms --listen 127.0.0.1:{port} --cluster '{_cluster}' ", command);
+        string[] words = command.Split(' ', StringSplitOptions.RemoveEmptyEntries);
+        int security = Array.IndexOf(words, "--security");
+        return ["gms", "--listen", $"127.0.0.1:{port}", "--cluster", _cluster, .. words[security..]];
+    }
+
+    private void AssertServes(string[] command, params string[] options)
+    {
+        var server = _tools.Start(command);
+        string service = ToolProcesses.Await(server.StandardError, "listening ")["listening ".Length..];
+        Assert.Equal("ok", Examine(service, options)["service"].Status);
+        server.Kill();
+        server.WaitForExit();
     }
 
     private string Certificate(string name, string role, int days, params string[] options) => Make(

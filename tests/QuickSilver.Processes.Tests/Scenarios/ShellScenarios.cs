@@ -8,6 +8,7 @@ public sealed class ShellScenarios : IDisposable
 {
     private const int Failed = 1;
     private const int Interrupted = 130;
+    private const string Kill = "/bin/kill";
 
     private readonly string _cluster = $"shell {Guid.NewGuid():N}";
     private readonly ToolProcesses _processes = new();
@@ -60,7 +61,6 @@ public sealed class ShellScenarios : IDisposable
     [SkippableFact]
     public void A_publisher_that_is_interrupted_says_that_a_subscriber_who_stands_still_has_not_acknowledged()
     {
-        const string Kill = "/bin/kill";
         Skip.IfNot(File.Exists(Kill), "the command `kill` is missing");
         var subscriber = Join("sub", "raw");
         var witness = Join("sub", "raw");
@@ -88,12 +88,28 @@ public sealed class ShellScenarios : IDisposable
         {
             Signal("-CONT", subscriber);
         }
+    }
 
-        void Signal(string signal, Process process)
-        {
-            using var kill = Process.Start(Kill, [signal, $"{process.Id}"]);
-            kill.WaitForExit();
-        }
+    // The page of the tool says which these are.
+    [SkippableTheory]
+    [InlineData("-TERM")]
+    [InlineData("-INT")]
+    public void A_signal_is_the_proper_end_of_what_runs_until_one_and_interrupts_the_others(string signal)
+    {
+        Skip.IfNot(File.Exists(Kill), "the command `kill` is missing");
+        var server = _processes.Start("gms", "--listen", "127.0.0.1:0", "--cluster", _cluster);
+        ToolProcesses.Await(server.StandardError, "listening ");
+        var subscriber = Join("sub", "raw", "--count", "5");
+        ToolProcesses.Await(subscriber.StandardError, "ready");
+        var watcher = Join("top", "--interval", "0.2");
+        Assert.NotNull(watcher.StandardOutput.ReadLine());
+        var publisher = Join("pub", "raw");
+        publisher.StandardInput.Write("hello\n");
+        publisher.StandardInput.Flush();
+        Assert.Equal("hello", subscriber.StandardOutput.ReadLine());
+
+        Assert.Equal(Interrupted, EndBy(signal, publisher));
+        Assert.Equal((0, 0, 0), (EndBy(signal, subscriber), EndBy(signal, watcher), EndBy(signal, server)));
     }
 
     [Fact]
@@ -155,6 +171,19 @@ public sealed class ShellScenarios : IDisposable
         }
 
         return said.FindAll(static line => line.Contains("is assumed", StringComparison.Ordinal));
+    }
+
+    private static void Signal(string signal, Process process)
+    {
+        using var kill = Process.Start(Kill, [signal, $"{process.Id}"]);
+        kill.WaitForExit();
+    }
+
+    private static int EndBy(string signal, Process process)
+    {
+        Signal(signal, process);
+        Assert.True(process.WaitForExit(ToolProcesses.Limit), "The command did not end.");
+        return process.ExitCode;
     }
 
     private static void EndsQuietly(Process process)

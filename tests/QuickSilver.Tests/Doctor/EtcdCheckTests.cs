@@ -1,4 +1,5 @@
 using QuickSilver.Tool.Doctor.Checks;
+using QuickSilver.Tool.Etcd;
 
 namespace QuickSilver.Tests.Doctor;
 
@@ -75,6 +76,29 @@ public sealed class EtcdCheckTests
         var apart = One(3, Idle(1), Idle(2), Idle(3));
         Assert.Equal(FindingStatus.Problem, apart.Status);
         Assert.StartsWith("3 of 3 members answer, and they have no leader. They do not reach each other", apart.Text);
+    }
+
+    [Fact]
+    public void That_this_host_does_not_believe_etcd_says_nothing_of_its_leader()
+    {
+        var strange = Fails(1) with { IsSilent = false, KeyFault = EtcdKeyFault.NotBelieved };
+        var finding = Assert.Single(EtcdCheck.Of(new EtcdFacts([strange], 0)));
+        Assert.Equal(FindingStatus.Problem, finding.Status);
+        Assert.Equal(
+            "This host cannot verify etcd, so it is not known whether a server can lead. https://10.0.0.1:2379/: why.", finding.Text);
+        const string Own = "--cert etcd-client.pem --key etcd-client.pem endpoint health --cluster";
+        Assert.Equal(
+            [new Remedy($"etcdctl --endpoints https://10.0.0.1:2379 --cacert etcd-authority.pem {Own}")], finding.Remedies);
+
+        var refuses = strange with { KeyFault = EtcdKeyFault.NotAccepted };
+        var refused = Assert.Single(EtcdCheck.Of(new EtcdFacts([refuses, Fails(2)], 0) { AuthorityFile = "house.pem" }));
+        Assert.StartsWith("etcd does not answer this host, so it is not known whether a server can lead.", refused.Text);
+        Assert.Equal(
+            [
+                new Remedy("systemctl status etcd", "10.0.0.2"),
+                new Remedy($"etcdctl --endpoints https://10.0.0.1:2379 --cacert house.pem {Own}"),
+            ],
+            refused.Remedies);
     }
 
     [Fact]

@@ -1,4 +1,5 @@
 using QuickSilver.Tool.Doctor.Checks;
+using QuickSilver.Tool.Doctor.Keys;
 
 namespace QuickSilver.Tests.Doctor;
 
@@ -32,6 +33,45 @@ public sealed class SecurityCheckTests
         Assert.Contains("the certificate 'pricer'", Ok(Nothing with { Identity = "pricer" }));
         Assert.Contains("by name", Ok(Nothing with { Mode = SecurityMode.None }));
         Assert.Contains("loopback", Ok(Nothing));
+    }
+
+    [Theory]
+    [InlineData(KeyKind.Secret, false, false, "qsm keys secret --out keys/file")]
+    [InlineData(KeyKind.Secret, false, true, "qsm keys secret --out keys/file --force")]
+    [InlineData(KeyKind.Certificate, true, false, "qsm keys authority --out keys/file")]
+    [InlineData(
+        KeyKind.Certificate, false, true,
+        "qsm keys certificate --authority authority.pem --name 'file' --role node --out 'file' --force")]
+    public void A_file_that_cannot_be_used_is_given_the_command_that_makes_another(
+        object kind, bool isOfAuthority, bool exists, string command)
+    {
+        var finding = SecurityCheck.Of(Nothing with
+        {
+            Fault = "No.",
+            Keys = new KeyFacts((KeyKind)kind) { Authority = "house.pem" },
+            Unusable = new UnusableFile("keys/file") { IsOfAuthority = isOfAuthority, Exists = exists },
+        });
+        Assert.Equal(FindingStatus.Problem, finding.Status);
+        Assert.StartsWith("No. ", finding.Text);
+        Assert.Equal(command, Assert.Single(finding.Remedies).Command);
+    }
+
+    [Fact]
+    public void A_variable_that_has_no_secret_is_filled_from_a_file()
+    {
+        var finding = SecurityCheck.Of(Nothing with { Fault = "No.", Keys = new KeyFacts(KeyKind.Variable) });
+        Assert.Equal([new Remedy("export QS_SECRET=\"$(cat cluster.secret)\"")], finding.Remedies);
+    }
+
+    [Fact]
+    public void Certificates_that_cannot_be_read_are_not_said_to_be_absent()
+    {
+        var none = Assert.Single(CertificateCheck.Of([], Now, lacksOwn: true));
+        Assert.Equal(FindingStatus.NotChecked, none.Status);
+        Assert.StartsWith("Those of this node cannot be used", none.Text);
+        Assert.Equal(
+            [FindingStatus.NotChecked, FindingStatus.Ok],
+            CertificateCheck.Of([Authority], Now, lacksOwn: true).Select(static one => one.Status));
     }
 
     [Fact]

@@ -57,6 +57,19 @@ public sealed class ServersCheckTests
     }
 
     [Fact]
+    public void Servers_whose_keys_do_not_fit_are_not_restarted()
+    {
+        var stranger = Fails(One) with { HasKeyFault = true };
+        var all = Assert.Single(ServersCheck.Of([stranger, Fails(Two) with { HasKeyFault = true }]));
+        Assert.Equal(FindingStatus.NotChecked, all.Status);
+        var show = new Remedy("qsm keys show FILE", "10.0.0.1");
+        Assert.Equal([show], Assert.Single(ServersCheck.Of([stranger, Says(Two, Two)])).Remedies);
+        Assert.Equal(
+            [new Remedy("systemctl restart quicksilver-gms", "10.0.0.2"), show],
+            Assert.Single(ServersCheck.Of([stranger, Fails(Two)])).Remedies);
+    }
+
+    [Fact]
     public void That_two_lead_is_a_problem()
     {
         var two = Assert.Single(ServersCheck.Of([Says(One, One), Says(Two, Two)]));

@@ -5,6 +5,7 @@ using QuickSilver.Core.Security.Identities;
 using QuickSilver.Core.Transport;
 using QuickSilver.Tool.Doctor.Checks;
 using QuickSilver.Tool.Doctor.Facts;
+using QuickSilver.Tool.Doctor.Keys;
 using QuickSilver.Tool.Etcd;
 using QuickSilver.Tool.Sessions;
 
@@ -48,7 +49,9 @@ internal static class Examination
         var election = await EtcdReader.ReadAsync(session, etcd);
         findings.Add(SecurityCheck.Of(security));
         findings.AddRange(CertificateCheck.Of(
-            [.. certificates, .. OfServers(answer, answers), .. election?.Certificates ?? []], DateTimeOffset.UtcNow));
+            [.. certificates, .. OfServers(answer, answers), .. election?.Certificates ?? []],
+            DateTimeOffset.UtcNow,
+            lacksOwn: security is { Fault: not null, Keys.Kind: KeyKind.Certificate }));
         findings.AddRange(OfHost(options, answer));
         findings.AddRange(ClockCheck.OfMembers(election));
         findings.AddRange(choice is null
@@ -56,10 +59,10 @@ internal static class Examination
             : OfNetwork(options, choice, answer, peers));
         findings.Add(unresolved is not null
             ? ServiceCheck.Of(new ServiceFacts(ServiceOutcome.Unresolved, options.Cluster, null, IPAddress.None) { Reason = unresolved })
-            : answer is null ? Finding.NotChecked(ServiceCheck.Name, NoInterface) : ServiceCheck.Of(answer.Facts));
+            : answer is null ? Finding.NotChecked(ServiceCheck.Name, NoInterface) : ServiceCheck.Of(answer.Facts, election));
         if (choice is not null)
         {
-            findings.AddRange(ServersCheck.Of(answers));
+            findings.AddRange(ServersCheck.Of(answers, election));
         }
 
         findings.AddRange(EtcdCheck.Of(election));

@@ -53,26 +53,22 @@ internal sealed class EtcdConnections
         return new HttpClient(handler) { Timeout = Timeout.InfiniteTimeSpan, MaxResponseContentBufferSize = mostAnswerBytes };
     }
 
+    /// <summary>Whether certificates are why a member did not answer.</summary>
+    public static EtcdKeyFault KeyFaultOf(Uri member, Exception failure)
+    {
+        var (innermost, isAlert, disbelief) = Unwrap(failure);
+        return disbelief is not null ? EtcdKeyFault.NotBelieved
+            : member.Scheme == Uri.UriSchemeHttps && (isAlert || IsCut(failure, innermost)) ? EtcdKeyFault.NotAccepted
+            : EtcdKeyFault.None;
+    }
+
     /// <summary>Why a member did not answer, as the end of a sentence.</summary>
     public string InWords(Uri member, Exception failure)
     {
-        var innermost = failure;
-        bool isAlert = false;
-        for (var one = failure; one is not null; one = one.InnerException)
-        {
-            if (one is EtcdTlsException)
-            {
-                return one.Message;
-            }
-
-            innermost = one;
-            isAlert |= one.Message.Contains("alert", StringComparison.OrdinalIgnoreCase);
-        }
-
+        var (innermost, isAlert, disbelief) = Unwrap(failure);
         string words = innermost.Message.TrimEnd('.');
-        // etcd looks at the certificate after the handshake, as TLS 1.3 has it, and may close before its alert is read.
-        bool isCut = failure is HttpRequestException { HttpRequestError: not HttpRequestError.ConnectionError } && IsBroken(innermost);
-        return member.Scheme != Uri.UriSchemeHttps || !(isAlert || isCut) ? words
+        return disbelief is not null ? disbelief.Message
+            : KeyFaultOf(member, failure) == EtcdKeyFault.None ? words
             : (_access.Certificate, isAlert) switch
             {
                 (null, true) => $"it requires a certificate, and none is given with --etcd-certificate ({words})",
@@ -103,6 +99,28 @@ internal sealed class EtcdConnections
             : error is { Length: > 0 and <= MostErrorCharacters } ? $"status {(int)status} ({error})"
             : $"status {(int)status}";
     }
+
+    private static (Exception Innermost, bool IsAlert, EtcdTlsException? Disbelief) Unwrap(Exception failure)
+    {
+        var innermost = failure;
+        bool isAlert = false;
+        for (var one = failure; one is not null; one = one.InnerException)
+        {
+            if (one is EtcdTlsException disbelief)
+            {
+                return (one, isAlert, disbelief);
+            }
+
+            innermost = one;
+            isAlert |= one.Message.Contains("alert", StringComparison.OrdinalIgnoreCase);
+        }
+
+        return (innermost, isAlert, null);
+    }
+
+    // etcd looks at the certificate after the handshake, as TLS 1.3 has it, and may close before its alert is read.
+    private static bool IsCut(Exception failure, Exception innermost) =>
+        failure is HttpRequestException { HttpRequestError: not HttpRequestError.ConnectionError } && IsBroken(innermost);
 
     private static bool IsBroken(Exception innermost) =>
         innermost is SocketException { SocketErrorCode: SocketError.ConnectionReset or SocketError.Shutdown }

@@ -6,6 +6,7 @@ using QuickSilver.Composition;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
 using QuickSilver.Core.Security.Identities;
+using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Client.Watching;
 using QuickSilver.Tool.Sessions;
 
@@ -51,6 +52,9 @@ internal sealed class ClusterWatch : IClusterSignsReader, IAsyncDisposable
 
     /// <summary>Whether a server answered that it does not lead, and none was found that does.</summary>
     public bool IsWithoutLeader => _observer.IsWithoutLeader;
+
+    /// <summary>Why the keys of both sides do not fit, if that ended it.</summary>
+    public KeyFault KeyFault => _observer.KeyFault;
 
     /// <param name="session">Of the command.</param>
     /// <param name="isVerbose">Whether its log gets messages, which would go into the middle of a screen.</param>

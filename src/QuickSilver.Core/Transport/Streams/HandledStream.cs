@@ -16,6 +16,8 @@ internal abstract class HandledStream : CompletionSource, IControlStream
 
     public virtual PeerCertificate? PeerCertificate => null;
 
+    public virtual KeyFault KeyFault => KeyFault.None;
+
     public abstract long PendingBytes { get; }
 
     protected IControlStreamHandler? Handler { get; set; }

@@ -48,6 +48,8 @@ internal sealed class TlsControlStream : HandledStream
 
     public override PeerCertificate? PeerCertificate => _state == StreamState.Beginning ? null : _side.PeerCertificate;
 
+    public override KeyFault KeyFault => _connection.End is null ? KeyFault.None : _side.KeyFault;
+
     public override long PendingBytes => _connection.PendingBytes;
 
     public override bool IsClosed => _state == StreamState.Closed;

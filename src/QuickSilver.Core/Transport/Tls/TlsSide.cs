@@ -16,6 +16,7 @@ internal abstract class TlsSide(IPEndPoint remote)
     internal static readonly byte[] NoTlsAlert = [21, 3, 3, 0, 2, 2, 10];
 
     private string? _fault;
+    private KeyFault _peerFault;
 
     /// <summary>Who the peer is; valid after the handshake.</summary>
     public PeerIdentity Peer { get; private set; }
@@ -25,6 +26,9 @@ internal abstract class TlsSide(IPEndPoint remote)
 
     /// <summary>The hash of the authority that vouches for the peer.</summary>
     public string Root { get; private set; } = "";
+
+    /// <summary>Valid after the handshake has failed, or the stream has ended.</summary>
+    public KeyFault KeyFault { get; protected set; }
 
     protected TlsCredentials? Credentials { get; set; }
 
@@ -42,16 +46,21 @@ internal abstract class TlsSide(IPEndPoint remote)
     public abstract string BeforeAnything(Exception? failure);
 
     /// <summary>Why the handshake failed, as the end of a sentence.</summary>
-    public string InWords(Exception failure, FirstBytesStream? beneath, TimeSpan limit) => failure switch
+    public string InWords(Exception failure, FirstBytesStream? beneath, TimeSpan limit)
     {
-        OperationCanceledException => $"the TLS handshake with {PeerInWords} did not end within {limit.TotalSeconds} s",
-        _ when _fault is not null => $"{PeerInWords} {_fault}{Advice}",
-        _ when beneath is { IsForeign: true } => Foreign,
-        SocketException refusal when beneath is null => ConnectFailure(refusal.SocketErrorCode),
-        _ when beneath is { HasAny: false } => Silent,
-        AuthenticationException { InnerException: { } inner } when IsAlert(inner) => Refused,
-        _ => $"the TLS handshake with {PeerInWords} failed: {Innermost(failure)}",
-    };
+        (string words, KeyFault) = failure switch
+        {
+            OperationCanceledException =>
+                ($"the TLS handshake with {PeerInWords} did not end within {limit.TotalSeconds} s", KeyFault.None),
+            _ when _fault is not null => ($"{PeerInWords} {_fault}{Advice}", _peerFault),
+            _ when beneath is { IsForeign: true } => (Foreign, KeyFault.ServiceWithoutKey),
+            SocketException refusal when beneath is null => (ConnectFailure(refusal.SocketErrorCode), KeyFault.None),
+            _ when beneath is { HasAny: false } => (Silent, KeyFault.None),
+            AuthenticationException { InnerException: { } inner } when IsAlert(inner) => (Refused, FaultOfRefusal),
+            _ => ($"the TLS handshake with {PeerInWords} failed: {Innermost(failure)}", KeyFault.None),
+        };
+        return words;
+    }
 
     protected abstract string Advice { get; }
 
@@ -61,6 +70,8 @@ internal abstract class TlsSide(IPEndPoint remote)
 
     protected abstract string Refused { get; }
 
+    protected abstract KeyFault FaultOfRefusal { get; }
+
     protected virtual string ConnectFailure(SocketError error) => StreamFailure.InWords(error);
 
     protected bool Validate(X509Certificate? certificate, X509Chain? chain)
@@ -69,6 +80,9 @@ internal abstract class TlsSide(IPEndPoint remote)
         if (!Credentials!.TryIdentify(known, chain, PeerRole, out var identity, out string fault))
         {
             _fault = fault;
+            bool isOurs = chain is { ChainElements.Count: > 0 }
+                && Credentials.Believes(TlsCredentials.HashOf(chain.ChainElements[^1].Certificate));
+            _peerFault = isOurs ? KeyFault.ServiceCertificate : KeyFault.OtherService;
             return false;
         }
 
@@ -124,6 +138,8 @@ internal sealed class TlsClientSide(IPAddress local, IPEndPoint remote, IStreamC
         ? $"the service at {Remote} does not accept the certificate of this node: {fault}"
         : $"the service at {Remote} does not accept the {Credentials!.Origin} of this node";
 
+    protected override KeyFault FaultOfRefusal => OwnFault is null ? KeyFault.NotAccepted : KeyFault.OwnCertificate;
+
     private string? OwnFault => Credentials!.FaultOfOwn(PeerRole.Node, TimeProvider.System.GetUtcNow());
 
     public override async Task ConnectAsync(Socket socket, CancellationToken limit)
@@ -155,12 +171,16 @@ internal sealed class TlsClientSide(IPAddress local, IPEndPoint remote, IStreamC
             limit);
     }
 
-    public override string BeforeAnything(Exception? failure) => (failure is null ? OwnFault is not null : IsAlert(failure))
-        ? Refused
-        : failure is null
-            ? $"the service at {Remote} closed the stream after the TLS handshake: it does not accept the {Credentials!.Origin} of this "
-                + "node, or has too many connections"
-            : StreamFailure.Of(failure);
+    public override string BeforeAnything(Exception? failure)
+    {
+        bool isRefusal = failure is null ? OwnFault is not null : IsAlert(failure);
+        KeyFault = isRefusal || failure is null ? FaultOfRefusal : KeyFault.None;
+        return isRefusal ? Refused
+            : failure is null
+                ? $"the service at {Remote} closed the stream after the TLS handshake: it does not accept the {Credentials!.Origin} of "
+                    + "this node, or has too many connections"
+                : StreamFailure.Of(failure);
+    }
 
     protected override string ConnectFailure(SocketError error) =>
         $"cannot connect to {Remote} from {local}: {StreamFailure.InWords(error)}";
@@ -178,6 +198,8 @@ internal sealed class TlsServerSide(IPEndPoint remote, IStreamCredentials creden
     protected override string Foreign => $"the peer at {Remote} does not use TLS";
 
     protected override string Silent => $"the peer at {Remote} closed the connection before the TLS handshake";
+
+    protected override KeyFault FaultOfRefusal => KeyFault.None;
 
     protected override string Refused => $"the peer at {Remote} does not accept the {Credentials?.Origin ?? "certificate"} of this service";
 

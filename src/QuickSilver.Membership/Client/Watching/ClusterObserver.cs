@@ -78,6 +78,9 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
     /// <summary>Whether a server answered that it does not lead, and none was found that does, before the observer ended.</summary>
     public bool IsWithoutLeader => _isOver && _standsBy;
 
+    /// <summary>Why the keys of the observer and of the server that it asked last do not fit, if that ended it.</summary>
+    public KeyFault KeyFault { get; private set; }
+
     private static string NoService =>
         "It is no membership service of QuickSilver, or one of a version without vital signs, or it is overloaded.";
 
@@ -230,6 +233,7 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
     {
         if (stream == _stream)
         {
+            KeyFault = KeyFault.None;
             if (_search is not null)
             {
                 EndSearch();
@@ -253,6 +257,7 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
         {
             if (!_hasAnswered && ControlFrame.IsTlsAlert(bytes))
             {
+                KeyFault = KeyFault.ClientWithoutKey;
                 End($"The membership service at {_service} requires security: it uses TLS, and this observer has no key.");
                 break;
             }
@@ -278,6 +283,11 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
 
     void IControlStreamHandler.OnClosed(IControlStream stream, string reason)
     {
+        if (stream == _stream)
+        {
+            KeyFault = stream.KeyFault;
+        }
+
         if (stream == _stream && !SearchesOn(reason) && !TryAnother(successor: null))
         {
             End(!_isConnected ? NotConnected(_service!, reason)

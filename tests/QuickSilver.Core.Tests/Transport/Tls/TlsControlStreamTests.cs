@@ -114,8 +114,9 @@ public sealed class TlsControlStreamTests
     {
         using var service = new TlsService(TlsHouse.Of(Ours));
         using var node = new TlsNode(TlsHouse.Of(Theirs));
-        var (_, told) = node.Connect(service.At);
+        var (stream, told) = node.Connect(service.At);
         Patience.Until(() => told.Reason is not null, "the refusal");
+        Assert.Equal(KeyFault.OtherService, stream.KeyFault);
         Assert.Equal(
             $"closed: the service at {service.At} presented a certificate that is not of this secret; the service and this node must have "
             + "the same secret, or certificates of one authority",
@@ -146,9 +147,10 @@ public sealed class TlsControlStreamTests
         // As a service without security: it answers what it does not understand with a frame.
         using var plain = new TlsService(null) { OnOffer = static (stream, bytes) => Answer(stream, bytes) };
         using var node = new TlsNode(TlsHouse.Of(Ours));
-        var (_, told) = node.Connect(plain.At);
+        var (stream, told) = node.Connect(plain.At);
         Patience.Until(() => told.Reason is not null, "the failure");
         Assert.StartsWith($"closed: the service at {plain.At} does not use TLS", told.Reason);
+        Assert.Equal(KeyFault.ServiceWithoutKey, stream.KeyFault);
 
         static int Answer(IControlStream stream, byte[] bytes)
         {

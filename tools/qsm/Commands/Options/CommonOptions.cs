@@ -64,6 +64,9 @@ internal sealed class CommonOptions
         Description = "Write all log messages to standard error, not only warnings.",
     };
 
+    // What is wrong is to be found, and does not end the command.
+    private bool _isExamination;
+
     public Command AddTo(Command command)
     {
         command.Add(_gms);
@@ -106,6 +109,7 @@ internal sealed class CommonOptions
     // What a node on this host would do is checked, but nothing is sent but probes.
     public Command AddToDoctor(Command command)
     {
+        _isExamination = true;
         command.Add(_gms);
         command.Add(_interface);
         command.Add(_cluster);
@@ -129,7 +133,7 @@ internal sealed class CommonOptions
             SegmentationOffload = !parse.GetValue(_noOffload),
             BusyPoll = parse.GetValue(_spin),
             MulticastTimeToLive = parse.GetValue(_timeToLive),
-            Security = _security.Read(parse),
+            Security = _security.Read(parse, _isExamination),
         };
         if (parse.GetValue(_packetBytes) is int packetBytes)
         {

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using QuickSilver.Core.Security.Identities;
 using QuickSilver.Core.Transport.Tls;
 using QuickSilver.Tool.Sessions;
 
@@ -31,7 +32,9 @@ internal sealed class SecurityOption
         command.Add(_authority);
     }
 
-    public SecurityOptions Read(ParseResult parse)
+    /// <param name="parse">The command line.</param>
+    /// <param name="isExamination">Whether the command itself judges a file that cannot be read.</param>
+    public SecurityOptions Read(ParseResult parse, bool isExamination = false)
     {
         string? named = parse.GetValue(_security);
         string? given = named ?? Variable(PathVariable);
@@ -45,7 +48,7 @@ internal sealed class SecurityOption
                 ExitCode.Usage, $"{PathVariable} is {given}, but {SecretVariable} has a secret. Unset one of them, or give --security.");
         }
 
-        if (given is not null and not Nothing && IsPem(given))
+        if (given is not null and not Nothing && IsPem(given, authority, isExamination))
         {
             return new SecurityOptions
             {
@@ -74,11 +77,16 @@ internal sealed class SecurityOption
         System.Environment.GetEnvironmentVariable(name) is { Length: > 0 } value ? value : null;
 
     // Text may stand before a certificate.
-    private static bool IsPem(string path)
+    private static bool IsPem(string path, string? authority, bool isExamination)
     {
         try
         {
             return CredentialFiles.ReadText(path).Contains("-----BEGIN ", StringComparison.Ordinal);
+        }
+        catch (CredentialException) when (isExamination && !Secret.IsLike(path))
+        {
+            // A certificate was meant if an authority is named.
+            return (authority ?? Variable(AuthorityVariable)) is not null;
         }
         catch (CredentialException exception)
         {

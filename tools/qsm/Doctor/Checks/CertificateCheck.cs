@@ -39,13 +39,19 @@ internal static class CertificateCheck
     private const string Signer = "the host of the authority";
     private static readonly Remedy SetClock = new("timedatectl set-ntp true");
 
-    public static IReadOnlyList<Finding> Of(IReadOnlyList<CertificateDates> certificates, DateTimeOffset now)
-    {
-        if (certificates.Count == 0)
-        {
-            return [Finding.NotChecked(Name, "None are used. Those that follow from a secret hold for ever.")];
-        }
+    /// <param name="certificates">Those that could be read.</param>
+    /// <param name="now">The time.</param>
+    /// <param name="lacksOwn">Whether the options name some that could not be read.</param>
+    public static IReadOnlyList<Finding> Of(IReadOnlyList<CertificateDates> certificates, DateTimeOffset now, bool lacksOwn = false) =>
+    [
+        .. lacksOwn ? [Finding.NotChecked(Name, "Those of this node cannot be used (see security).")] : Array.Empty<Finding>(),
+        .. certificates.Count > 0 ? OfThose(certificates, now)
+            : lacksOwn ? []
+            : [Finding.NotChecked(Name, "None are used. Those that follow from a secret hold for ever.")],
+    ];
 
+    private static IReadOnlyList<Finding> OfThose(IReadOnlyList<CertificateDates> certificates, DateTimeOffset now)
+    {
         Finding[] wrong = [.. certificates.Select(one => Of(one, now)).OfType<Finding>()];
         var first = certificates.MinBy(static one => one.Until)!;
         return wrong.Length > 0

@@ -1,3 +1,6 @@
+using QuickSilver.Tool.Doctor.Keys;
+using QuickSilver.Tool.Etcd;
+
 namespace QuickSilver.Tool.Doctor.Checks;
 
 // What one member of etcd says. Fault: why it did not answer, as the end of a sentence; null: it did.
@@ -10,6 +13,9 @@ internal sealed record EtcdAnswer(Uri Member, string? Fault)
 
     // Nothing came back, so that its host or its process may be gone.
     public bool IsSilent { get; init; }
+
+    // It runs, and certificates keep this host from asking it.
+    public EtcdKeyFault KeyFault { get; init; }
 
     // What it reports of itself, such as a store that is full.
     public IReadOnlyList<string> Alarms { get; init; } = [];
@@ -38,6 +44,9 @@ internal static class EtcdCheck
 {
     public const string Name = "etcd";
     private const string Loss = "No server can lead: data flows in the last views, but no node joins.";
+    // As the operator's page calls them, where the options name none.
+    private const string UsualAuthority = "etcd-authority.pem";
+    private const string UsualCertificate = "etcd-client.pem";
 
     public static IReadOnlyList<Finding> Of(EtcdFacts? facts)
     {
@@ -56,8 +65,14 @@ internal static class EtcdCheck
         Finding[] alarms = [.. answering.SelectMany(one => one.Alarms.Select(alarm => OfAlarm(facts, one, alarm)))];
         return answering.Exists(static one => one.HasLeader)
             ? [.. alarms, .. WithQuorum(facts, answering.Count, voters, isQuiet: alarms.Length > 0)]
+            : answering.Count == 0 && facts.Answers.Any(static one => one.KeyFault != EtcdKeyFault.None) ? [Unverified(facts)]
             : [.. alarms, WithoutQuorum(facts, answering.Count, voters)];
     }
+
+    /// <summary>How to ask etcd, from what is known of it.</summary>
+    /// <param name="facts">Null: its members are not named.</param>
+    public static Remedy AskOf(EtcdFacts? facts) =>
+        facts is { Answers.Count: > 0 } ? Ask(facts) : new Remedy("etcdctl endpoint health", "a host of etcd");
 
     private static IEnumerable<Finding> WithQuorum(EtcdFacts facts, int answering, int voters, bool isQuiet)
     {
@@ -76,6 +91,19 @@ internal static class EtcdCheck
         return named < voters ? [new Finding(Name, FindingStatus.Warning, share, MembersOf(facts))]
             : isQuiet ? []
             : [Finding.Ok(Name, $"{share}{Unprotected(facts)}")];
+    }
+
+    // What the members would say is not known, so nothing is said of their leader.
+    private static Finding Unverified(EtcdFacts facts)
+    {
+        var first = facts.Answers.First(static one => one.KeyFault != EtcdKeyFault.None);
+        EtcdAnswer[] silent = [.. facts.Answers.Where(static one => one.IsSilent)];
+        string what = first.KeyFault == EtcdKeyFault.NotBelieved ? "This host cannot verify etcd" : "etcd does not answer this host";
+        return new Finding(
+            Name,
+            FindingStatus.Problem,
+            $"{what}, so it is not known whether a server can lead. {first.Member}: {first.Fault}.",
+            [.. silent.Length > 0 ? [Look(silent)] : Array.Empty<Remedy>(), Ask(facts)]);
     }
 
     private static Finding WithoutQuorum(EtcdFacts facts, int answering, int voters)
@@ -138,8 +166,14 @@ internal static class EtcdCheck
             return new Remedy($"etcdctl {command}", "a host of etcd");
         }
 
-        string authority = facts.AuthorityFile is { } believed ? $" --cacert {believed}" : "";
-        string own = facts.CertificateFile is { } shown ? $" --cert {shown} --key {shown}" : "";
+        string? believed = facts.AuthorityFile ?? UsualFor(facts, EtcdKeyFault.NotBelieved, UsualAuthority);
+        string? shown = facts.CertificateFile ?? UsualFor(facts, EtcdKeyFault.NotAccepted, UsualCertificate)
+            ?? UsualFor(facts, EtcdKeyFault.NotBelieved, UsualCertificate);
+        string authority = believed is null ? "" : $" --cacert {ShellWord.Of(believed)}";
+        string own = shown is null ? "" : $" --cert {ShellWord.Of(shown)} --key {ShellWord.Of(shown)}";
         return new Remedy($"etcdctl --endpoints {first.Member.GetLeftPart(UriPartial.Authority)}{authority}{own} {command}");
     }
+
+    private static string? UsualFor(EtcdFacts facts, EtcdKeyFault fault, string file) =>
+        facts.Answers.Any(one => one.KeyFault == fault) ? file : null;
 }

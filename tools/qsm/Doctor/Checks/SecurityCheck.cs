@@ -1,3 +1,5 @@
+using QuickSilver.Tool.Doctor.Keys;
+
 namespace QuickSilver.Tool.Doctor.Checks;
 
 // What protects a node with these options. Unprotected: the interface that is not loopback, on which nothing does; null: something does, or
@@ -6,6 +8,11 @@ namespace QuickSilver.Tool.Doctor.Checks;
 internal sealed record SecurityFacts(SecurityMode Mode, string? Unprotected, string? Fault, string? Identity, bool IsSecret)
 {
     public string? ReadByAll { get; init; }
+
+    public KeyFacts Keys { get; init; } = KeyFacts.None;
+
+    // With Fault: the file that it is about; null: it is about none.
+    public UnusableFile? Unusable { get; init; }
 }
 
 // Whether a node with these options starts on its interface, as whom, and what protects it.
@@ -27,12 +34,12 @@ internal static class SecurityCheck
             $"A node without a key does not start on {choice}. Make a secret and copy it to all machines. Or run without protection, by "
             + "name: Security:Mode None, and --security none.",
             Ways),
-        { Fault: { } fault } => new Finding(Name, FindingStatus.Problem, fault),
+        { Fault: { } fault } => Unusable(fault, KeyRemedies.Replace(facts.Keys, facts.Unusable)),
         { ReadByAll: { } file } => new Finding(
             Name,
             FindingStatus.Warning,
             $"Every user of this machine can read {file}, and so join the cluster as '{facts.Identity}'.",
-            new Remedy($"chmod 600 '{file}'")),
+            new Remedy($"chmod 600 {ShellWord.Quoted(file)}")),
         { Identity: { } identity } => Finding.Ok(
             Name,
             $"The node has the {(facts.IsSecret ? "secret" : "certificate")} '{identity}'. Connections are TLS, and packets are "
@@ -40,4 +47,7 @@ internal static class SecurityCheck
         { Mode: SecurityMode.None } => Finding.Ok(Name, "Nothing protects the cluster, as the options say by name."),
         _ => Finding.Ok(Name, "A node on the loopback interface needs no key."),
     };
+
+    private static Finding Unusable(string fault, KeyAdvice advice) =>
+        new(Name, FindingStatus.Problem, $"{fault}{advice.Text}", advice.Remedies);
 }

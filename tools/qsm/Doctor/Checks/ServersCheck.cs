@@ -10,6 +10,9 @@ internal sealed record ServerAnswer(IPEndPoint Server, IPEndPoint? Leader, strin
     // It answers without a leader: it stands by, and it names none, or one that does not answer.
     public bool IsStandingBy { get; init; }
 
+    // Its keys and those of this host do not fit, or this host has none that can be used. So nothing is known of the server.
+    public bool HasKeyFault { get; init; }
+
     // Of this server, and of the one that it names.
     public IReadOnlyDictionary<IPEndPoint, PeerCertificate> Certificates { get; init; } = new Dictionary<IPEndPoint, PeerCertificate>();
 
@@ -20,16 +23,20 @@ internal sealed record ServerAnswer(IPEndPoint Server, IPEndPoint? Leader, strin
 internal static class ServersCheck
 {
     public const string Name = "servers";
-
-    /// <summary>Servers that answer agree over etcd on the one that leads.</summary>
-    public static Remedy AskEtcd { get; } = new("etcdctl endpoint health", "a host of etcd");
+    private const string ShowKeys = "qsm keys show FILE";
 
     /// <param name="servers">Those that were named.</param>
-    public static IReadOnlyList<Finding> Of(IReadOnlyList<ServerAnswer> servers)
+    /// <param name="etcd">What they share; null: none is named.</param>
+    public static IReadOnlyList<Finding> Of(IReadOnlyList<ServerAnswer> servers, EtcdFacts? etcd = null)
     {
         if (servers.Count < 2)
         {
             return [Finding.NotChecked(Name, "Only one server is known. While it is away, no node joins, and no failed node is removed.")];
+        }
+
+        if (servers.All(static one => one.HasKeyFault))
+        {
+            return [Finding.NotChecked(Name, "They cannot be asked with the key of this host (see security and service).")];
         }
 
         var leaders = servers.Select(static one => one.Leader).OfType<IPEndPoint>().Distinct().ToList();
@@ -37,7 +44,7 @@ internal static class ServersCheck
         string share = $"{answering} of {servers.Count} servers answer";
         if (leaders.Count == 0)
         {
-            return [WithoutLeader(servers, $"{share}{(answering > 0 ? ", and none leads" : "")}")];
+            return [WithoutLeader(servers, etcd, $"{share}{(answering > 0 ? ", and none leads" : "")}")];
         }
 
         if (leaders.Count > 1)
@@ -59,23 +66,27 @@ internal static class ServersCheck
                 Name,
                 FindingStatus.Warning,
                 $"{share}, and {leaders[0]} leads. {one.Server} {(one.IsStandingBy ? "does not name it" : "does not")}: {one.Fault}",
-                one.IsStandingBy ? Read(one.Server.Address.ToString()) : Restart([one]))),
+                one.IsStandingBy ? Read(one.Server.Address.ToString())
+                    : one.HasKeyFault ? new Remedy(ShowKeys, one.Server.Address.ToString())
+                    : Restart([one]))),
         ];
         return silent.Length > 0 ? silent : [Finding.Ok(Name, $"{share}, and {leaders[0]} leads.")];
     }
 
-    // Those that answer say in their logs why none leads; those that do not are to be started.
-    private static Finding WithoutLeader(IReadOnlyList<ServerAnswer> servers, string share)
+    // Those that answer say in their logs why none leads; those that do not are to be started. They agree over etcd on the one that leads.
+    private static Finding WithoutLeader(IReadOnlyList<ServerAnswer> servers, EtcdFacts? etcd, string share)
     {
-        ServerAnswer[] silent = [.. servers.Where(static one => !one.Answers)];
+        ServerAnswer[] silent = [.. servers.Where(static one => one is { Answers: false, HasKeyFault: false })];
+        ServerAnswer[] strangers = [.. servers.Where(static one => one.HasKeyFault)];
         var first = servers.FirstOrDefault(static one => one.IsStandingBy) ?? servers[0];
         return new Finding(
             Name,
             FindingStatus.Problem,
             $"{share}. Data flows in the last views, but no node joins. {first.Fault}",
             [
-                .. first.IsStandingBy ? [AskEtcd, Read(first.Server.Address.ToString())] : Array.Empty<Remedy>(),
+                .. first.IsStandingBy ? [EtcdCheck.AskOf(etcd), Read(first.Server.Address.ToString())] : Array.Empty<Remedy>(),
                 .. silent.Length > 0 ? [Restart(silent)] : Array.Empty<Remedy>(),
+                .. strangers.Length > 0 ? [new Remedy(ShowKeys, Hosts(strangers))] : Array.Empty<Remedy>(),
             ]);
     }
 

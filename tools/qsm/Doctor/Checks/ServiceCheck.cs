@@ -1,5 +1,7 @@
 using System.Globalization;
 using System.Net;
+using QuickSilver.Core.Transport;
+using QuickSilver.Tool.Doctor.Keys;
 
 namespace QuickSilver.Tool.Doctor.Checks;
 
@@ -20,14 +22,21 @@ internal enum ServiceOutcome
     NoLeader,
     // It is a service, and does not want this cluster, version or observer.
     Refused,
+    // The keys of this host and those of the service do not fit.
+    KeysDiffer,
+    // The key of this host cannot be used, so only a connection was made.
+    NotAsked,
 }
 
 // Reason: of what is not Answered, a sentence. EndPoint: null before the service is found.
 internal sealed record ServiceFacts(ServiceOutcome Outcome, string Cluster, IPEndPoint? EndPoint, IPAddress Local)
 {
     public string? Reason { get; init; }
-    // What --security of the service is, as far as the options of this host tell.
-    public string Security { get; init; } = "FILE";
+    public KeyFacts Keys { get; init; } = KeyFacts.None;
+    // Of KeysDiffer.
+    public KeyFault KeyFault { get; init; }
+    // Of Refused: the cluster that the service is of, if that is why.
+    public string? OtherCluster { get; init; }
     public int Nodes { get; init; }
     public TimeSpan Age { get; init; }
 }
@@ -37,17 +46,14 @@ internal static class ServiceCheck
 {
     public const string Name = "service";
 
-    public static Finding Of(ServiceFacts facts)
+    /// <param name="facts">What the service says.</param>
+    /// <param name="etcd">What servers share; null: none is named.</param>
+    public static Finding Of(ServiceFacts facts, EtcdFacts? etcd = null)
     {
         string reason = facts.Reason ?? "";
         if (facts is not { EndPoint: { } service })
         {
-            return facts.Outcome == ServiceOutcome.Unresolved
-                ? new Finding(Name, FindingStatus.Problem, reason)
-                : Finding.NotChecked(
-                    Name,
-                    $"No service of cluster '{facts.Cluster}' answers discovery. That is as it should be if no node runs: the first one "
-                    + "hosts a service. Otherwise name the service with --gms.");
+            return WithoutAddress(facts, reason);
         }
 
         string host = service.Address.ToString();
@@ -57,11 +63,12 @@ internal static class ServiceCheck
                 Name,
                 $"{service} is the service of cluster '{facts.Cluster}', with {Listing.Count(facts.Nodes, "node")}, up for "
                 + $"{Span(facts.Age)}."),
-            ServiceOutcome.NothingListens => new Finding(
-                Name,
-                FindingStatus.Problem,
+            ServiceOutcome.NothingListens => Advised(
                 $"Nothing listens at {service}. Start the service, or correct --gms. Servers over etcd also take --etcd.",
-                new Remedy($"qsm gms --listen {service} --cluster '{facts.Cluster}'{Security(facts, service)}", host)),
+                KeyRemedies.Start(facts.Keys, service, facts.Cluster)),
+            ServiceOutcome.KeysDiffer => OfKeys(facts, reason),
+            ServiceOutcome.NotAsked => Finding.NotChecked(
+                Name, $"Something listens at {service}. It was not asked, as the key of this host cannot be used (see security)."),
             ServiceOutcome.NoConnection => new Finding(
                 Name,
                 FindingStatus.Problem,
@@ -72,16 +79,34 @@ internal static class ServiceCheck
                 Name,
                 FindingStatus.Problem,
                 $"No server leads, although one answers. {reason} Data flows in the last views, but no node joins.",
-                ServersCheck.AskEtcd),
-            _ => new Finding(Name, FindingStatus.Problem, reason, facts.Outcome == ServiceOutcome.Refused
-                ? []
-                : [new Remedy($"ss -tlpn 'sport = :{service.Port}'", host)]),
+                EtcdCheck.AskOf(etcd)),
+            ServiceOutcome.Refused when facts.OtherCluster is { } other => new Finding(
+                Name,
+                FindingStatus.Problem,
+                $"{reason} Correct --cluster, or --gms.",
+                new Remedy($"export QuickSilver__Cluster={ShellWord.Quoted(other)}", "every node")),
+            ServiceOutcome.Refused => new Finding(Name, FindingStatus.Problem, reason),
+            _ => new Finding(Name, FindingStatus.Problem, reason, new Remedy($"ss -tlpn 'sport = :{service.Port}'", host)),
         };
     }
 
-    // On the loopback interface, a service needs none.
-    private static string Security(ServiceFacts facts, IPEndPoint service) =>
-        IPAddress.IsLoopback(service.Address) ? "" : $" --security {facts.Security}";
+    private static Finding WithoutAddress(ServiceFacts facts, string reason) => facts.Outcome switch
+    {
+        ServiceOutcome.Unresolved => new Finding(Name, FindingStatus.Problem, reason),
+        ServiceOutcome.KeysDiffer => OfKeys(facts, reason),
+        ServiceOutcome.NotAsked => Finding.NotChecked(
+            Name, "It was not looked for, as the key of this host cannot be used (see security)."),
+        _ => Finding.NotChecked(
+            Name,
+            $"No service of cluster '{facts.Cluster}' answers discovery. That is as it should be if no node runs: the first one hosts a "
+            + "service. Otherwise name the service with --gms."),
+    };
+
+    private static Finding OfKeys(ServiceFacts facts, string reason) =>
+        Advised(reason, KeyRemedies.Of(facts.KeyFault, facts.Keys, facts.EndPoint, facts.Cluster));
+
+    private static Finding Advised(string text, KeyAdvice advice) =>
+        new(Name, FindingStatus.Problem, $"{text}{advice.Text}", advice.Remedies);
 
     private static string Span(TimeSpan age) => age switch
     {

@@ -107,7 +107,13 @@ internal static class EtcdReader
         catch (Exception exception) when (exception is HttpRequestException or JsonException or IOException)
         {
             bool isSilent = exception.GetBaseException() is SocketException;
-            return (new EtcdAnswer(member, connections.InWords(member, exception)) { IsSilent = isSilent }, 0);
+            var fault = EtcdConnections.KeyFaultOf(member, exception);
+            var answer = new EtcdAnswer(member, connections.InWords(member, exception))
+            {
+                IsSilent = isSilent && fault == EtcdKeyFault.None,
+                KeyFault = fault,
+            };
+            return (answer, 0);
         }
     }
 

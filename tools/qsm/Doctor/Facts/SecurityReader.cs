@@ -3,7 +3,9 @@ using System.Security.Cryptography.X509Certificates;
 using QuickSilver.Composition;
 using QuickSilver.Core.Security.Identities;
 using QuickSilver.Core.Transport.Tls;
+using QuickSilver.Tool.Commands.Keys;
 using QuickSilver.Tool.Doctor.Checks;
+using QuickSilver.Tool.Doctor.Keys;
 using QuickSilver.Tool.Sessions;
 
 namespace QuickSilver.Tool.Doctor.Facts;
@@ -29,8 +31,73 @@ internal static class SecurityReader
         }
         catch (QuickSilverOptionsException unusable)
         {
-            return (new SecurityFacts(options.Mode, unprotected, unusable.Message, Identity: null, IsSecret: false), []);
+            var facts = new SecurityFacts(options.Mode, unprotected, unusable.Message, Identity: null, IsSecret: false)
+            {
+                Keys = KeysOf(options),
+                Unusable = UnusableOf(options),
+            };
+            return (facts, []);
         }
+    }
+
+    /// <summary>What commands need to know of the key, as far as it can be read.</summary>
+    public static KeyFacts KeysOf(SecurityOptions options)
+    {
+        if (options is not { CertificateFile: { } file, AuthorityFile: { } authority })
+        {
+            return options.SecretFile is { } secret ? new KeyFacts(KeyKind.Secret) { File = secret }
+                : options.SecretVariable is not null ? new KeyFacts(KeyKind.Variable)
+                : options.Mode == SecurityMode.None ? new KeyFacts(KeyKind.Unprotected)
+                : KeyFacts.None;
+        }
+
+        var keys = new KeyFacts(KeyKind.Certificate)
+        {
+            File = file,
+            Authority = authority,
+            Name = Path.GetFileNameWithoutExtension(file),
+            SignsHere = File.Exists(AuthorityCommand.KeyPath(authority)),
+        };
+        try
+        {
+            using var own = CredentialFiles.ReadCertificate(file, options.CertificateKeyFile).Own;
+            return keys with { Name = own.GetNameInfo(X509NameType.SimpleName, forIssuer: false), Role = RoleOf(own) };
+        }
+        catch (CredentialException)
+        {
+            return keys;
+        }
+    }
+
+    // Of a certificate and its authority, the first one that cannot be read.
+    private static UnusableFile? UnusableOf(SecurityOptions options)
+    {
+        if ((options.SecretFile ?? options.CertificateFile) is not { } file)
+        {
+            return null;
+        }
+
+        bool isOfAuthority = false;
+        try
+        {
+            if (options.CertificateFile is not null)
+            {
+                _ = CredentialFiles.ReadCertificate(file, options.CertificateKeyFile);
+                isOfAuthority = true;
+            }
+        }
+        catch (CredentialException)
+        {
+            // The certificate it is.
+        }
+
+        string path = isOfAuthority ? options.AuthorityFile! : file;
+        return new UnusableFile(path)
+        {
+            IsOfAuthority = isOfAuthority,
+            Exists = File.Exists(path),
+            IsFolder = Directory.Exists(path),
+        };
     }
 
     /// <summary>The roles of a certificate, as <c>qsm keys certificate --role</c> takes them.</summary>

@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using System.Net;
+using QuickSilver.Core.Transport;
 using QuickSilver.Tool.Doctor.Checks;
 using QuickSilver.Tool.Sessions;
 using QuickSilver.Tool.Top;
@@ -22,6 +23,7 @@ internal static class ServersReader
         return new ServerAnswer(server, reply.Answer is null ? null : reply.Service, reply.Fault?.Message)
         {
             IsStandingBy = reply.IsWithoutLeader,
+            HasKeyFault = reply.KeyFault != KeyFault.None || reply.IsKeyUnusable,
             Certificates = reply.Certificates,
         };
     }

@@ -1,7 +1,9 @@
 using System.Collections.Immutable;
 using System.Net;
 using System.Net.Sockets;
+using System.Text.RegularExpressions;
 using QuickSilver.Core.Security.Identities;
+using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Client.Watching;
 using QuickSilver.Tool.Doctor.Checks;
 using QuickSilver.Tool.Sessions;
@@ -31,7 +33,7 @@ internal sealed record ServiceAnswer(ServiceFacts Facts, ClusterSigns? Answer)
     ];
 }
 
-internal static class ServiceReader
+internal static partial class ServiceReader
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(3);
 
@@ -42,7 +44,7 @@ internal static class ServiceReader
     {
         var facts = new ServiceFacts(ServiceOutcome.Answered, session.Options.Cluster, servers.FirstOrDefault(), local)
         {
-            Security = SecurityOf(session.Options.Security),
+            Keys = SecurityReader.KeysOf(session.Options.Security),
         };
         var reply = await WatchReply.AskAsync(
             () => ClusterWatch.StartAsync(session, session.IsVerbose, rows: 1, isExamination: true), session.Interrupted);
@@ -61,9 +63,18 @@ internal static class ServiceReader
             var service = reply.Service ?? facts.EndPoint;
             var outcome = reply.Fault!.ExitCode == ExitCode.Failed ? ServiceOutcome.Refused
                 : reply.IsWithoutLeader ? ServiceOutcome.NoLeader
+                : reply.IsKeyUnusable ? ServiceOutcome.NotAsked
+                : reply.KeyFault != KeyFault.None ? ServiceOutcome.KeysDiffer
                 : ServiceOutcome.NotFound;
-            facts = facts with { Outcome = outcome, EndPoint = service, Reason = reply.Fault.Message };
-            if (outcome == ServiceOutcome.NotFound && service is not null)
+            facts = facts with
+            {
+                Outcome = outcome,
+                EndPoint = service,
+                Reason = reply.Fault.Message,
+                KeyFault = reply.KeyFault,
+                OtherCluster = outcome == ServiceOutcome.Refused ? ClusterOf(reply.Fault.Message) : null,
+            };
+            if (outcome is ServiceOutcome.NotFound or ServiceOutcome.NotAsked && service is not null)
             {
                 facts = await TryConnectAsync(facts, service, session.Interrupted);
             }
@@ -72,8 +83,14 @@ internal static class ServiceReader
         return new ServiceAnswer(facts, reply.Answer) { Certificates = reply.Certificates };
     }
 
-    private static string SecurityOf(SecurityOptions options) =>
-        options.Mode == SecurityMode.None ? "none" : options.HasCertificate ? "FILE --authority FILE" : "FILE";
+    // A refusal is text only. The name comes from another host: nothing that a terminal would obey is shown.
+    private static string? ClusterOf(string refusal) =>
+        OtherCluster().Match(refusal) is { Success: true } match && !match.Groups[1].Value.Any(char.IsControl)
+            ? match.Groups[1].Value
+            : null;
+
+    [GeneratedRegex("^This is the membership service of cluster '(.+)'; the ")]
+    private static partial Regex OtherCluster();
 
     // Why it did not answer: how far a connection comes.
     private static async Task<ServiceFacts> TryConnectAsync(ServiceFacts facts, IPEndPoint service, CancellationToken interrupted)
@@ -84,7 +101,7 @@ internal static class ServiceReader
         try
         {
             await socket.ConnectAsync(service, limit.Token);
-            return facts with { Outcome = ServiceOutcome.Silent };
+            return facts.Outcome == ServiceOutcome.NotAsked ? facts : facts with { Outcome = ServiceOutcome.Silent };
         }
         catch (SocketException refused) when (refused.SocketErrorCode == SocketError.ConnectionRefused)
         {

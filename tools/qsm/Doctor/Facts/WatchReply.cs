@@ -1,5 +1,6 @@
 using System.Net;
 using QuickSilver.Core.Security.Identities;
+using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Client.Watching;
 using QuickSilver.Tool.Sessions;
 using QuickSilver.Tool.Top;
@@ -11,6 +12,12 @@ internal sealed record WatchReply(ClusterSigns? Answer, ToolException? Fault, IP
 {
     /// <summary>Whether a server answered that it does not lead, and none was found that does.</summary>
     public bool IsWithoutLeader { get; init; }
+
+    /// <summary>Why the keys of this host and of who was asked last do not fit, if there is no answer for that.</summary>
+    public KeyFault KeyFault { get; init; }
+
+    /// <summary>Whether nobody was asked because of what the options name.</summary>
+    public bool IsKeyUnusable => Fault is { ExitCode: ExitCode.Usage };
 
     /// <summary>Of the servers that have shown one.</summary>
     public IReadOnlyDictionary<IPEndPoint, PeerCertificate> Certificates { get; init; } = new Dictionary<IPEndPoint, PeerCertificate>();
@@ -43,6 +50,7 @@ internal sealed record WatchReply(ClusterSigns? Answer, ToolException? Fault, IP
             return new WatchReply(answer, fault, watch.Service)
             {
                 IsWithoutLeader = watch.IsWithoutLeader,
+                KeyFault = watch.KeyFault,
                 Certificates = watch.Certificates,
             };
         }

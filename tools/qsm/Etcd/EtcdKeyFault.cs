@@ -1,0 +1,13 @@
+namespace QuickSilver.Tool.Etcd;
+
+// How certificates keep this process from asking a member of etcd.
+internal enum EtcdKeyFault
+{
+    None = 0,
+
+    // The member is not believed.
+    NotBelieved,
+
+    // The member does not believe this process. It says so, or just closes the connection.
+    NotAccepted,
+}
