@@ -155,12 +155,13 @@ internal sealed class TlsClientSide(IPAddress local, IPEndPoint remote, IStreamC
             limit);
     }
 
-    public override string BeforeAnything(Exception? failure) => (failure is null ? OwnFault is not null : IsAlert(failure))
-        ? Refused
-        : failure is null
-            ? $"the service at {Remote} closed the stream after the TLS handshake: it does not accept the {Credentials!.Origin} of this "
-                + "node, or has too many connections"
-            : StreamFailure.Of(failure);
+    // The service looks at the certificate after this side is done, and its refusal may be lost when it resets the connection. Then what is
+    // wrong with the own certificate tells more than how the connection ended.
+    public override string BeforeAnything(Exception? failure) =>
+        OwnFault is not null || (failure is not null && IsAlert(failure)) ? Refused
+        : $"the service at {Remote} closed the stream after the TLS handshake"
+            + (failure is null ? "" : $" ({Innermost(failure)})")
+            + $": it does not accept the {Credentials!.Origin} of this node, or has too many connections";
 
     protected override string ConnectFailure(SocketError error) =>
         $"cannot connect to {Remote} from {local}: {StreamFailure.InWords(error)}";
