@@ -1,3 +1,4 @@
+using QuickSilver.Core.Transport.Tls;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Service;
 using QuickSilver.Membership.Service.Access;
@@ -137,6 +138,20 @@ public sealed class AccessTests
         Assert.Equal(1, _cluster.Counters.NodesResumed);
         Assert.Equal([renewed.Key], renewed.Nodes.Keys);
         Assert.Equal(2, _cluster.Counters.SessionsExpired);
+    }
+
+    [Fact]
+    public void Sessions_that_end_with_their_secret_are_told_and_those_that_the_network_ends_are_not()
+    {
+        var node = Add(1, "pricer");
+        _cluster.Run(2);
+        node.Environment.BreakStreams();
+        _cluster.Run(3);
+        Assert.Equal(0, _cluster.Counters.SessionsDropped);
+        node.Environment.BreakStreams(TlsAdmission.NotAcceptedAnyMore);
+        _cluster.Run(3);
+        Assert.Equal(1, _cluster.Counters.SessionsDropped);
+        Assert.True(node.Client.IsReachable);
     }
 
     private FakeNode Add(ulong id, string identity)

@@ -49,6 +49,16 @@ internal static partial class CoreLog
         "Every user of this machine can read {File}, and so join the cluster. Run 'chmod 600 {File}' as its owner.")]
     public static partial void SecretReadByAll(ILogger logger, string file);
 
+    [LoggerMessage(1016, LogLevel.Warning,
+        "The certificate {Certificate} is not of an authority of {Authorities}. Processes that believe the same authorities refuse this "
+        + "one. Issue the certificate with one of these authorities, or add its authority to them.")]
+    public static partial void OwnNotBelieved(ILogger logger, string certificate, string authorities);
+
+    [LoggerMessage(1017, LogLevel.Information,
+        "This node never hosts the membership service, because nobody would believe its certificate as that of a service: {Fault}. To let "
+        + "it host, issue one with 'qsm keys certificate --role both'.")]
+    public static partial void HostsNoService(ILogger logger, string fault);
+
     /// <summary>Files of secrets or certificates were read again, or could not be used.</summary>
     public static void CredentialsLookedAt(ILogger logger, string what, bool isGood)
     {

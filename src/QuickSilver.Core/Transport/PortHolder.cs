@@ -8,13 +8,18 @@ namespace QuickSilver.Core.Transport;
 
 // Whether another program holds a port of a group, and which.
 //
-// Linux lists its UDP sockets with their port, user and inode, and the files of each process, among them its sockets by inode. A process
+// Linux lists its sockets with their port, user and inode, and the files of each process, among them its sockets by inode. A process
 // of another user hides its files, so of that one only the user is known. Other systems tell nothing here.
 internal static class PortHolder
 {
     private const string Sockets = "/proc/net/udp";
     private const string DualSockets = "/proc/net/udp6";
+    private const string Streams = "/proc/net/tcp";
+    private const string DualStreams = "/proc/net/tcp6";
+    // Of a socket of TCP that listens; the others are connections, which keep nobody from listening.
+    private const string Listening = "0A";
     private const int LocalColumn = 1;
+    private const int StateColumn = 3;
     private const int UserColumn = 7;
     private const int InodeColumn = 9;
     // A machine may run many processes. The answer is worth a moment, not more.
@@ -40,7 +45,12 @@ internal static class PortHolder
     }
 
     /// <summary>Who holds a UDP port, such as "process 4711 (dnsmasq)"; null if that cannot be known.</summary>
-    public static string? Of(int port)
+    public static string? Of(int port) => Find(port, Sockets, DualSockets, state: null);
+
+    /// <summary>Who listens at a TCP port; as <see cref="Of"/>.</summary>
+    public static string? OfListener(int port) => Find(port, Streams, DualStreams, Listening);
+
+    private static string? Find(int port, string sockets, string dualSockets, string? state)
     {
         if (!OperatingSystem.IsLinux())
         {
@@ -49,7 +59,7 @@ internal static class PortHolder
 
         try
         {
-            return (Entry(Sockets, port) ?? Entry(DualSockets, port)) is var (user, inode)
+            return (Entry(sockets, port, state) ?? Entry(dualSockets, port, state)) is var (user, inode)
                 ? Process(inode) ?? $"a process of user {user}"
                 : null;
         }
@@ -59,12 +69,13 @@ internal static class PortHolder
         }
     }
 
-    private static (string User, string Inode)? Entry(string file, int port)
+    private static (string User, string Inode)? Entry(string file, int port, string? state)
     {
         foreach (string line in File.Exists(file) ? File.ReadLines(file).Skip(1) : [])
         {
             string[] columns = line.Split(' ', StringSplitOptions.RemoveEmptyEntries);
             if (columns.Length > InodeColumn
+                && (state is null || columns[StateColumn] == state)
                 && int.TryParse(columns[LocalColumn].Split(':')[^1], NumberStyles.HexNumber, CultureInfo.InvariantCulture, out int bound)
                 && bound == port)
             {

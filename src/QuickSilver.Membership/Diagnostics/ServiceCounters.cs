@@ -19,6 +19,8 @@ internal sealed class ServiceCounters
     public long SessionsNeverJoined { get; set; }
     // Sessions that ended with the certificate that was shown.
     public long SessionsExpired { get; set; }
+    // Sessions whose secret or authority was taken away.
+    public long SessionsDropped { get; set; }
     public long RegistrationsPutOff { get; set; }
     public long SlowSessionsClosed { get; set; }
     public long GreedySessionsClosed { get; set; }

@@ -5,6 +5,7 @@ using QuickSilver.Core.Environment;
 using QuickSilver.Core.Flow;
 using QuickSilver.Core.Security.Identities;
 using QuickSilver.Core.Transport;
+using QuickSilver.Core.Transport.Tls;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol;
@@ -225,7 +226,16 @@ internal sealed class ControlSession : IControlStreamHandler
         return bytes.Length;
     }
 
-    void IControlStreamHandler.OnClosed(IControlStream stream, string reason) => End();
+    void IControlStreamHandler.OnClosed(IControlStream stream, string reason)
+    {
+        if (reason == TlsAdmission.NotAcceptedAnyMore)
+        {
+            // Nobody has to ask why members go who are well.
+            _context.Audit.SessionRefused(Peer?.Name ?? "", RemoteEndPoint, reason, ++_context.Counters.SessionsDropped);
+        }
+
+        End();
+    }
 
     // It has a key and this service has none. What it is answered is shorter than what it sent, and to it no TLS, so it can tell its user.
     private void OnTls()

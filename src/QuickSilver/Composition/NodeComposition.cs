@@ -6,7 +6,6 @@ using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
-using QuickSilver.Core.Security.Identities;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Client.Servers;
@@ -33,16 +32,7 @@ internal static class NodeComposition
         var services = names is null ? [] : await names.ResolveAsync(cancellationToken).ConfigureAwait(false);
         var choice = Choose(options.Interface, services);
         LoopbackRule.Check(options.Security, choice);
-        var credentials = SecurityComposition.CredentialsOf(options, logs);
-        if (credentials is not null)
-        {
-            SecurityComposition.CheckOwn(credentials, PeerRole.Node);
-            if (options is { MembershipMode: MembershipMode.Host, MembershipService: null })
-            {
-                SecurityComposition.CheckOwn(credentials, PeerRole.Service);
-            }
-        }
-
+        var credentials = SecurityComposition.CredentialsOfNode(options, logs);
         CheckDiscovery(options, choice.Address);
         var protocols = new ProtocolOptions(OnWire(options, choice.Address), ephemeral: EphemeralPorts.Read())
         {

@@ -4,6 +4,7 @@ using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
+using QuickSilver.Core.Security.Identities;
 using QuickSilver.Core.Transport.Tls;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Client.Servers;
@@ -85,6 +86,9 @@ internal abstract class ProtocolParts(
     public IPEndPoint? ServiceEndPoint => _membership?.ServiceEndPoint;
 
     public bool IsServiceHosted => services.IsEmpty;
+
+    public string? WhyNotHost =>
+        options.Credentials is { } credentials ? SecurityComposition.FaultOf(credentials, PeerRole.Service) : null;
 
     public int Members => _membership?.NodeCount ?? 0;
 

@@ -32,9 +32,9 @@ internal static class SecurityComposition
             return options switch
             {
                 { HasKey: false } => null,
-                { Secret: { } secret } => new FixedCredentials(CredentialFiles.OfSecrets(secret, "the secret of the program")),
+                { Secret: { } secret } => new FixedCredentials(CredentialFiles.OfSecrets(secret, "The secret of the program")),
                 { SecretVariable: { } variable } => new FixedCredentials(OfVariable(variable)),
-                { SecretFile: { } path } => Watched(() => CredentialFiles.OfSecretFile(path), [path], logs),
+                { SecretFile: { } path } => Watched(() => OfSecretFile(path), [path], logs),
                 { Certificate: { } certificate } =>
                     new FixedCredentials(TlsCredentials.Of(certificate, [], options.Authorities!)),
                 _ => OfFiles(options, logs),
@@ -42,8 +42,7 @@ internal static class SecurityComposition
         }
         catch (CredentialException unusable)
         {
-            throw new QuickSilverOptionsException(
-                $"The options {nameof(QuickSilverOptions.Security)} cannot be used: {unusable.Message}", unusable);
+            throw new QuickSilverOptionsException(unusable.Message, unusable);
         }
     }
 
@@ -54,21 +53,63 @@ internal static class SecurityComposition
         var credentials = CredentialsOf(node, logs);
         if (credentials is not null)
         {
-            CheckOwn(credentials, PeerRole.Service);
+            CheckOwn(credentials, PeerRole.Service, node.Security);
+            TellOfForeignOwn(credentials, node.Security, logs);
         }
 
         return credentials;
     }
 
-    /// <summary>Whose certificate nobody believes would be told less by those who refuse it.</summary>
-    /// <exception cref="QuickSilverOptionsException">It is out of date, or not for this role.</exception>
-    public static void CheckOwn(IStreamCredentials credentials, PeerRole role)
+    /// <summary>As <see cref="CredentialsOf"/>, for a process that is a node.</summary>
+    /// <exception cref="QuickSilverOptionsException">What the options name cannot be used, or not for a node.</exception>
+    public static IStreamCredentials? CredentialsOfNode(QuickSilverOptions node, ILoggerFactory logs)
     {
-        if (FaultOf(credentials, role) is { } fault)
+        var credentials = CredentialsOf(node, logs);
+        if (credentials is null)
         {
-            throw new QuickSilverOptionsException(
-                [$"The certificate of the options {nameof(QuickSilverOptions.Security)} cannot be used: {fault}. Replace it, or set the "
-                 + "clock."]);
+            return null;
+        }
+
+        CheckOwn(credentials, PeerRole.Node, node.Security);
+        TellOfForeignOwn(credentials, node.Security, logs);
+        if (node is { MembershipService: null, MembershipMode: not MembershipMode.Find }
+            && FaultOf(credentials, PeerRole.Service) is { } fault)
+        {
+            if (node.MembershipMode == MembershipMode.Host)
+            {
+                CheckOwn(credentials, PeerRole.Service, node.Security);
+            }
+
+            CoreLog.HostsNoService(LogOf(logs), fault);
+        }
+
+        return credentials;
+    }
+
+    // Whose certificate nobody believes would be told less by those who refuse it.
+    private static void CheckOwn(IStreamCredentials credentials, PeerRole role, SecurityOptions options)
+    {
+        if (FaultOf(credentials, role) is not { } fault)
+        {
+            return;
+        }
+
+        string which = options.CertificateFile is { } file
+            ? $"The option {Key(nameof(options.CertificateFile))} cannot be used: the certificate of {file} is refused by all others, as"
+            : $"The certificate that the program gives to {nameof(SecurityOptions.UseCertificate)} cannot be used:";
+        string whatToDo = credentials.Latest.HoldsAt(TimeProvider.System.GetUtcNow())
+            ? $"Issue one with 'qsm keys certificate --role {(role == PeerRole.Service ? "service" : "node")}', or --role both."
+            : "Issue another one with 'qsm keys certificate', or set the clock of this machine if it is wrong.";
+        throw new QuickSilverOptionsException([$"{which} {fault}. {whatToDo}"]);
+    }
+
+    // Others may have other authorities, as while one is replaced, so this is no reason not to start.
+    private static void TellOfForeignOwn(IStreamCredentials credentials, SecurityOptions options, ILoggerFactory logs)
+    {
+        if (!credentials.Latest.BelievesOwn())
+        {
+            CoreLog.OwnNotBelieved(
+                LogOf(logs), options.CertificateFile ?? "of the program", options.AuthorityFile ?? "that the program gives");
         }
     }
 
@@ -88,17 +129,20 @@ internal static class SecurityComposition
 
     private static TlsCredentials OfVariable(string variable)
     {
+        const string Option = nameof(SecurityOptions.SecretVariable);
         if (Secret.IsLike(variable))
         {
-            throw new CredentialException($"{Key(nameof(SecurityOptions.SecretVariable))}: a secret was given where the name of a variable "
-                + "is expected. It is not shown here.");
+            throw Unusable(Option, "a secret was given where the name of a variable is expected. It is not shown here.");
         }
 
         string? text = System.Environment.GetEnvironmentVariable(variable);
         return text is not null
-            ? CredentialFiles.OfSecrets(text, $"the environment variable {variable}")
-            : throw new CredentialException($"{Key(nameof(SecurityOptions.SecretVariable))}: there is no environment variable {variable}.");
+            ? Named(Option, () => CredentialFiles.OfSecrets(text, $"the environment variable {variable}"))
+            : throw Unusable(Option, $"there is no environment variable {variable}. Correct the name, or set it for this process.");
     }
+
+    private static TlsCredentials OfSecretFile(string path) =>
+        Named(nameof(SecurityOptions.SecretFile), () => CredentialFiles.OfSecretFile(path));
 
     private static WatchedCredentials OfFiles(SecurityOptions options, ILoggerFactory logs)
     {
@@ -106,8 +150,31 @@ internal static class SecurityComposition
         string? key = options.CertificateKeyFile;
         string authority = options.AuthorityFile!;
         string[] paths = key is null ? [certificate, authority] : [certificate, key, authority];
-        return Watched(() => CredentialFiles.OfCertificate(certificate, key, authority), paths, logs);
+        return Watched(Read, paths, logs);
+
+        TlsCredentials Read()
+        {
+            var authorities = Named(nameof(options.AuthorityFile), () => CredentialFiles.ReadAuthorities(authority));
+            var (own, between) = Named(nameof(options.CertificateFile), () => CredentialFiles.ReadCertificate(certificate, key));
+            return TlsCredentials.Of(own, between, authorities);
+        }
     }
+
+    // What is wrong is told with the option, also when files are read again.
+    private static T Named<T>(string option, Func<T> read)
+    {
+        try
+        {
+            return read();
+        }
+        catch (CredentialException unusable)
+        {
+            throw Unusable(option, unusable.Message, unusable);
+        }
+    }
+
+    private static CredentialException Unusable(string option, string why, Exception? inner = null) =>
+        new($"The option {Key(option)} cannot be used: {why}", inner);
 
     private static WatchedCredentials Watched(Func<TlsCredentials> read, string[] paths, ILoggerFactory logs)
     {

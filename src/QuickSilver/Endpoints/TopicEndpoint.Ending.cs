@@ -12,6 +12,7 @@ internal sealed partial class TopicEndpoint<T>
     private static readonly TimeSpan DisposeLeaveLimit = TimeSpan.FromMilliseconds(250);
 
     private Task? _disposal;
+    private Exception? _failure;
 
     public override Task<bool> DrainAsync(TimeSpan? timeout = null)
     {
@@ -53,6 +54,8 @@ internal sealed partial class TopicEndpoint<T>
 
     public override void OnFailed(Exception reason)
     {
+        // Before the state: whoever sees the state Failed finds the reason, also if the endpoint was cancelled before.
+        Interlocked.CompareExchange(ref _failure, reason, null);
         if (TryAdvance(EndpointState.Failed))
         {
             Stop(reason, reason);

@@ -432,7 +432,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
             case EndpointState.Cancelled:
                 throw new InvalidOperationException($"This endpoint of the topic \"{Name}\" was cancelled. Open another one.");
             case EndpointState.Failed:
-                throw DropReason ?? new InvalidOperationException($"The node of the topic \"{Name}\" has failed.");
+                throw Volatile.Read(ref _failure)!;
             default:
                 throw AfterDispose.OfTopic(Name);
         }

@@ -17,6 +17,9 @@ internal static class StartFailure
             _ => $"no service was found on {parts.Environment.LocalAddress} (discovery port {options.DiscoveryPort}), and "
                 + (options.MembershipMode == MembershipMode.Find
                     ? $"this node does not host one, because {nameof(options.MembershipMode)} is {nameof(MembershipMode.Find)}"
+                    : parts.WhyNotHost is { } fault
+                    ? $"this node does not host one, because nobody would believe its certificate as that of a service: {fault}. Issue one "
+                        + "with 'qsm keys certificate --role both', or name a service"
                     : "none could be hosted here"),
         };
         return where.TrimEnd('.');

@@ -9,7 +9,7 @@ internal static class StatusReasons
     {
         [StatusReasonKind.NotJoined] = (
             "The node looks for a membership service and has found none that admits it.",
-            "Start the service, or correct MembershipService, Cluster, Interface or DiscoveryPort."),
+            "Start the service, or correct MembershipService, Cluster, Interface, DiscoveryPort or Security."),
         [StatusReasonKind.Refused] = (
             "A membership service answered and refused the node.",
             "Correct what the service names."),
@@ -84,8 +84,8 @@ internal static class StatusReasons
         [StatusReasonKind.Degraded] = (
             "The node has been without the membership service for longer than the heartbeat limit, as on the minority side of a divided "
             + "network: the others may have gone on without it. Topics with RequireQuorum refuse messages.",
-            "Restore the network to the service, or start the service again. The node reconnects by itself, or ends as Expelled if it was "
-            + "removed."),
+            "Correct what the reason names, such as a certificate that has expired. Otherwise restore the network to the service, or start "
+            + "the service again. The node reconnects by itself, or ends as Expelled if it was removed."),
     };
 
     public static string MeaningOf(StatusReasonKind kind) => Table[kind].Meaning;

@@ -8,7 +8,10 @@ public enum GapReason
     /// <summary>The sender failed, left or was removed, and no member that is left holds the messages.</summary>
     SenderLeft = 0,
 
-    /// <summary>The network was partitioned, and the sender sent the messages while it was in another cluster than this node.</summary>
+    /// <summary>
+    /// The sender sent the messages while it was in another cluster than this node, as in a partitioned network, or while it was removed
+    /// from this cluster, which took it back later.
+    /// </summary>
     Partition = 1,
 
     /// <summary>The messages were lost, and the guarantee of the topic is <see cref="Guarantee.BestEffort"/>.</summary>
@@ -60,7 +63,7 @@ internal static class GapReasons
     public static string InWords(this GapReason reason) => reason switch
     {
         GapReason.SenderLeft => "the sender left",
-        GapReason.Partition => "the sender was in another cluster",
+        GapReason.Partition => "the sender was in another cluster, or was removed from this one and taken back",
         GapReason.Unrepaired => "they were lost, and the topic does not repair",
         GapReason.ReaderFull => "the reader's buffer was full",
         GapReason.ReaderTooSlow => "the reader blocked the senders for too long",

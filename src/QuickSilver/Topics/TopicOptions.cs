@@ -43,10 +43,12 @@ public sealed record TopicOptions
     /// Whether messages are accepted only while the membership service is known to have this node as a member: not when it has not been
     /// heard for longer than its heartbeat limit (interval times missed heartbeats), as on the minority side of a divided network.
     /// Publishing then fails with <see cref="QuorumLostException"/>, also for publishers that wait for room, and feeds are not asked, until
-    /// the service is back. Messages accepted before are still sent. The service may remove a node sooner, if its neighbours miss it too:
-    /// what it accepts until the limit does not reach those who stay members. It needs a service of its own, run with <c>qsm gms</c> and
-    /// named in <see cref="QuickSilverOptions.MembershipService"/>. Where nodes host the service, each part of a divided network has one,
-    /// and the option does not protect: the log says so when the topic is opened (event 1630). Default: false.
+    /// the service is back. Messages accepted before are still sent. The service may remove a node sooner: 2 s after its connection closed,
+    /// if it has not connected again, as when its secret was removed at the service, or after two or three heartbeats, if its neighbours
+    /// miss it too. The node does not know it until it hears the service again: what it accepts until then, or until the limit, does not
+    /// reach those who stay members. It needs a service of its own, run with <c>qsm gms</c> and named in
+    /// <see cref="QuickSilverOptions.MembershipService"/>. Where nodes host the service, each part of a divided network has one, and the
+    /// option does not protect: the log says so when the topic is opened (event 1630). Default: false.
     /// </summary>
     public bool RequireQuorum { get; init; }
 

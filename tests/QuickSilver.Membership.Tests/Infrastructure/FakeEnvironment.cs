@@ -146,7 +146,8 @@ internal sealed class FakeEnvironment(FakeWorld world, IPAddress address, ulong 
         _streams.ForEach(stream => stream.Break("connection reset"));
     }
 
-    public void BreakStreams() => _streams.ToList().ForEach(stream => stream.BreakBothEnds());
+    public void BreakStreams(string reason = "connection reset") =>
+        _streams.ToList().ForEach(stream => stream.BreakBothEnds(reason));
 
     public void Pause()
     {

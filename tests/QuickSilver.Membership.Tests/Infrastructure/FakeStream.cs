@@ -95,11 +95,11 @@ internal sealed class FakeStream(FakeEnvironment owner, IPEndPoint? remote) : IC
     }
 
     /// <summary>The network ends this stream for both ends, and each is told.</summary>
-    public void BreakBothEnds()
+    public void BreakBothEnds(string reason = "connection reset")
     {
         var peer = _peer;
-        Break("connection reset");
-        peer?.Break("connection reset");
+        Break(reason);
+        peer?.Break(reason);
     }
 
     public void Break(string reason)

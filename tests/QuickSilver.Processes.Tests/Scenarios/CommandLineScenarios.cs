@@ -46,6 +46,10 @@ public sealed class CommandLineScenarios
     [InlineData("--guarantee: '1' is none of ", "sub", "t", "--guarantee", "1")]
     [InlineData("--guarantee: 'foo' is none of ", "sub", "t", "--guarantee", "foo")]
     [InlineData("--security: /nowhere/x cannot be read: ", "pub", "t", "--security", "/nowhere/x")]
+    [InlineData("The option --security cannot be used: /dev/null has 0 secrets, ", "pub", "t", "--security", "/dev/null")]
+    [InlineData("--group-ports: '20000-19999' is not a range of ports from 1024 to 65535, the lower one first, such as ", "gms",
+        "--group-ports", "20000-19999")]
+    [InlineData("--group-ports: '80-90' is not a range of ports from 1024 to 65535", "gms", "--group-ports", "80-90")]
     [InlineData("--authority is for a certificate, and --security names none.", "pub", "t", "--security", "none", "--authority", "x")]
     [InlineData("--etcd-authority needs --etcd.", "gms", "--etcd-authority", "x")]
     [InlineData("--host: 'a b' is not a host name or an address.", "keys", "certificate", "--authority", "x", "--name", "n",
@@ -57,6 +61,17 @@ public sealed class CommandLineScenarios
         var (code, errors) = Run(arguments);
         Assert.Equal(Usage, code);
         Assert.Contains("qsm: " + said, errors, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_service_that_may_not_listen_says_on_which_option_why_and_what_to_do()
+    {
+        var (code, errors) = Run(["gms", "--security", "none", "--listen", "192.0.2.1"]);
+        Assert.Equal(Failed, code);
+        Assert.Contains(
+            "qsm: --listen: Cannot listen at 192.0.2.1:7400: no interface of this machine has this address. Choose an address of this",
+            errors,
+            StringComparison.Ordinal);
     }
 
     [Theory]

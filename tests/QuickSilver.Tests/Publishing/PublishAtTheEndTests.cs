@@ -1,3 +1,4 @@
+using QuickSilver.Endpoints;
 using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Tests.Publishing;
@@ -94,6 +95,54 @@ public sealed class PublishAtTheEndTests
             int[] completed = await Task.WhenAll(publishers).OrFail();
             await parts.Core.RunAsync(() => { });
             Assert.InRange(completed.Sum(), 0, sender.Count);
+        }
+    }
+
+    // The publisher may look between any two steps of the thread that ends the endpoint, so there are many rounds.
+    [Fact]
+    public async Task However_publishes_and_an_expulsion_interleave_a_publish_throws_its_reason()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        var expelled = new NodeExpelledException("ten heartbeats missed");
+        for (int round = 0; round < 2000; round++)
+        {
+            await using var topic = await node.OpenPublisherAsync<byte[]>(Name).OrFail();
+            parts.SenderOf(Name).Keeps = false;
+            using var start = new Barrier(2);
+            var publisher = Task.Run(() => PublishUntilFailed(topic, start));
+            start.SignalAndWait();
+            Thread.SpinWait(round % 50);
+            ((TopicEndpoint)topic).OnFailed(expelled);
+            Assert.Same(expelled, await publisher.OrFail());
+        }
+    }
+
+    [Fact]
+    public async Task After_an_expulsion_a_publish_throws_its_reason_also_where_the_endpoint_was_cancelled_before()
+    {
+        await using var parts = new FakeParts();
+        var topic = await (await parts.StartAsync()).OpenPublisherAsync<byte[]>(Name).OrFail();
+        topic.Cancel();
+        await parts.Core.RunAsync(() => parts.Service.Observer!.OnExpelled("ten heartbeats missed"));
+        var failure = await Assert.ThrowsAsync<NodeExpelledException>(() => topic.PublishAsync([]).AsTask());
+        Assert.Contains("ten heartbeats missed", failure.Message);
+    }
+
+    private static Exception PublishUntilFailed(ITopicPublisher<byte[]> topic, Barrier start)
+    {
+        byte[] payload = new byte[ForTheLane];
+        start.SignalAndWait();
+        while (true)
+        {
+            try
+            {
+                _ = topic.PublishAsync(payload);
+            }
+            catch (Exception failure)
+            {
+                return failure;
+            }
         }
     }
 

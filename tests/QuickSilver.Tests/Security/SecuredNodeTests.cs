@@ -1,4 +1,5 @@
 using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
 using QuickSilver.Core.Security.Identities;
 using QuickSilver.Tests.Infrastructure;
 
@@ -83,9 +84,53 @@ public sealed class SecuredNodeTests : IDisposable
         Assert.DoesNotContain("nothing of", failure.ToString());
     }
 
+    [Fact]
+    public async Task A_name_of_no_file_is_told_with_its_option_and_without_advice_that_would_harm_the_machine()
+    {
+        string folder = Path.TrimEndingDirectorySeparator(Path.GetTempPath());
+        await StartFails($"The option Security:SecretFile cannot be used: {folder} is a directory.", new() { SecretFile = folder });
+        string missing = _path + ".absent";
+        string why = $"{missing} cannot be read: there is no file {missing}. Correct the name";
+        await StartFails($"The option Security:SecretFile cannot be used: {why}", new() { SecretFile = missing });
+        await StartFails(
+            $"The option Security:AuthorityFile cannot be used: {why}", new() { CertificateFile = _path, AuthorityFile = missing });
+        await StartFails(
+            "The option Security:SecretVariable cannot be used: there is no environment variable QS_ABSENT. Correct the name",
+            new() { SecretVariable = "QS_ABSENT" });
+        Assert.DoesNotContain(_logs.Entries, static entry => entry.Text.Contains("chmod", StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public async Task A_node_whose_certificate_is_not_for_a_service_says_why_it_hosts_none()
+    {
+        using var authority = NewAuthority("house");
+        var failure = await Assert.ThrowsAsync<MembershipUnreachableException>(() => TryStartAsync(PeerRole.Node, authority, authority));
+        Assert.Contains(
+            "this node does not host one, because nobody would believe its certificate as that of a service: it is not for a service. "
+            + "Issue one with 'qsm keys certificate --role both', or name a service. Start the service, or correct MembershipService, "
+            + "Cluster, Interface, DiscoveryPort or Security.",
+            failure.Message,
+            StringComparison.Ordinal);
+        Assert.Contains(_logs.Entries, static entry => entry.Text.StartsWith("This node never hosts", StringComparison.Ordinal));
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_certificate_that_those_with_the_same_authorities_refuse_is_told(bool isForeign)
+    {
+        using var authority = NewAuthority("house");
+        using var other = NewAuthority("house");
+        await Record.ExceptionAsync(() => TryStartAsync(PeerRole.Node, authority, isForeign ? other : authority));
+        Assert.Equal(
+            isForeign,
+            _logs.Entries.Any(static entry => entry.Text.StartsWith("The certificate of the program is not of an authority")));
+    }
+
     [Theory]
     [InlineData((int)PeerRole.Node, -1, "holds from")]
-    [InlineData((int)PeerRole.Service, 1, "is not for a node")]
+    [InlineData((int)PeerRole.Node, -1, "Issue another one with 'qsm keys certificate', or set the clock of this machine if it is wrong.")]
+    [InlineData((int)PeerRole.Service, 1, "is not for a node. Issue one with 'qsm keys certificate --role node', or --role both.")]
     public async Task A_certificate_that_nobody_would_believe_fails_the_start(int role, int untilDays, string expected)
     {
         using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
@@ -118,6 +163,30 @@ public sealed class SecuredNodeTests : IDisposable
         var options = With(new SecurityOptions());
         options.Service.RightsFile = _path;
         await Assert.ThrowsAsync<QuickSilverOptionsException>(() => QuickSilverNode.StartAsync(options).OrFail());
+    }
+
+    private static X509Certificate2 NewAuthority(string name)
+    {
+        using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
+        var now = DateTimeOffset.UtcNow;
+        return CertificateIssue.Authority(key, CertificateIssue.Named(name), now.AddDays(-9), now.AddDays(9));
+    }
+
+    private async Task TryStartAsync(PeerRole role, X509Certificate2 authority, X509Certificate2 believed)
+    {
+        var now = DateTimeOffset.UtcNow;
+        using var own = CertificateIssue.Of(authority, "pricer", role, now.AddDays(-8), now.AddDays(8));
+        var security = new SecurityOptions();
+        security.UseCertificate(own, [X509CertificateLoader.LoadCertificate(believed.RawData)]);
+        var options = With(security) with { StartTimeout = TimeSpan.FromSeconds(1) };
+        await using var node = await QuickSilverNode.StartAsync(options, _logs).OrFail();
+    }
+
+    private async Task StartFails(string expected, SecurityOptions security)
+    {
+        var failure = await Assert.ThrowsAsync<QuickSilverOptionsException>(
+            () => QuickSilverNode.StartAsync(With(security), _logs).OrFail());
+        Assert.StartsWith(expected, failure.Message, StringComparison.Ordinal);
     }
 
     private static void Refused(string key, SecurityOptions security)

@@ -65,7 +65,7 @@ internal sealed class ReplicatedService : IElectionObserver, IAsyncDisposable
             client?.Dispose();
             throw exception is CredentialException
                 ? new ToolException(ExitCode.Usage, exception.Message, exception)
-                : ToolException.OnStart(exception);
+                : ToolException.OnListen(exception);
         }
     }
 

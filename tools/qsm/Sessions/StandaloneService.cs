@@ -91,7 +91,7 @@ internal sealed class StandaloneService : IAsyncDisposable
         {
             environment.Dispose();
             await store.ReleaseAsync();
-            throw ToolException.OnStart(exception);
+            throw ToolException.OnListen(exception);
         }
     }
 

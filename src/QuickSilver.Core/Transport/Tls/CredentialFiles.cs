@@ -10,6 +10,8 @@ internal static class CredentialFiles
     // A secret has less than 500 characters, and a chain of certificates some kilobytes.
     private const long MostBytes = 1 << 20;
     private const int MostSecrets = 16;
+    private const string GetSecret =
+        "Copy the secret from another machine of the cluster, or make one for all of them with 'qsm keys secret'.";
 
     /// <summary>The secrets of a text: one a line, the own one first. Empty lines and those that begin with # are left out.</summary>
     /// <exception cref="CredentialException">There is none, or a line is wrong.</exception>
@@ -30,7 +32,7 @@ internal static class CredentialFiles
 
             if (!Secret.TryParse(line, out var secret, out string? fault))
             {
-                throw new CredentialException($"{source}, line {number}: {fault}");
+                throw new CredentialException($"{source}, line {number}: {fault} {GetSecret}");
             }
 
             secrets.Add(secret);
@@ -38,20 +40,12 @@ internal static class CredentialFiles
 
         return secrets.Count is >= 1 and <= MostSecrets
             ? secrets
-            : throw new CredentialException($"{source} has {secrets.Count} secrets, and 1 to {MostSecrets} are allowed.");
+            : throw new CredentialException(
+                $"{source} has {secrets.Count} secrets, and 1 to {MostSecrets} are allowed. "
+                + (secrets.Count == 0 ? GetSecret : "Remove those that no node connects with any more."));
     }
 
     public static TlsCredentials OfSecretFile(string path) => OfSecrets(ReadText(path), path);
-
-    /// <summary>
-    /// A certificate with what lies between it and its authority, its key, and the authorities that are believed, as PEM.
-    /// </summary>
-    public static TlsCredentials OfCertificate(string certificatePath, string? keyPath, string authorityPath)
-    {
-        var authorities = ReadAuthorities(authorityPath);
-        var (own, between) = ReadCertificate(certificatePath, keyPath);
-        return TlsCredentials.Of(own, between, authorities);
-    }
 
     /// <summary>A certificate with its key, and what lies between it and its authority, as PEM.</summary>
     /// <param name="certificatePath">The certificate comes first in it.</param>
@@ -69,7 +63,10 @@ internal static class CredentialFiles
         catch (Exception exception) when (exception is CryptographicException or ArgumentException)
         {
             string where = keyPath is null ? certificatePath : $"{certificatePath} with the key {keyPath}";
-            throw new CredentialException($"{where} is no certificate with its key (PEM): {exception.Message.TrimEnd('.')}.", exception);
+            throw new CredentialException(
+                $"{where} is no certificate with its key (PEM): {exception.Message.TrimEnd('.')}. Name a file that begins with the "
+                + "certificate and has its key, as 'qsm keys certificate' writes it.",
+                exception);
         }
 
         var between = Import(certificates, certificatePath);
@@ -90,18 +87,27 @@ internal static class CredentialFiles
         }
         catch (CryptographicException exception)
         {
-            throw new CredentialException($"{path} is no certificate (PEM): {exception.Message.TrimEnd('.')}.", exception);
+            throw new CredentialException(
+                $"{path} is no certificate (PEM): {exception.Message.TrimEnd('.')}. Copy the file again.", exception);
         }
 
-        return all.Count > 0 ? all : throw new CredentialException($"{path} has no certificate (PEM).");
+        return all.Count > 0
+            ? all
+            : throw new CredentialException(
+                $"{path} has no certificate (PEM). Name the file that begins with -----BEGIN CERTIFICATE-----.");
     }
 
-    /// <summary>Whether every user of the machine may read the file. False where files have no modes, and for one that is gone.</summary>
+    /// <summary>
+    /// Whether every user of the machine may read what is in the file. False where files have no modes, for one that is gone or empty, and
+    /// for what is no file: who takes a directory or a device away from all others harms the machine.
+    /// </summary>
     public static bool IsReadByAll(string path)
     {
         try
         {
-            return !OperatingSystem.IsWindows() && File.GetUnixFileMode(path).HasFlag(UnixFileMode.OtherRead);
+            return !OperatingSystem.IsWindows()
+                && new FileInfo(path) is { Exists: true, Length: > 0 }
+                && File.GetUnixFileMode(path).HasFlag(UnixFileMode.OtherRead);
         }
         catch (Exception exception) when (exception is IOException or UnauthorizedAccessException)
         {
@@ -134,9 +140,19 @@ internal static class CredentialFiles
         catch (Exception exception) when (exception is IOException or UnauthorizedAccessException or ArgumentException)
         {
             string named = path.Length == 0 ? "The file without a name" : path;
-            throw new CredentialException($"{named} cannot be read: {exception.Message.TrimEnd('.')}.", exception);
+            throw new CredentialException($"{named} cannot be read: {WhyUnread(path, exception)}", exception);
         }
     }
+
+    private static string WhyUnread(string path, Exception failure) => failure switch
+    {
+        FileNotFoundException or DirectoryNotFoundException =>
+            $"there is no file {Path.GetFullPath(path)}. Correct the name, or put the file there.",
+        UnauthorizedAccessException =>
+            $"the user {System.Environment.UserName}, who runs this process, may not read it. Make that user its owner, or run the process "
+            + "as the owner.",
+        _ => $"{failure.Message.TrimEnd('.')}. Correct the name, or look at the disk.",
+    };
 }
 
 // A secret or a certificate that cannot be used. The message names the file, and nothing that is in it.

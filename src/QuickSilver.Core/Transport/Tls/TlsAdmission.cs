@@ -8,6 +8,9 @@ namespace QuickSilver.Core.Transport.Tls;
 // When a secret or an authority is taken away, the streams that were admitted by it end.
 internal sealed class TlsAdmission(IStreamCredentials credentials, IControlAcceptor acceptor, ControlStreams streams) : ITlsAdmission
 {
+    /// <summary>The reason of which the handler of a stream is told, when what its peer had proved itself with was taken away.</summary>
+    public const string NotAcceptedAnyMore = "the secret or authority that it proved itself with is not accepted any more";
+
     private static readonly TimeSpan LookInterval = TimeSpan.FromSeconds(2);
 
     private readonly TlsGate _gate = new(TimeProvider.System);
@@ -98,7 +101,7 @@ internal sealed class TlsAdmission(IStreamCredentials credentials, IControlAccep
             _known = credentials.Latest;
             foreach (var stream in _admitted.Where(stream => !stream.IsClosed && !stream.IsStillKnownTo(_known)).ToArray())
             {
-                stream.End("what its peer proved itself with is not accepted any more");
+                stream.End(NotAcceptedAnyMore);
             }
         }
 

@@ -158,10 +158,32 @@ internal sealed class TlsCredentials
     public string? FaultOfOwn(PeerRole role, DateTimeOffset now)
     {
         var own = Own.TargetCertificate;
-        return now < own.NotBefore || now >= own.NotAfter
+        return !HoldsAt(now)
                 ? $"it holds from {own.NotBefore.ToUniversalTime():u} to {own.NotAfter.ToUniversalTime():u}, and it is {now:u} here"
             : !CertificateIssue.RolesOf(own).HasFlag(role) ? $"it is not for a {(role == PeerRole.Service ? "service" : "node")}"
             : null;
+    }
+
+    /// <summary>Whether the dates of the process's own certificate include this moment.</summary>
+    public bool HoldsAt(DateTimeOffset now)
+    {
+        var own = Own.TargetCertificate;
+        return now >= own.NotBefore && now < own.NotAfter;
+    }
+
+    /// <summary>
+    /// Whether the process would believe its own certificate, whatever its dates. If not, neither would others with the same authorities.
+    /// </summary>
+    public bool BelievesOwn()
+    {
+        using var chain = new X509Chain { ChainPolicy = NewPolicy() };
+        chain.ChainPolicy.VerificationFlags = X509VerificationFlags.IgnoreNotTimeValid;
+        foreach (var between in Own.IntermediateCertificates)
+        {
+            chain.ChainPolicy.ExtraStore.Add(between);
+        }
+
+        return chain.Build(Own.TargetCertificate);
     }
 
     public override string ToString() => $"{Origin} of {_roots.Count}";

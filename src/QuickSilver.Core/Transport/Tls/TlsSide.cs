@@ -171,15 +171,16 @@ internal sealed class TlsClientSide(IPAddress local, IPEndPoint remote, IStreamC
             limit);
     }
 
+    // The service looks at the certificate after this side is done, and its refusal may be lost when it resets the connection. Then what is
+    // wrong with the own certificate tells more than how the connection ended.
     public override string BeforeAnything(Exception? failure)
     {
-        bool isRefusal = failure is null ? OwnFault is not null : IsAlert(failure);
+        bool isRefusal = OwnFault is not null || (failure is not null && IsAlert(failure));
         KeyFault = isRefusal || failure is null ? FaultOfRefusal : KeyFault.None;
         return isRefusal ? Refused
-            : failure is null
-                ? $"the service at {Remote} closed the stream after the TLS handshake: it does not accept the {Credentials!.Origin} of "
-                    + "this node, or has too many connections"
-                : StreamFailure.Of(failure);
+            : $"the service at {Remote} closed the stream after the TLS handshake"
+                + (failure is null ? "" : $" ({Innermost(failure)})")
+                + $": it does not accept the {Credentials!.Origin} of this node, has too many connections, or ends";
     }
 
     protected override string ConnectFailure(SocketError error) =>

@@ -1,3 +1,6 @@
+using System.Net;
+using System.Net.Security;
+using System.Net.Sockets;
 using QuickSilver.Core.Security.Identities;
 using QuickSilver.Core.Tests.Infrastructure;
 using QuickSilver.Core.Transport.Tls;
@@ -64,6 +67,47 @@ public sealed class TlsCertificateTests
         Assert.StartsWith($"closed: the service at {service.At} presented a certificate", told.Reason);
         Assert.Contains(expected, told.Reason);
         Assert.DoesNotContain("connected", told.Told);
+    }
+
+    // As a service that looks at the certificate after the node is done, when its alert is lost with the connection.
+    [SkippableTheory]
+    [InlineData(-1, "does not accept the certificate of this node: it holds from")]
+    [InlineData(30, "closed the stream after the TLS handshake (Connection reset by peer): it does not accept the authority of this node")]
+    public async Task A_connection_that_is_reset_after_the_handshake_is_told_by_its_likely_cause(int untilDays, string expected)
+    {
+        Skip.IfNot(OperatingSystem.IsLinux(), "other systems have other words for a reset");
+        using var listener = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+        listener.Bind(TlsHouse.AnyPort);
+        listener.Listen();
+        using var node = new TlsNode(TlsHouse.Of(Authority, "node", PeerRole.Node, fromDays: -10, untilDays));
+        var (_, told) = node.Connect((IPEndPoint)listener.LocalEndPoint!);
+        using (var accepted = await listener.AcceptAsync())
+        {
+            await using var tls = new SslStream(new NetworkStream(accepted));
+            await tls.AuthenticateAsServerAsync(new SslServerAuthenticationOptions
+            {
+                ServerCertificateContext = TlsHouse.Of(Authority, "gms", PeerRole.Service).Latest.Own,
+                ClientCertificateRequired = true,
+                RemoteCertificateValidationCallback = static (_, _, _, _) => true,
+            });
+            Patience.Until(() => told.Told.Contains("connected"), "the end of the handshake");
+            accepted.LingerState = new LingerOption(enable: true, seconds: 0);
+            accepted.Close();
+        }
+
+        Patience.Until(() => told.Reason is not null, "the end");
+        Assert.Contains(expected, told.Reason);
+    }
+
+    [Fact]
+    public void A_certificate_of_an_authority_that_is_not_among_the_believed_is_known()
+    {
+        Assert.True(TlsHouse.Of(Authority, "node", PeerRole.Node).Latest.BelievesOwn());
+        Assert.True(TlsHouse.Of(Authority, "node", PeerRole.Node, fromDays: -10, untilDays: -1).Latest.BelievesOwn());
+        Assert.True(TlsHouse.Of(TlsHouse.NewSecret("cluster"), TlsHouse.NewSecret("cluster")).Latest.BelievesOwn());
+        var own = CertificateIssue.Of(Authority, "gms", PeerRole.Service, DateTimeOffset.UtcNow, DateTimeOffset.UtcNow.AddDays(1));
+        // Of the same name, with another key.
+        Assert.False(TlsCredentials.Of(own, [], [TlsHouse.NewAuthority("authority")]).BelievesOwn());
     }
 
     // Of an authority with the same name, which it trusts itself together with the right one.

@@ -1,5 +1,6 @@
 using System.CommandLine;
 using System.Globalization;
+using System.Net;
 using QuickSilver.Tool.Sessions;
 
 namespace QuickSilver.Tool.Commands.Options;
@@ -22,9 +23,15 @@ internal static class GroupPortsOption
 
         if (text.Split('-') is not [var first, var last]
             || !int.TryParse(first, NumberStyles.None, CultureInfo.InvariantCulture, out int from)
-            || !int.TryParse(last, NumberStyles.None, CultureInfo.InvariantCulture, out int to))
+            || !int.TryParse(last, NumberStyles.None, CultureInfo.InvariantCulture, out int to)
+            || from < OptionRules.LeastGroupPort
+            || to < from
+            || to > IPEndPoint.MaxPort)
         {
-            throw new ToolException(ExitCode.Usage, $"--group-ports: '{text}' is not a range, such as 10000-32767.");
+            throw new ToolException(
+                ExitCode.Usage,
+                $"--group-ports: '{text}' is not a range of ports from {OptionRules.LeastGroupPort} to {IPEndPoint.MaxPort}, the lower one "
+                + "first, such as 10000-32767.");
         }
 
         options.Service.FirstGroupPort = from;

@@ -14,7 +14,7 @@ internal static class ListenAddress
     public static Option<IPEndPoint> Create(int port, string description) => new("--listen")
     {
         Description = description,
-        HelpName = "HOST:PORT",
+        HelpName = "HOST[:PORT]",
         CustomParser = result => Parse(result, port),
         DefaultValueFactory = _ => new IPEndPoint(IPAddress.Loopback, port),
     };
