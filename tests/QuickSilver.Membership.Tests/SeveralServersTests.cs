@@ -120,6 +120,22 @@ public sealed class SeveralServersTests
         Assert.Equal([[1, 2, 3]], nodes[0].MembersOf("A"));
     }
 
+    // Until its lease is over, the servers that stand by name the leader that is gone.
+    [Fact]
+    public void A_node_that_is_sent_to_a_lost_leader_again_and_again_tries_all_servers_within_the_grace_of_the_next()
+    {
+        var lost = new IPEndPoint(_cluster.World.AddNode(99).LocalAddress, 7401);
+        var standbys = Enumerable.Range(0, 4).Select(_ => StandBy(leader: lost).LocalEndPoint);
+        IPEndPoint[] servers = [.. standbys.Prepend(lost).Append(FakeCluster.EndPoint)];
+        FakeNode[] nodes = [.. Enumerable.Range(1, 12).Select(id => Start((ulong)id, servers))];
+        _cluster.World.RunUntil(() => Array.TrueForAll(nodes, static node => node.Nodes.Count == 12));
+        _cluster.ServiceEnvironment.Crash();
+        _cluster.Run(20);
+        _cluster.StartService();
+        _cluster.Run(1.6);
+        Assert.All(nodes, static node => Assert.True(node.Client.IsReachable));
+    }
+
     [Fact]
     public void A_node_whose_server_stands_still_goes_to_the_one_that_leads_as_soon_as_that_is_told()
     {

@@ -52,6 +52,8 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
 
     private IControlStream? _stream;
     private IPEndPoint? _successor;
+    // Whether the server that is tried, or that has taken the node in, was named by another one.
+    private bool _isNamedByOther;
     // How many servers were tried since the last pause.
     private int _tried;
     private TimeSpan _retryDelay;
@@ -256,6 +258,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
 
     private void Locate()
     {
+        _isNamedByOther = _successor is not null;
         if (_successor is { } successor)
         {
             _successor = null;
@@ -324,8 +327,9 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
 
         if (!_isStopped)
         {
-            // All servers are tried before the pause grows: a service that takes over waits for its nodes no longer than GatherGrace.
-            bool isRound = ++_tried >= Servers.All.Length;
+            // All servers are tried before the pause grows: a service that takes over waits for its nodes no longer than GatherGrace. Those
+            // that stand by name the leader that is lost until its lease is over, which is no other server tried.
+            bool isRound = (wasWelcome || !_isNamedByOther) && ++_tried >= Servers.All.Length;
             var pause = isRound ? _retryDelay : _options.FirstRetry;
             // Half of the pause is chance, so that many nodes spread out.
             _environment.Schedule(_retryAlarm ??= new Alarm(Locate), pause / 2 + _context.Jitter(pause / 2));
