@@ -30,7 +30,7 @@ public sealed class ReasonTableTests
             ["The membership service is unreachable (connection reset)"], Service, "Start the service again"),
         [StatusReasonKind.Degraded] = new(
             NodeReasons.DegradedAsync,
-            ["The membership service is unreachable (connection reset), and may have removed this node"], Service, "Restore the network"),
+            ["The membership service is unreachable (connection reset), and may have removed this node"], Service, "restore the network"),
         [StatusReasonKind.DatagramsLost] = new(
             ClusterReasons.DatagramsLost,
             ["TCP reaches the membership service at ", "firewall for UDP port", "the option Interface ("],
