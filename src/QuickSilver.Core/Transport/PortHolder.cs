@@ -6,7 +6,7 @@ using QuickSilver.Core.Diagnostics;
 
 namespace QuickSilver.Core.Transport;
 
-// Whether another program holds a port of a group, and which.
+// Whether another program holds a port of a group, or listens at a port of TCP, and which.
 //
 // Linux lists its sockets with their port, user and inode, and the files of each process, among them its sockets by inode. A process
 // of another user hides its files, so of that one only the user is known. Other systems tell nothing here.

@@ -72,14 +72,13 @@ internal static class SecurityComposition
 
         CheckOwn(credentials, PeerRole.Node, node.Security);
         TellOfForeignOwn(credentials, node.Security, logs);
-        if (node is { MembershipService: null, MembershipMode: not MembershipMode.Find }
+        if (node is { MembershipService: null, MembershipMode: MembershipMode.Host })
+        {
+            CheckOwn(credentials, PeerRole.Service, node.Security);
+        }
+        else if (node is { MembershipService: null, MembershipMode: not MembershipMode.Find }
             && FaultOf(credentials, PeerRole.Service) is { } fault)
         {
-            if (node.MembershipMode == MembershipMode.Host)
-            {
-                CheckOwn(credentials, PeerRole.Service, node.Security);
-            }
-
             CoreLog.HostsNoService(LogOf(logs), fault);
         }
 

@@ -52,13 +52,13 @@ internal sealed class TcpControlListener : CompletionSource, IControlListener
         catch (SocketException refusal)
         {
             socket?.Dispose();
-            throw new TransportException($"Cannot listen at {local}: {InWords(refusal.SocketErrorCode, local.Port)}", refusal);
+            throw new TransportException($"Cannot listen at {local}: {InWords(refusal, local.Port)}", refusal);
         }
 
         return new TcpControlListener(socket, acceptor, streams);
     }
 
-    private static string InWords(SocketError error, int port) => error switch
+    private static string InWords(SocketException refusal, int port) => refusal.SocketErrorCode switch
     {
         SocketError.AddressAlreadyInUse =>
             $"{PortHolder.OfListener(port) ?? "another program, which the system does not name,"} listens there. End it, or choose another "
@@ -66,7 +66,7 @@ internal sealed class TcpControlListener : CompletionSource, IControlListener
         SocketError.AddressNotAvailable =>
             "no interface of this machine has this address. Choose an address of this machine, such as 'ip address' shows.",
         SocketError.AccessDenied => $"this user may not listen at the port {port}. Choose a port above 1023.",
-        _ => $"{new SocketException((int)error).Message}. Choose another address or port.",
+        _ => $"{refusal.Message}. Choose another address or port.",
     };
 
     public void Dispose()
