@@ -46,8 +46,8 @@ public sealed record NodeStatus(NodeState State, bool IsLive, bool IsReady, int 
     public string DatagramPath { get; init; } = "single";
 
     /// <summary>
-    /// The number of live members of the cluster, this node included, after the last configuration that this node has applied; 0 before it
-    /// has joined.
+    /// The number of live members of the cluster, this node included, after the last configuration that this node has applied; 0 before the
+    /// first, which comes shortly after the node has joined.
     /// </summary>
     public int Members { get; init; }
 

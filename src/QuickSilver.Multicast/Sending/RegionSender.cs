@@ -106,8 +106,11 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
     /// <summary>Whether a packed packet is not known to be held, or not known to be consumed, by all members.</summary>
     public bool IsWaiting => IsReliable && (Acknowledged < Last || _window.Consumed < _window.Sent);
 
-    /// <summary>A value that changes whenever the stream makes progress.</summary>
-    public long Progress => Acknowledged + _window.Consumed + _window.Sent;
+    /// <summary>
+    /// A value that changes whenever what the stream waits for comes nearer. What it sends is none of that: a publisher that goes on
+    /// slowly would hide for hours that nobody acknowledges.
+    /// </summary>
+    public long Progress => Acknowledged + _window.Consumed;
 
     /// <summary>The last packet that was sent, and the last that all members have consumed.</summary>
     public (long Sent, long Consumed) Through => (_window.Sent, _window.Consumed);

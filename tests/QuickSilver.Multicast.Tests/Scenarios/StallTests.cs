@@ -28,6 +28,22 @@ public sealed class StallTests
     }
 
     [Fact]
+    public void A_member_that_answers_nothing_is_named_while_the_sender_has_room_to_go_on()
+    {
+        var cluster = Running();
+        cluster.Simulation.Network.Filter = (link, _) => link.To == cluster[1].Node || link.From == cluster[1].Node;
+        for (int i = 0; i < 60 && cluster[0].Multicast.Trouble is null; i++)
+        {
+            cluster[0].OnCore(() => cluster[0].Publish(Topic, 100));
+            cluster.Simulation.Run(TimeSpan.FromMilliseconds(100));
+        }
+
+        Assert.Contains("packet 1 of", cluster[0].Multicast.Trouble);
+        cluster.Simulation.Network.Filter = null;
+        Assert.True(cluster.RunUntil(() => cluster[0].Multicast.Trouble is null, seconds: 10));
+    }
+
+    [Fact]
     public void A_reader_that_does_not_read_is_named_on_both_sides()
     {
         var cluster = Running();
