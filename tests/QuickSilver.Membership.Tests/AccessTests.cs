@@ -97,9 +97,41 @@ public sealed class AccessTests
         // With the key of the first, which everybody is told.
         var thief = Add(1, "reader");
         _cluster.Run(3);
-        Assert.Equal("The node 0000000000000001.1 is a member with another identity. Start this node anew.", thief.Client.LastRefusal);
+        Assert.Equal("The key 0000000000000001.1 is that of another member. Start this node anew.", thief.Client.LastRefusal);
         Assert.True(pricer.Client.IsReachable);
         Assert.Equal(IdentityId.Of("pricer"), pricer.Nodes[pricer.Key].Identity);
+    }
+
+    [Fact]
+    public void Who_comes_first_to_a_new_leader_with_the_key_of_another_node_does_not_keep_it()
+    {
+        byte[] proof = [.. Enumerable.Range(1, NodeProof.Bytes).Select(static i => (byte)i)];
+        ulong id = NodeProof.IdOf(proof);
+        var other = Add(9, "reader");
+        var thief = Add(id, "reader");
+        _cluster.Run(1);
+        Assert.True(thief.Client.IsReachable);
+        var owner = Add(id, "pricer", proof);
+        _cluster.Run(10);
+        Assert.True(owner.Client.IsReachable);
+        Assert.Null(owner.Expelled);
+        Assert.Equal(IdentityId.Of("pricer"), other.Nodes[owner.Key].Identity);
+        Assert.False(thief.Client.IsReachable);
+        Assert.Contains("of another node", thief.Client.LastRefusal ?? thief.Client.LastFailure);
+    }
+
+    [Fact]
+    public void Nobody_without_the_proof_goes_on_as_a_node_that_has_shown_it_even_with_the_same_identity()
+    {
+        byte[] proof = [.. Enumerable.Range(1, NodeProof.Bytes).Select(static i => (byte)i)];
+        ulong id = NodeProof.IdOf(proof);
+        var owner = Add(id, "pricer", proof);
+        _cluster.Run(1);
+        var thief = Add(id, "pricer");
+        _cluster.Run(3);
+        Assert.Contains("is that of another member", thief.Client.LastRefusal);
+        Assert.True(owner.Client.IsReachable);
+        Assert.Equal(0, _cluster.Counters.NodesResumed);
     }
 
     [Fact]
@@ -154,9 +186,9 @@ public sealed class AccessTests
         Assert.True(node.Client.IsReachable);
     }
 
-    private FakeNode Add(ulong id, string identity)
+    private FakeNode Add(ulong id, string identity, byte[]? proof = null)
     {
-        var node = _cluster.AddNode(id);
+        var node = _cluster.AddNode(id, proof: proof);
         node.Environment.Identity = identity;
         return node;
     }

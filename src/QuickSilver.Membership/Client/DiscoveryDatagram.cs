@@ -30,6 +30,9 @@ internal readonly record struct DiscoveryDatagram(
     private const int LeastBytes = 64;
     private const int Ipv4Bytes = 4;
     private const int Ipv6Bytes = 16;
+    // The first byte of an address of many hosts, and of those from there on with IPv4.
+    private const byte FirstGroup = 224;
+    private const byte GroupV6 = 0xff;
     private const uint Magic = 0x32445351;
 
     private static readonly IPEndPoint Nowhere = new(IPAddress.Any, 0);
@@ -104,10 +107,11 @@ internal readonly record struct DiscoveryDatagram(
 
     private static int LongBytes(ReadOnlySpan<byte> bytes) => BinaryPrimitives.ReadUInt16LittleEndian(bytes[46..]);
 
+    // One that many hosts have would be answered by many datagrams.
     private static IPAddress? ReadAddress(ReadOnlySpan<byte> bytes) => LongBytes(bytes) switch
     {
-        0 => new IPAddress(bytes.Slice(40, Ipv4Bytes)),
-        Ipv6Bytes when bytes.Length >= MostBytes => new IPAddress(bytes.Slice(LeastBytes, Ipv6Bytes)),
+        0 when bytes[40] < FirstGroup => new IPAddress(bytes.Slice(40, Ipv4Bytes)),
+        Ipv6Bytes when bytes.Length >= MostBytes && bytes[LeastBytes] != GroupV6 => new IPAddress(bytes.Slice(LeastBytes, Ipv6Bytes)),
         _ => null,
     };
 }

@@ -247,6 +247,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
             JoinOrder = Roster.Find(Self)?.JoinOrder ?? 0,
             KnownNodes = Roster.Count,
             TellsSigns = true,
+            Proof = _options.Proof,
         };
         _link.SendJoin(join, _topics?.Register(_held) ?? []);
         _afterWelcome = null;
@@ -298,7 +299,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
                     _logger.Refused(refused.Reason);
                 }
 
-                _link.GoTo(null);
+                _link.OnRefused(refused.Reason);
                 return null;
             case ControlMessageKind.Configuration when ControlFrame.TryRead(
                 body, _configurations, static (bytes, known) => known.Read(bytes), out var part, out fault):

@@ -157,6 +157,13 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         Drop("the service closed the session", isTold: true);
     }
 
+    /// <summary>The service does not take this node in, and says why.</summary>
+    public void OnRefused(string reason)
+    {
+        LastFailure = $"it refused this node: {reason.TrimEnd('.')}";
+        GoTo(null);
+    }
+
     /// <summary>The server does not lead, or ends, and says who does, if it knows.</summary>
     public void OnGoodbye(IPEndPoint? successor)
     {

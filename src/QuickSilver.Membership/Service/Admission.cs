@@ -13,9 +13,12 @@ namespace QuickSilver.Membership.Service;
 internal sealed class Admission(string cluster, ConfigurationNumbers numbers, Dictionary<ulong, Member> membersById, ulong life)
 {
     private const int MaxBarred = 16_384;
+    private const int MaxProved = 256;
 
     private readonly HashSet<NodeKey> _barred = [];
     private readonly Queue<NodeKey> _order = new();
+    // Ids that somebody else had before their owner proved them; null until there is one.
+    private Queue<ulong>? _proved;
 
     /// <summary>Null when the node fits this service; otherwise a sentence.</summary>
     public string? Refuse(JoinMessage join, IPAddress? from)
@@ -29,6 +32,11 @@ internal sealed class Admission(string cluster, ConfigurationNumbers numbers, Di
         if (join.Cluster != cluster)
         {
             return $"This is the membership service of cluster '{cluster}'; the node belongs to '{join.Cluster}'.";
+        }
+
+        if (_proved?.Contains(join.Node.Id) == true && !join.IsProved)
+        {
+            return $"The key {join.Node} is that of another node. Start this node anew.";
         }
 
         return RefuseAddress(join.EndPoint.Address, from)
@@ -83,6 +91,17 @@ internal sealed class Admission(string cluster, ConfigurationNumbers numbers, Di
         }
 
         return join.WasMember && join.Service != life ? null : "it was removed from the views";
+    }
+
+    /// <summary>A node has shown that this id is its own: nobody else is taken for it any more.</summary>
+    public void OnProved(ulong id)
+    {
+        _proved ??= new Queue<ulong>();
+        _proved.Enqueue(id);
+        if (_proved.Count > MaxProved)
+        {
+            _proved.Dequeue();
+        }
     }
 
     /// <summary>This life is over.</summary>

@@ -17,6 +17,9 @@ internal sealed class Member(NodeInfo info, JoinMessage join, long maxBacklogByt
     /// <summary>Who it is, as it has proved; null without security.</summary>
     public string? Identity { get; set; }
 
+    /// <summary>Whether it has shown that its key is its own.</summary>
+    public bool IsProved { get; set; } = join.IsProved;
+
     /// <summary>Not yet in any configuration: nobody knows it.</summary>
     public bool IsNew { get; set; } = true;
 

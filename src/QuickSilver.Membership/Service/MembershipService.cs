@@ -220,15 +220,21 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
             return;
         }
 
-        if (_membersById.TryGetValue(join.Node.Id, out var known))
+        if (_membersById.TryGetValue(join.Node.Id, out var known) && IsOfOther(known, session, join))
         {
-            if (known.Identity is { } owner && owner != session.Peer?.Name)
+            if (known.IsProved || !join.IsProved)
             {
-                // Everybody is told the keys of all nodes. Only who was admitted as one goes on as it.
-                Refuse(session, $"The node {known.Key} is a member with another identity. Start this node anew.");
+                Refuse(session, $"The key {known.Key} is that of another member. Start this node anew.");
                 return;
             }
 
+            _admission.OnProved(join.Node.Id);
+            Remove(known, "its key is that of another node, which has proved it", isOver: false);
+            known = null;
+        }
+
+        if (known is not null)
+        {
             // One that was welcomed here and has had no configuration since is as it was when it came.
             if (known.Key == join.Node && (join.Service == _life || join.Origin == known.Info.Origin))
             {
@@ -379,6 +385,10 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
 
     public Member? Find(NodeKey node) => _membersById.TryGetValue(node.Id, out var member) && member.Key == node ? member : null;
 
+    // Everybody is told the keys of all nodes. Only who was admitted as one goes on as it.
+    private static bool IsOfOther(Member known, ControlSession session, JoinMessage join) =>
+        (known.Identity is { } owner && owner != session.Peer?.Name) || (known.IsProved && !join.IsProved);
+
     // After it has shown that datagrams pass; all else may have changed meanwhile.
     private void Enter(ControlSession session, JoinMessage join, List<SetTopicMessage> topics) =>
         ((IControlRequests)this).OnJoinComplete(session, join, topics);
@@ -453,6 +463,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         member.Session = null;
         old?.Close("the node reconnected on another connection");
         member.Info = member.Info with { EndPoint = join.EndPoint };
+        member.IsProved |= join.IsProved;
         Attach(member, session, isResumed: true);
         Register(member, topics);
         _topics.CloseUnnamed(member, topics);

@@ -156,7 +156,7 @@ internal sealed class ProtocolOptions
             // Nobody would believe a service with a certificate for nodes only.
             Discovery = value is null ? Discovery with { Keys = null } : Discovery with
             {
-                Keys = () => value.Latest.DiscoveryKeys,
+                Keys = new DiscoveryKeys(value).Read,
                 Hosts = Discovery.Hosts && SecurityComposition.FaultOf(value, PeerRole.Service) is null,
             };
         }

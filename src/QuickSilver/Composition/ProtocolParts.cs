@@ -53,10 +53,13 @@ internal abstract class ProtocolParts(
     {
         _multicast = new MulticastNode(Environment, options.Multicast, (below, address) =>
         {
-            var self = new NodeKey(Environment.NextRandom(), (uint)Environment.UtcNow.ToUnixTimeSeconds());
+            byte[]? proof = options.Credentials is null ? null : NodeProof.Make(Environment);
+            ulong id = proof is null ? Environment.NextRandom() : NodeProof.IdOf(proof);
+            var self = new NodeKey(id, (uint)Environment.UtcNow.ToUnixTimeSeconds());
             var membership = new MembershipClientOptions
             {
                 Self = self,
+                Proof = proof,
                 EndPoint = address.EndPoint,
                 Services = services,
                 Resolution = Resolution,

@@ -46,9 +46,9 @@ internal sealed class FakeCluster
         Service.Start(EndPoint);
     }
 
-    public FakeNode AddNode(ulong id, uint incarnation = 1)
+    public FakeNode AddNode(ulong id, uint incarnation = 1, byte[]? proof = null)
     {
-        var node = FakeNode.Start(World, id, EndPoint, Options, incarnation);
+        var node = FakeNode.Start(World, id, EndPoint, Options, incarnation, proof: proof);
         Nodes.Add(node);
         return node;
     }

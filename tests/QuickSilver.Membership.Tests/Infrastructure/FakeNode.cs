@@ -76,12 +76,14 @@ internal sealed class FakeNode : IMembershipObserver
         IPEndPoint? service,
         MembershipServiceOptions? hosted = null,
         uint incarnation = 1,
-        ILogger? logger = null)
+        ILogger? logger = null,
+        byte[]? proof = null)
     {
         var environment = world.AddNode(id * 7919 + incarnation);
         var node = new FakeNode(environment, new MembershipClientOptions
         {
             Self = new NodeKey(id, incarnation),
+            Proof = proof,
             EndPoint = new IPEndPoint(environment.LocalAddress, 5000),
             Services = service is null ? [] : [service],
             Hosted = hosted ?? new MembershipServiceOptions(),

@@ -30,8 +30,12 @@ internal sealed record JoinMessage : IControlMessage, IReadableMessage<JoinMessa
     public int KnownNodes { get; init; }
     // Whether it answers questions for its vital signs: a node of an older version skips them.
     public bool TellsSigns { get; init; }
+    // That the key is this node's own (NodeProof); null: it has no proof.
+    public byte[]? Proof { get; init; }
 
     public bool WasMember => Known > 0;
+
+    public bool IsProved => NodeProof.Holds(Proof, Node);
 
     public Origin Origin => new(Service, Known);
 
@@ -48,6 +52,10 @@ internal sealed record JoinMessage : IControlMessage, IReadableMessage<JoinMessa
         buffer.UInt64(9, (ulong)KnownNodes);
         ViewFields.WriteOpen(buffer, 10, Open);
         buffer.Bool(11, TellsSigns);
+        if (Proof is { } proof)
+        {
+            buffer.Bytes(12, proof);
+        }
     }
 
     public static JoinMessage Read(ReadOnlySpan<byte> body)
@@ -61,6 +69,7 @@ internal sealed record JoinMessage : IControlMessage, IReadableMessage<JoinMessa
         ulong service = 0;
         int knownNodes = 0;
         bool tellsSigns = false;
+        byte[]? proof = null;
         ImmutableArray<OpenView>.Builder? open = null;
         while (reader.TryReadField(out var field))
         {
@@ -77,6 +86,7 @@ internal sealed record JoinMessage : IControlMessage, IReadableMessage<JoinMessa
                 case 9: knownNodes = reader.ReadInt32(field, int.MaxValue); break;
                 case 10: ViewFields.ReadOpen(ref reader, field, ref open, OpenView.MostPerNode); break;
                 case 11: tellsSigns = reader.ReadBool(field); break;
+                case 12: proof = ReadProof(ref reader, field); break;
                 default: reader.Skip(field); break;
             }
         }
@@ -105,6 +115,15 @@ internal sealed record JoinMessage : IControlMessage, IReadableMessage<JoinMessa
             JoinOrder = joinOrder,
             KnownNodes = knownNodes,
             TellsSigns = tellsSigns,
+            Proof = proof,
         };
+    }
+
+    private static byte[] ReadProof(ref ProtobufReader reader, ControlField field)
+    {
+        var bytes = reader.ReadBytes(field);
+        return bytes.Length == NodeProof.Bytes
+            ? bytes.ToArray()
+            : throw new ControlFormatException($"The proof of the key has {bytes.Length} bytes; expected {NodeProof.Bytes}.");
     }
 }
