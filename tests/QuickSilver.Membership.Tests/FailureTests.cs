@@ -360,7 +360,7 @@ public sealed class FailureTests
         cluster.World.RunUntil(() => nodes[0].Nodes.Count == 1);
         cluster.World.IsBlocked = (_, _) => false;
         cluster.World.RunUntil(() => nodes[1].Expelled is not null);
-        Assert.Equal("it was removed from the views", nodes[1].Expelled);
+        Assert.Equal("its connection closed and it did not reconnect in time", nodes[1].Expelled);
     }
 
     [Fact]

@@ -14,6 +14,7 @@ public sealed class InquestTests
     // Only the first echo of a round is lost.
     private readonly HashSet<(NodeKey, NodeKey)> _lost = [];
     private readonly HashSet<NodeKey> _withoutService = [];
+    private readonly HashSet<NodeKey> _besideService = [];
     private readonly HashSet<NodeKey> _silent = [];
     private TimeSpan _now = Round * 100;
     private int _members;
@@ -46,7 +47,9 @@ public sealed class InquestTests
                     first |= isCut || _lost.Contains((party, others[i])) ? 0 : 1UL << i;
                 }
 
-                inquest.OnFound(party, others, new Findings(new EchoesAnswered(reached, first), !_withoutService.Contains(party)), _now);
+                bool isBeside = _besideService.Contains(party);
+                bool isServiceReached = !isBeside && !_withoutService.Contains(party);
+                inquest.OnFound(party, others, new Findings(new EchoesAnswered(reached, first), isServiceReached, isBeside), _now);
             }
 
             _now += Round;
@@ -78,6 +81,23 @@ public sealed class InquestTests
         var ruling = Pass(inquest, 1, B);
         Assert.Equal((RulingKind.Guilty, A), (ruling.Kind, ruling.Guilty));
         Assert.Equal([B, C, D, E], ruling.Unmet.Order());
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void Of_two_on_each_side_those_on_the_machine_of_the_service_stay(bool isTheNewer)
+    {
+        (NodeKey[] stay, NodeKey[] go) = isTheNewer ? ([C, D], [A, B]) : ((NodeKey[])[A, B], (NodeKey[])[C, D]);
+        Array.ForEach(stay, one => Cut(one, go));
+        Array.ForEach(stay, one => _besideService.Add(one));
+        Array.ForEach(go, one => _withoutService.Add(one));
+        _members = 4;
+        var inquest = Begin(go[0], stay[0], stay[1], go[1]);
+        var ruling = Pass(inquest, 6, stay[0]);
+        Assert.Equal((RulingKind.Guilty, go[0]), (ruling.Kind, ruling.Guilty));
+        var other = Begin(stay[1], go[1], stay[0], go[0]);
+        Assert.Equal((RulingKind.Guilty, go[1]), (Pass(other, 6, go[1]) is { } decided ? (decided.Kind, decided.Guilty) : default));
     }
 
     [Fact]

@@ -151,6 +151,19 @@ public sealed class NamedServersTests
     }
 
     [Fact]
+    public void Of_the_leaders_that_other_servers_told_the_last_four_are_tried_as_well()
+    {
+        var servers = Servers(1, 2);
+        foreach (int leader in (int[])[2, 3, 4, 3, 5, 6, 7])
+        {
+            servers.OnWelcome(At(leader));
+        }
+
+        Assert.Equal([1, 2, 4, 5, 6, 7], servers.All.Select(static one => one.Port));
+        Assert.Equal([1, 2, 4, 5, 6, 7, 1], Enumerable.Range(0, 7).Select(_ => servers.TakeNext().Port));
+    }
+
+    [Fact]
     public void The_turn_is_kept_when_addresses_only_go()
     {
         var servers = Servers(1, 2, 3);

@@ -88,6 +88,24 @@ public sealed class SeveralServersTests
     }
 
     [Fact]
+    public void A_node_comes_back_to_the_leader_that_it_was_sent_to_when_the_server_that_it_was_told_is_gone()
+    {
+        var environment = _cluster.World.AddNode(++_seed);
+        var standby = new Standby(
+            environment, new SessionLimits(), new Refusals(_counters, _audit), new IPEndPoint(environment.LocalAddress, 7401))
+        {
+            Leader = FakeCluster.EndPoint,
+        };
+        var node = Start(1, standby.LocalEndPoint);
+        _cluster.World.RunUntil(() => node.Nodes.Count == 1);
+        environment.Crash();
+        node.Environment.BreakStreams();
+        _cluster.Run(2);
+        Assert.True(node.Client.IsReachable);
+        Assert.Null(node.Expelled);
+    }
+
+    [Fact]
     public void A_node_that_finds_servers_and_no_leader_says_so()
     {
         var standby = StandBy(leader: null);

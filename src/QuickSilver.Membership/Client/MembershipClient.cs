@@ -369,7 +369,8 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         var targets = inquiry.Targets;
         int members = targets.Length;
         var service = _link.RemoteEndPoint;
-        if (inquiry.ServicePort != 0 && service is not null && !service.Address.Equals(_options.EndPoint.Address))
+        bool isBeside = service?.Address.Equals(_options.EndPoint.Address) == true;
+        if (inquiry.ServicePort != 0 && service is not null && !isBeside)
         {
             targets = targets.Add(new IPEndPoint(service.Address, inquiry.ServicePort));
         }
@@ -379,7 +380,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
             ulong ofMembers = (1UL << members) - 1;
             var ofThem = new EchoesAnswered(answered.Any & ofMembers, answered.First & ofMembers);
             _reach.OnFound(answered.Any != 0, targets.Length, service);
-            _link.Send(new FindingsMessage(inquiry.Id, new Findings(ofThem, (answered.Any >> members) != 0)));
+            _link.Send(new FindingsMessage(inquiry.Id, new Findings(ofThem, (answered.Any >> members) != 0, isBeside)));
         });
     }
 

@@ -135,7 +135,12 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         _serviceSilence = heartbeatInterval * Math.Max(2, heartbeatsMissed / 2);
         _retryDelay = _options.FirstRetry;
         _tried = 0;
-        _context.Logger.ServiceFound(_stream?.RemoteEndPoint);
+        if (RemoteEndPoint is { } server)
+        {
+            Servers.OnWelcome(server);
+        }
+
+        _context.Logger.ServiceFound(RemoteEndPoint);
         _context.Counters.ServiceConnections++;
         ScheduleWatch(_heartbeatInterval);
     }

@@ -12,12 +12,12 @@ namespace QuickSilver.Membership.Reachability;
 // Application: a suspect, those who reported it, and witnesses are added; each round every party tries all others, and OnFound takes in
 // what came back. A pair that has met once within the standing time is up; one that was tried for as long without meeting is down. One
 // pair of suspect and reporter that is down ends in the removal of one of both: the one with more pairs down; then the one with fewer
-// up, the one that the service's echo does not reach, the one that loses more, the newer one. While both have as many of each, as many
-// witnesses are added as may be: of two only one may be cut off from many. A pair that met ends the matter when the reports end; where
-// two reporters go on for long, the suspect answers echoes and not its rings, and is removed for that. But who leads a ring is blamed
-// for each that loses its tokens: where another of the parties loses notably more echoes, that one goes; whom the suspect itself reports
-// is one of them. A suspect that loses notably more than all others goes for one report. Notably is what chance does not explain: where
-// the network loses a part of all datagrams, of a few echoes somebody has always lost the most.
+// up, the one that the service's echo does not reach (after it those on the service's machine), the one that loses more, the newer one.
+// While both have as many of each, as many witnesses are added as may be: of two only one may be cut off from many. A pair that met ends
+// the matter when the reports end; where two reporters go on for long, the suspect answers echoes and not its rings, and is removed for
+// that. But who leads a ring is blamed for each that loses its tokens: where another of the parties loses notably more echoes, that one
+// goes; whom the suspect itself reports is one of them. A suspect that loses notably more than all others goes for one report. Notably
+// is what chance does not explain: where the network loses a part of all datagrams, of a few echoes somebody has always lost the most.
 //
 // What goes wrong: all datagrams fail at once (a switch that restarts). Then nobody has met anybody, and whoever was removed would
 // be so for others' fault: so one party must have shown that datagrams pass at it, or nobody is removed. Two alone, where the
@@ -50,6 +50,15 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
     private readonly HashSet<(NodeKey, NodeKey)> _lost = [];
     private TimeSpan _widenedAt = TimeSpan.MinValue / 2;
 
+    // The later, the less it speaks against a party.
+    private enum ServiceEcho
+    {
+        Lost,
+        // It would tell nothing of the network.
+        NotTried,
+        Met,
+    }
+
     public sealed class Party(NodeKey key, long joinOrder, bool isReporter, TimeSpan since)
     {
         public NodeKey Key { get; } = key;
@@ -60,6 +69,7 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
         public TimeSpan Since { get; set; } = since;
         public TimeSpan? ToldAt { get; set; }
         public TimeSpan? MetServiceAt { get; set; }
+        public bool IsBesideService { get; set; }
         // First echoes of a round between it and another, and those that were lost.
         public long Tried { get; set; }
         public long Missed { get; set; }
@@ -156,6 +166,7 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
 
         party.ToldAt = now;
         party.MetServiceAt = found.IsServiceReached ? now : party.MetServiceAt;
+        party.IsBesideService = found.IsBesideService;
         for (int i = 0; i < asked.Count; i++)
         {
             bool isReached = found.Reaches(i);
@@ -288,12 +299,12 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
             return Ruling.Tied;
         }
 
-        order = order != 0 ? order : a.MeetsService.CompareTo(b.MeetsService);
+        order = order != 0 ? order : a.Service.CompareTo(b.Service);
         order = order != 0 ? order : (reporter.Missed * suspect.Tried).CompareTo(suspect.Missed * reporter.Tried);
         order = order != 0 ? order : reporter.JoinOrder.CompareTo(suspect.JoinOrder);
         bool isSuspect = order < 0;
         var (guilty, kept) = isSuspect ? (a, b) : (b, a);
-        bool isShown = kept.Up > 0 || kept.MeetsService
+        bool isShown = kept.Up > 0 || kept.Service == ServiceEcho.Met
             || (_parties.Count == 2 && now - reporter.Since >= round * RoundsOfTwoAlone);
         // One that stands still is silent everywhere: the failure detector gives it its time.
         bool isAwake = Tells(isSuspect ? suspect : reporter, now) || now - reporter.Since >= round * RoundsOfSilent;
@@ -302,7 +313,7 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
             : Ruling.Open;
     }
 
-    private (List<NodeKey> Down, int Up, bool MeetsService) Weigh(Party party, TimeSpan now)
+    private (List<NodeKey> Down, int Up, ServiceEcho Service) Weigh(Party party, TimeSpan now)
     {
         var down = new List<NodeKey>();
         int up = 0;
@@ -318,7 +329,8 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
             }
         }
 
-        return (down, up, party.MetServiceAt is { } at && now - at <= Standing);
+        bool isMet = party.MetServiceAt is { } at && now - at <= Standing;
+        return (down, up, isMet ? ServiceEcho.Met : party.IsBesideService ? ServiceEcho.NotTried : ServiceEcho.Lost);
     }
 
     private bool HasMet(Party a, Party b, TimeSpan now) => _met.TryGetValue(Pair(a.Key, b.Key), out var at) && now - at <= Standing;

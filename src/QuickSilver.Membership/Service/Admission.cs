@@ -15,7 +15,8 @@ internal sealed class Admission(string cluster, ConfigurationNumbers numbers, Di
     private const int MaxBarred = 16_384;
     private const int MaxProved = 256;
 
-    private readonly HashSet<NodeKey> _barred = [];
+    // With the reason.
+    private readonly Dictionary<NodeKey, string> _barred = [];
     private readonly Queue<NodeKey> _order = new();
     // Ids that somebody else had before their owner proved them; null until there is one.
     private Queue<ulong>? _proved;
@@ -80,7 +81,7 @@ internal sealed class Admission(string cluster, ConfigurationNumbers numbers, Di
     /// <summary>Why this life is over; null when it is not.</summary>
     public string? EndOfLife(JoinMessage join)
     {
-        if (!_barred.Contains(join.Node))
+        if (!_barred.TryGetValue(join.Node, out string? why))
         {
             return null;
         }
@@ -90,7 +91,7 @@ internal sealed class Admission(string cluster, ConfigurationNumbers numbers, Di
             return $"another incarnation of it ({member.Key}) is a member";
         }
 
-        return join.WasMember && join.Service != life ? null : "it was removed from the views";
+        return join.WasMember && join.Service != life ? null : why;
     }
 
     /// <summary>A node has shown that this id is its own: nobody else is taken for it any more.</summary>
@@ -105,9 +106,9 @@ internal sealed class Admission(string cluster, ConfigurationNumbers numbers, Di
     }
 
     /// <summary>This life is over.</summary>
-    public void Bar(NodeKey node)
+    public void Bar(NodeKey node, string reason)
     {
-        if (!_barred.Add(node))
+        if (!_barred.TryAdd(node, reason))
         {
             return;
         }

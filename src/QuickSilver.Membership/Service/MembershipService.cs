@@ -363,7 +363,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
             _issuer.OnLeaving(session, member.IsNew);
         }
 
-        Forget(member, isOver: true);
+        Forget(member, "it left");
     }
 
     void IControlRequests.OnResync(Member member)
@@ -549,10 +549,11 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         }
 
         member.Session?.CloseAfterLastWord();
-        Forget(member, isOver);
+        Forget(member, isOver ? reason : null);
     }
 
-    private void Forget(Member member, bool isOver)
+    // With the reason, if its life is over.
+    private void Forget(Member member, string? over)
     {
         member.Session = null;
         _members.Remove(member);
@@ -561,9 +562,9 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         _inquests.OnRemoved(member.Key);
         _topics.Release(member);
         _map.RemoveNode(member.Key);
-        if (isOver)
+        if (over is not null)
         {
-            _admission.Bar(member.Key);
+            _admission.Bar(member.Key, over);
         }
 
         if (!member.IsNew)

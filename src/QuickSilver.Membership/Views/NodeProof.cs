@@ -4,9 +4,9 @@ using QuickSilver.Core.Environment;
 
 namespace QuickSilver.Membership.Views;
 
-// Shows a service that a node's key is its own. All members are told the keys of all nodes, and a service that has just begun to lead knows
-// none of them, so whoever came first could go on as another node. With security, the id in a key is therefore taken from the hash of random
-// bytes that a node tells to its service alone.
+// Shows a service that a node's key is its own. All members are told the keys of all nodes, and a service that has just begun to lead
+// knows none of them, so whoever came first could go on as another node. With security, the id in a key is therefore taken from the hash
+// of random bytes that a node tells to its service alone.
 internal static class NodeProof
 {
     public const int Bytes = 32;

@@ -24,6 +24,11 @@ internal static partial class ApiLog
         + "service refuse messages.")]
     public static partial void Degraded(ILogger logger, double seconds, int held);
 
+    [LoggerMessage(1632, LogLevel.Warning,
+        "The membership service has not been heard for {Seconds:F1} s. {Held} publishers whose ServiceLossLimit is over, or that require "
+        + "the service, refuse messages.")]
+    public static partial void ServiceLossLimitReached(ILogger logger, double seconds, int held);
+
     [LoggerMessage(1629, LogLevel.Error, "A handler of DegradedChanged threw.")]
     public static partial void DegradedHandlerThrew(ILogger logger, Exception exception);
 

@@ -32,7 +32,7 @@ internal sealed class ServiceLossWatch
         _topics = topics;
         _isServiceHosted = isServiceHosted;
         _log = log;
-        _alarm = new Alarm(() => Hold());
+        _alarm = new Alarm(OnLimit);
     }
 
     /// <summary>What the application is told, from any thread.</summary>
@@ -88,6 +88,8 @@ internal sealed class ServiceLossWatch
     public void Close() => _environment.Cancel(_alarm);
 
     private static bool RequiresService(TopicEndpoint endpoint) => endpoint.ServiceLossLimit < TimeSpan.MaxValue;
+
+    private void OnLimit() => ApiLog.ServiceLossLimitReached(_log, (_environment.Now - _lastHeard).TotalSeconds, Hold());
 
     // Returns how many publishers are held.
     private int Hold()

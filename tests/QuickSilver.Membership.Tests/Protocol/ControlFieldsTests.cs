@@ -58,6 +58,15 @@ public sealed class ControlFieldsTests
     }
 
     [Fact]
+    public void A_proof_has_the_size_of_one()
+    {
+        Assert.Null(Fault<JoinMessage>(static buffer => (RawClient.Join(1) with { Proof = new byte[NodeProof.Bytes] }).Write(buffer)));
+        Assert.Equal(
+            "The proof of the key has 31 bytes; expected 32",
+            Fault<JoinMessage>(static buffer => (RawClient.Join(1) with { Proof = new byte[31] }).Write(buffer)));
+    }
+
+    [Fact]
     public void Numbers_have_bounds()
     {
         Assert.Equal(

@@ -10,6 +10,9 @@ internal delegate void ServerResolution(Action<ImmutableArray<IPEndPoint>> compl
 // The servers of one service, as they were named: their addresses, and the one whose turn it is. Servers that run in containers come back
 // at other addresses under the same names, so the names are resolved anew while none of the addresses takes the node in.
 //
+// A server to which another one sent the node, and which took it in, is tried as those that were named: they may all be down when that one
+// closes the connection.
+//
 // Invariants: a list that was not empty never becomes empty, so a resolver that fails, or that finds nothing, takes no address away. One
 // resolution runs at a time. An address that stays keeps its place before those that are new. Changed on the core thread only; All is read
 // from any thread.
@@ -18,8 +21,13 @@ internal sealed class NamedServers(ImmutableArray<IPEndPoint> servers, ServerRes
     /// <summary>Between two resolutions, so that many nodes without a service do not flood a name server.</summary>
     public static readonly TimeSpan Interval = TimeSpan.FromSeconds(3);
 
+    // Whoever leads may be at another address each time. Those that were named are not counted.
+    private const int MostTold = 4;
+
     private TimeSpan _resolvedAt = TimeSpan.MinValue / 2;
     private bool _isResolving;
+    // Of All, the last ones.
+    private int _told;
     private int _next;
 
     /// <summary>Empty: no servers are named, and a service is looked for on the network.</summary>
@@ -31,6 +39,25 @@ internal sealed class NamedServers(ImmutableArray<IPEndPoint> servers, ServerRes
         var server = All[_next];
         _next = (_next + 1) % All.Length;
         return server;
+    }
+
+    /// <summary>A server took the node in, which may have been named by another one only.</summary>
+    public void OnWelcome(IPEndPoint server)
+    {
+        if (All.IsEmpty || All.Contains(server))
+        {
+            return;
+        }
+
+        if (_told == MostTold)
+        {
+            All = All.RemoveAt(All.Length - MostTold);
+            _told--;
+        }
+
+        All = All.Add(server);
+        _told++;
+        _next %= All.Length;
     }
 
     /// <summary>Each server was tried, and none took the node in.</summary>
@@ -56,6 +83,7 @@ internal sealed class NamedServers(ImmutableArray<IPEndPoint> servers, ServerRes
         var next = All[_next];
         var stay = All.RemoveAll(server => !found.Contains(server));
         All = [.. stay, .. found.Distinct().Except(stay)];
+        _told = 0;
         // The known ones have just failed, so a new one comes first.
         _next = All.Length > stay.Length ? stay.Length : Math.Max(0, All.IndexOf(next));
     }

@@ -15,6 +15,7 @@ internal readonly record struct FindingsMessage(ulong Inquiry, Findings Found) :
         buffer.UInt64(2, Found.Targets.Any);
         buffer.Bool(3, Found.IsServiceReached);
         buffer.UInt64(4, Found.Targets.First);
+        buffer.Bool(5, Found.IsBesideService);
     }
 
     public static FindingsMessage Read(ReadOnlySpan<byte> body)
@@ -24,6 +25,7 @@ internal readonly record struct FindingsMessage(ulong Inquiry, Findings Found) :
         ulong any = 0;
         ulong first = 0;
         bool isServiceReached = false;
+        bool isBesideService = false;
         while (reader.TryReadField(out var field))
         {
             switch (field.Number)
@@ -32,10 +34,11 @@ internal readonly record struct FindingsMessage(ulong Inquiry, Findings Found) :
                 case 2: any = reader.ReadUInt64(field); break;
                 case 3: isServiceReached = reader.ReadBool(field); break;
                 case 4: first = reader.ReadUInt64(field); break;
+                case 5: isBesideService = reader.ReadBool(field); break;
                 default: reader.Skip(field); break;
             }
         }
 
-        return new FindingsMessage(inquiry, new Findings(new EchoesAnswered(any, first), isServiceReached));
+        return new FindingsMessage(inquiry, new Findings(new EchoesAnswered(any, first), isServiceReached, isBesideService));
     }
 }
