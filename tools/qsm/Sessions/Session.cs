@@ -29,8 +29,9 @@ internal sealed class Session : IDisposable
         IsVerbose = verbose;
         _logs = new SerilogLoggerFactory(new LoggerConfiguration()
             .MinimumLevel.Is(verbose ? LogEventLevel.Debug : LogEventLevel.Warning)
+            .Enrich.With<EventNumber>()
             .WriteTo.Console(
-                outputTemplate: "{Timestamp:HH:mm:ss.fff} {Level:u3} {SourceContext}: {Message:lj}{NewLine}{Exception}",
+                outputTemplate: "{Timestamp:HH:mm:ss.fff} {Level:u3} {SourceContext}{Event:l}: {Message:lj}{NewLine}{Exception}",
                 standardErrorFromLevel: LogEventLevel.Verbose,
                 theme: Console.IsErrorRedirected ? ConsoleTheme.None : AnsiConsoleTheme.Literate)
             .CreateLogger(), dispose: true);
