@@ -5,6 +5,9 @@ namespace QuickSilver.Core.Sealing;
 // Opens what others have sealed under one key. A subkey is derived when the first packet of its sealer and epoch comes, and kept if that
 // packet is genuine: nobody without the key can fill a table. Of each sealer the last two epochs are kept, as packets overtake each other.
 //
+// A stranger reads on the network who seals under a key, and can claim the next epoch of one of them again and again. So a few subkeys are
+// kept that were claimed and not shown yet: the claims then take nothing of the budget, of which the first genuine packet needs some.
+//
 // What goes wrong: who has the key can seal in the name of another sealer, with any epoch and any counter, and so let what that one seals
 // look old. Under the key of a view that is a member, who could do worse there. Every node has the key of the cluster, so there nothing
 // genuine is refused for its age: it counts as come before (Replayed), and the caller says how much of that is taken.
@@ -15,8 +18,11 @@ internal sealed class PacketOpener(SecretKey key, ISubkeyBudget budget, bool ope
 {
     // Nodes that hold the key. More have it only under a key of the cluster, in which nobody was removed for that long.
     private const int MostSealers = 16_384;
+    private const int MostClaimed = 16;
 
     private readonly Dictionary<Sealer, SealerKeys> _sealers = [];
+    // Those of the next epoch of their sealer, the oldest first; null until a packet was not genuine.
+    private List<(Sealer Sealer, Subkey Subkey)>? _claimed;
     private SealerKeys? _last;
 
     /// <summary>The sealers of which it is known what has come.</summary>
@@ -64,6 +70,7 @@ internal sealed class PacketOpener(SecretKey key, ISubkeyBudget budget, bool ope
             keys.Rest();
         }
 
+        ForgetClaimed();
         _last = null;
     }
 
@@ -71,6 +78,7 @@ internal sealed class PacketOpener(SecretKey key, ISubkeyBudget budget, bool ope
     public void Rest(Sealer sealer)
     {
         _sealers.GetValueOrDefault(sealer)?.Rest();
+        ForgetClaimed();
         _last = null;
     }
 
@@ -83,6 +91,7 @@ internal sealed class PacketOpener(SecretKey key, ISubkeyBudget budget, bool ope
         }
 
         _sealers.Clear();
+        ForgetClaimed();
         _last = null;
     }
 
@@ -94,18 +103,28 @@ internal sealed class PacketOpener(SecretKey key, ISubkeyBudget budget, bool ope
             return DropReason.UnknownKey;
         }
 
-        if (!budget.TryTake())
+        int claimed = FindClaimed(sealer, epoch);
+        if (claimed < 0 && !budget.TryTake())
         {
             return DropReason.RateLimited;
         }
 
         bool isData = SealedPacket.IsData(new PacketHeader(packet).Kind);
         ulong counter = SealedPacket.CounterOf(packet);
-        var subkey = new Subkey(key, sealer, epoch);
+        var subkey = claimed < 0 ? new Subkey(key, sealer, epoch) : _claimed![claimed].Subkey;
         if (!subkey.TryOpen(packet))
         {
-            subkey.Dispose();
+            if (claimed < 0)
+            {
+                Keep(sealer, subkey, isNext: epoch == (keys?.Newest ?? 0) + 1);
+            }
+
             return DropReason.NotAuthentic;
+        }
+
+        if (claimed >= 0)
+        {
+            _claimed!.RemoveAt(claimed);
         }
 
         if (isOld)
@@ -127,6 +146,43 @@ internal sealed class PacketOpener(SecretKey key, ISubkeyBudget budget, bool ope
         var kept = keys.Add(subkey);
         _last = keys;
         return isData || kept.TryNote(counter) ? DropReason.None : DropReason.Replayed;
+    }
+
+    private int FindClaimed(Sealer sealer, uint epoch)
+    {
+        for (int i = 0; i < _claimed?.Count; i++)
+        {
+            if (_claimed[i].Sealer == sealer && _claimed[i].Subkey.Epoch == epoch)
+            {
+                return i;
+            }
+        }
+
+        return -1;
+    }
+
+    private void Keep(Sealer sealer, Subkey subkey, bool isNext)
+    {
+        if (!isNext)
+        {
+            subkey.Dispose();
+            return;
+        }
+
+        _claimed ??= new List<(Sealer, Subkey)>(MostClaimed);
+        if (_claimed.Count == MostClaimed)
+        {
+            _claimed[0].Subkey.Dispose();
+            _claimed.RemoveAt(0);
+        }
+
+        _claimed.Add((sealer, subkey));
+    }
+
+    private void ForgetClaimed()
+    {
+        _claimed?.ForEach(static one => one.Subkey.Dispose());
+        _claimed = null;
     }
 
     // The subkeys of one sealer.

@@ -106,6 +106,38 @@ public sealed class PacketOpenerTests
     }
 
     [Fact]
+    public void A_stranger_that_claims_the_next_epochs_of_all_sealers_takes_the_budget_from_none()
+    {
+        const int Sealers = 16;
+        var budget = new SealedPackets.Budget(left: 2 * Sealers);
+        using var opener = new PacketOpener(SealedPackets.Key, budget);
+        for (uint epoch = 1; epoch <= 2; epoch++)
+        {
+            for (int i = 0; i < 100 * Sealers; i++)
+            {
+                Assert.Equal(DropReason.NotAuthentic, Open(SealedPackets.KeyOf(2), i % Sealers, epoch));
+            }
+
+            for (int i = 0; i < Sealers; i++)
+            {
+                Assert.Equal(DropReason.None, Open(SealedPackets.Key, i, epoch));
+            }
+        }
+
+        Assert.Equal(2 * Sealers, budget.Taken);
+
+        DropReason Open(SecretKey key, int one, uint epoch)
+        {
+            var self = new Sealer((ulong)one + 1, 1);
+            using var subkey = new Subkey(key, self, epoch);
+            byte[] plain = SealedPackets.Plain([4], PacketKind.Token);
+            byte[] packet = new byte[plain.Length + SealedPacket.TrailerBytes];
+            subkey.Seal(plain, packet, counter: 1);
+            return opener.Open(packet, self);
+        }
+    }
+
+    [Fact]
     public void A_forged_epoch_does_not_end_a_genuine_one()
     {
         using var sealer = NewSealer();
