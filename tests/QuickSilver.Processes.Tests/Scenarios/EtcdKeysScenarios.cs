@@ -38,6 +38,9 @@ public sealed class EtcdKeysScenarios : IDisposable
             "it requires a certificate, and none is given with --etcd-certificate",
             "as one does that requires a certificate (--etcd-certificate)");
 
+        var plain = new UriBuilder(etcd.Address) { Scheme = Uri.UriSchemeHttp }.Uri;
+        AwaitWord(Start(plain), "as one does that requires https");
+
         Authority("other");
         string foreign = Certificate("other", "stranger", "node");
         AwaitWord(

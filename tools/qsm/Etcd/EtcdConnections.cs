@@ -68,6 +68,8 @@ internal sealed class EtcdConnections
         var (innermost, isAlert, disbelief) = Unwrap(failure);
         string words = innermost.Message.TrimEnd('.');
         return disbelief is not null ? disbelief.Message
+            : member.Scheme == Uri.UriSchemeHttp && IsEnded(innermost)
+                ? $"it closed the connection ({words}), as one does that requires https"
             : KeyFaultOf(member, failure) == EtcdKeyFault.None ? words
             : (_access.Certificate, isAlert) switch
             {
@@ -123,8 +125,10 @@ internal sealed class EtcdConnections
         failure is HttpRequestException { HttpRequestError: not HttpRequestError.ConnectionError } && IsBroken(innermost);
 
     private static bool IsBroken(Exception innermost) =>
-        innermost is SocketException { SocketErrorCode: SocketError.ConnectionReset or SocketError.Shutdown }
-        || innermost is HttpIOException { HttpRequestError: HttpRequestError.ResponseEnded };
+        innermost is SocketException { SocketErrorCode: SocketError.ConnectionReset or SocketError.Shutdown } || IsEnded(innermost);
+
+    private static bool IsEnded(Exception innermost) =>
+        innermost is HttpIOException { HttpRequestError: HttpRequestError.ResponseEnded };
 
     private async ValueTask<Stream> ConnectAsync(DnsEndPoint member, string scheme, CancellationToken cancellationToken)
     {
