@@ -1,5 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
+using QuickSilver.Tool.Doctor.Keys;
 
 namespace QuickSilver.Tool.Doctor.Checks;
 
@@ -12,7 +13,8 @@ internal sealed record FirewallChain(string Family, string Table, string Name, b
     public static FirewallChain UsualInput { get; } = new(BothFamilies, "filter", "input", IsInput: true);
 
     /// <summary>Puts a rule before all others.</summary>
-    public Remedy Insert(string rule, string? where = null) => new($"nft 'insert rule {Family} {Table} {Name} {rule}'", where);
+    public Remedy Insert(string rule, string? where = null) =>
+        new($"nft {ShellWord.Quoted($"insert rule {Family} {Table} {Name} {rule}")}", where);
 
     /// <summary>Whether it sees packets of the family.</summary>
     public bool Sees(AddressFamily family) => Family == BothFamilies || Family == Word(family);

@@ -1,4 +1,5 @@
 using System.Net.Sockets;
+using QuickSilver.Tool.Doctor.Keys;
 
 namespace QuickSilver.Tool.Doctor.Checks;
 
@@ -44,7 +45,7 @@ internal static class MtuCheck
                 FindingStatus.Problem,
                 $"The MTU of {name} is {mtu}, but packets of {facts.PacketBytes} bytes need {needed}. They are fragmented or lost. "
                 + "Raise the MTU if the network carries it; otherwise decrease PacketBytes on all nodes.",
-                new Remedy($"ip link set dev {name} mtu {needed}"),
+                new Remedy($"ip link set dev {ShellWord.Of(name)} mtu {needed}"),
                 Smaller(mtu - facts.HeaderBytes));
     }
 
