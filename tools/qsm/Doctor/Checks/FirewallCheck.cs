@@ -54,7 +54,7 @@ internal sealed record EchoTarget(string Name, IPEndPoint EndPoint, bool IsServi
 // Local: the address of this host. Chains: of its firewall, as far as they can be read.
 internal sealed record FirewallFacts(IPAddress Local, IReadOnlyList<EchoTarget> Targets, IReadOnlyList<FirewallChain> Chains)
 {
-    // There are nodes that no echo was sent to, because they answer sealed ones only.
+    // There are nodes that no echo was sent to: they answer sealed ones only, and the service did not tell the key.
     public bool LeavesOutNodes { get; init; }
 }
 
@@ -68,8 +68,9 @@ internal static class FirewallCheck
 {
     public const string Name = "udp";
 
-    private const string SealedNodes = "Nodes are sent no echoes: they answer sealed packets only, and this command's are not sealed. The "
-        + "service itself finds out whose datagrams are lost, and removes that node.";
+    private const string SealedNodes = "UDP to the nodes was not checked: they answer sealed packets only, and the service did not tell this "
+        + "command the key, as one of an earlier version does not. Update the service and run this command again. The service itself finds "
+        + "out whose datagrams are lost, and removes that node.";
 
     public static IEnumerable<Finding> Of(FirewallFacts facts)
     {
