@@ -48,7 +48,7 @@ internal sealed class Inquiries(
         });
     }
 
-    /// <summary>Somebody who could be a node sends echoes without being one: nothing is asked, and the key is told if there is one.</summary>
+    /// <summary>Somebody who could be a node sends echoes and is none: it is told the key, if there is one, and asked nothing.</summary>
     public void TellKey(ControlSession session)
     {
         if (keys?.Cluster is { } key)

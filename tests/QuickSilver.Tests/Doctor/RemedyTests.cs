@@ -121,7 +121,8 @@ public sealed class RemedyTests
     {
         Skip.IfNot(OperatingSystem.IsLinux(), "Commands are for a POSIX shell.");
         string[] programs = ["qsm", "cp", "mv", "chmod", "etcdctl", "ip", "nft"];
-        string[] stubs = [.. programs.Select(one => one == program ? $"{one}() {{ printf '%s\\0' {one} \"$@\"; }};" : $"{one}() {{ :; }};")];
+        string[] stubs =
+            [.. programs.Select(one => one == program ? $"{one}() {{ printf '%s\\0' {one} \"$@\"; }};" : $"{one}() {{ :; }};")];
         // No folder has programs, so what is not one word would be an error.
         var folder = Directory.CreateTempSubdirectory("qsm-remedy-");
         try

@@ -72,8 +72,8 @@ internal sealed class ClusterWatch : IClusterSignsReader, IAsyncDisposable
     /// <param name="isVerbose">Whether its log gets messages, which would go into the middle of a screen.</param>
     /// <param name="rows">Of regions, and of topics, for each node.</param>
     /// <param name="isExamination">
-    /// Whether to look also where nothing protects it: what is wrong is to be found. The key of the cluster is asked for, so that echoes can
-    /// be sent.
+    /// Whether to look also where nothing protects it: what is wrong is to be found. The key of the cluster is asked for, so that echoes
+    /// can be sent.
     /// </param>
     public static async Task<ClusterWatch> StartAsync(Session session, bool isVerbose, int rows, bool isExamination = false)
     {

@@ -68,9 +68,9 @@ internal static class FirewallCheck
 {
     public const string Name = "udp";
 
-    private const string SealedNodes = "UDP to the nodes was not checked: they answer sealed packets only, and the service did not tell this "
-        + "command the key, as one of an earlier version does not. Update the service and run this command again. The service itself finds "
-        + "out whose datagrams are lost, and removes that node.";
+    private const string SealedNodes = "UDP to the nodes was not checked: they answer sealed packets only, and the service did not tell "
+        + "this command the key, as one of an earlier version does not. Update the service and run this command again. The service "
+        + "itself finds out whose datagrams are lost, and removes that node.";
 
     public static IEnumerable<Finding> Of(FirewallFacts facts)
     {
