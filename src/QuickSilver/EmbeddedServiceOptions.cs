@@ -52,8 +52,8 @@ public sealed record EmbeddedServiceOptions
     /// <summary>
     /// The maximum number of topics with a multicast address of their own, in the whole cluster: 0 to 65,536; default 1,024; 0: none. If
     /// the interests of nodes differ, a message of a topic is sent into many regions. With an address of its own, it is sent once. The
-    /// service gives addresses to the topics for which this saves most. Caution: the switches of the network must have room for so many
-    /// groups in addition to those of the regions.
+    /// service gives addresses to the topics for which this saves most. With security, which is the default beyond the loopback interface,
+    /// no topic has an address. Caution: the switches of the network must have room for so many groups in addition to those of the regions.
     /// </summary>
     public int TopicAddresses { get; set; } = 1024;
 

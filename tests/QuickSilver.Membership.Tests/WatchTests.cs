@@ -44,6 +44,32 @@ public sealed class WatchTests
     }
 
     [Fact]
+    public void An_observer_that_sends_echoes_is_told_the_key_of_the_cluster_with_each_answer_and_no_other_is()
+    {
+        var cluster = new FakeCluster(new MembershipServiceOptions { IsSealed = true });
+        var nodes = cluster.AddNodes(2);
+        var doctor = new FakeObserver(cluster.World, FakeCluster.EndPoint).Ask(sendsEchoes: true);
+        var other = new FakeObserver(cluster.World, FakeCluster.EndPoint, seed: 78).Ask();
+        cluster.Run(0.2);
+        Assert.Equal((2, 2), (doctor.Last.Nodes.Count, other.Last.Nodes.Count));
+        var key = nodes[0].Changes.Select(static change => change.ClusterKey).Last(static one => one is not null);
+        Assert.Equal(key, doctor.Observer.ClusterKey);
+        Assert.Null(other.Observer.ClusterKey);
+        Assert.Null(doctor.Ended);
+    }
+
+    [Fact]
+    public void Where_packets_are_not_sealed_there_is_no_key_to_tell()
+    {
+        var cluster = new FakeCluster();
+        cluster.AddNodes(1);
+        var doctor = new FakeObserver(cluster.World, FakeCluster.EndPoint).Ask(sendsEchoes: true);
+        cluster.Run(0.2);
+        Assert.Single(doctor.Last.Nodes);
+        Assert.Null(doctor.Observer.ClusterKey);
+    }
+
+    [Fact]
     public void Who_asks_for_the_service_alone_is_answered_though_there_is_no_place_for_another_observer_and_no_node_is_asked()
     {
         var cluster = new FakeCluster();

@@ -48,6 +48,15 @@ internal sealed class Inquiries(
         });
     }
 
+    /// <summary>Somebody who could be a node sends echoes and is none: it is told the key, if there is one, and asked nothing.</summary>
+    public void TellKey(ControlSession session)
+    {
+        if (keys?.Cluster is { } key)
+        {
+            session.Send(new InquiryMessage { Id = 0, WaitMilliseconds = 1, ServicePort = Echo.Open(ServicePort), ClusterKey = key });
+        }
+    }
+
     public void OnFindings(ControlSession session, FindingsMessage message)
     {
         if (_asked.TryGetValue(message.Inquiry, out var asked) && asked.Session == session)

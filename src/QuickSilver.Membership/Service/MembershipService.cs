@@ -326,6 +326,10 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         {
             session.Close("the observer asked again before it was answered");
         }
+        else if (watch.SendsEchoes)
+        {
+            _inquiries.TellKey(session);
+        }
     }
 
     void IControlRequests.OnListTopics(ControlSession session, ListTopicsMessage request)

@@ -36,9 +36,9 @@ internal sealed class FakeObserver : IClusterSignsReader
     /// <summary>Asks as often as it is answered.</summary>
     public bool AsksOn { get; set; }
 
-    public FakeObserver Ask(int rows = 10)
+    public FakeObserver Ask(int rows = 10, bool sendsEchoes = false)
     {
-        Observer.Ask(rows);
+        Observer.Ask(rows, sendsEchoes);
         return this;
     }
 

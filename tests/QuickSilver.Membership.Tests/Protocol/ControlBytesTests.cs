@@ -249,6 +249,11 @@ public sealed class ControlBytesTests
         "090000005A070A01631003180A");
 
     [Fact]
+    public void Watch_of_one_that_sends_echoes() => Holds(
+        new WatchMessage { Cluster = "c", ProtocolVersion = 3, Rows = 10, SendsEchoes = true },
+        "0B0000005A090A01631003180A2001");
+
+    [Fact]
     public void ListTopics() => Holds(
         new ListTopicsMessage { Cluster = "c", ProtocolVersion = 3, Name = "t", After = 7 },
         "1300000072110A016310031A0174210700000000000000");

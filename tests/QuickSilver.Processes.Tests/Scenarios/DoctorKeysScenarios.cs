@@ -97,7 +97,8 @@ public sealed class DoctorKeysScenarios : IDisposable
         var other = Examine(service, "--security", spy, "--authority", foreign)["service"];
         Assert.Equal("problem", other.Status);
         Assert.Equal(new Cure($"qsm keys show {spy}", null), other.Remedies[0]);
-        Assert.Equal(new Cure($"cat AUTHORITY >> {foreign}", null), other.Remedies[^1]);
+        string next = $"{foreign}.new";
+        Assert.Equal(new Cure($"cp -p {foreign} {next} && cat AUTHORITY >> {next} && mv {next} {foreign}", null), other.Remedies[^1]);
 
         var refused = Examine(service, "--security", spy, "--authority", authority)["service"];
         Assert.Equal(

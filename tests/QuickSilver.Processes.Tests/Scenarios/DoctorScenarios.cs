@@ -48,7 +48,7 @@ public sealed class DoctorScenarios
     }
 
     [SkippableFact]
-    public void In_a_protected_cluster_the_service_is_sent_echoes_and_nodes_are_not_blamed()
+    public void In_a_protected_cluster_the_service_and_the_nodes_are_sent_sealed_echoes()
     {
         using var secret = new SecretFile();
         using var cluster = new QsmCluster(3, secretFileOf: _ => secret.Path);
@@ -58,11 +58,26 @@ public sealed class DoctorScenarios
         Assert.Empty(report.Wrong);
         foreach (string check in (string[])["udp", "path mtu"])
         {
-            var findings = report.All(check);
-            Assert.Equal(["ok", "not checked"], findings.Select(static finding => finding.Status));
-            Assert.Contains($"the service ({cluster.Service}).", findings[0].Text);
-            Assert.Contains("sealed packets only", findings[1].Text);
+            var finding = Assert.Single(report.All(check));
+            Assert.Equal("ok", finding.Status);
+            Assert.Contains($"the service ({cluster.Service}) and node ", finding.Text);
         }
+
+        Assert.Contains("1472 bytes pass whole", report["path mtu"].Text);
+    }
+
+    [SkippableFact]
+    public void In_a_protected_cluster_the_firewall_of_a_node_that_drops_UDP_is_named_there()
+    {
+        using var secret = new SecretFile();
+        using var cluster = new QsmCluster(3, secretFileOf: _ => secret.Path);
+        NftCommand.SkipUnlessUsable(cluster.Network);
+        _ = cluster.Subscribe(Node, "lines");
+        NftCommand.DropDatagrams(cluster.Network, Node, incoming: true, outgoing: false);
+
+        var report = Examine(cluster, HasProblem);
+        Assert.Contains("UDP echoes are not answered by node ", report["udp"].Text);
+        Assert.Equal(cluster.Network.Address(Node).ToString(), Assert.Single(report["udp"].Remedies).Where);
     }
 
     [SkippableFact]

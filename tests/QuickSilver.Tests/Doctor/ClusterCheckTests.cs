@@ -90,7 +90,10 @@ public sealed class ClusterCheckTests
         Assert.Equal(
             [new Remedy("qsm keys show cluster.secret"), show, new Remedy("scp 10.0.0.1:FILE cluster.secret")],
             Differ(KeyFault.OtherService, Secret));
-        Assert.Contains(new Remedy("ssh 10.0.0.1 cat AUTHORITY >> authority.pem"), Differ(KeyFault.OtherService, Certificate));
+        Assert.Contains(
+            new Remedy("cp -p authority.pem authority.pem.new && ssh 10.0.0.1 cat AUTHORITY >> authority.pem.new "
+                + "&& mv authority.pem.new authority.pem"),
+            Differ(KeyFault.OtherService, Certificate));
         const string Sign = "qsm keys certificate --authority authority.pem --name 'pricer' --role";
         Assert.Equal(
             new Remedy($"{Sign} node --out 'own.pem' --force", "the host of the authority"),

@@ -161,7 +161,11 @@ public sealed class SecurityCheckTests
         Assert.Equal(FindingStatus.Warning, finding.Status);
         Assert.Contains("of the authority 'house' expires in 30 h", finding.Text);
         Assert.Equal(
-            ["qsm keys authority --name 'house' --out authority-new.pem", "cat authority-new.pem >> keys/authority.pem"],
+            [
+                "qsm keys authority --name 'house' --out authority-new.pem",
+                "cp -p keys/authority.pem keys/authority.pem.new && cat authority-new.pem >> keys/authority.pem.new "
+                    + "&& mv keys/authority.pem.new keys/authority.pem",
+            ],
             finding.Remedies.Select(static remedy => remedy.Command));
     }
 

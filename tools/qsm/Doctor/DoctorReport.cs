@@ -10,10 +10,27 @@ namespace QuickSilver.Tool.Doctor;
 internal sealed record DoctorReport(string Cluster, string Status, IReadOnlyList<FindingJson> Checks)
 {
     public static DoctorReport Of(string cluster, IReadOnlyList<Finding> findings) =>
-        new(cluster, Name(Worst(findings)), [.. findings.Select(FindingJson.Of)]);
+        new(cluster, Name(Worst(findings)), [.. findings.Select(Printable).Select(FindingJson.Of)]);
 
     public static FindingStatus Worst(IReadOnlyList<Finding> findings) =>
         (FindingStatus)Math.Max((int)FindingStatus.Ok, findings.Max(static finding => (int)finding.Status));
+
+    /// <summary>
+    /// A finding in which nothing controls a terminal. Of a command with such a character, none is shown: without it, it would be another
+    /// one, and it is meant to be pasted.
+    /// </summary>
+    public static Finding Printable(Finding finding)
+    {
+        Remedy[] remedies = [.. finding.Remedies.Where(static one => !one.Command.Any(char.IsControl))];
+        string refused = remedies.Length < finding.Remedies.Count
+            ? " A command is not shown, as a name in it has control characters."
+            : "";
+        return finding with
+        {
+            Text = $"{SafeText.Of(finding.Text)}{refused}",
+            Remedies = [.. remedies.Select(static one => one with { Where = one.Where is { } where ? SafeText.Of(where) : null })],
+        };
+    }
 
     public string ToJson() => JsonSerializer.Serialize(this, DoctorJson.Default.DoctorReport);
 
@@ -52,10 +69,10 @@ internal static class DoctorText
 
     public static void Write(IReadOnlyList<Finding> findings)
     {
-        foreach (var finding in findings)
+        foreach (var finding in findings.Select(DoctorReport.Printable))
         {
             string status = DoctorReport.Name(finding.Status).PadRight(StatusWidth);
-            string rest = $"{finding.Check.PadRight(CheckWidth)}{SafeText.Of(finding.Text)}";
+            string rest = $"{finding.Check.PadRight(CheckWidth)}{finding.Text}";
             if (Console.IsOutputRedirected)
             {
                 Console.Out.WriteLine(status + rest);

@@ -116,13 +116,14 @@ internal static class Examination
     {
         var local = choice.Address;
         int packetBytes = NodeComposition.OnWire(options, local).PacketBytes;
-        bool isSealed = options.Security.HasKey;
+        var key = answer?.ClusterKey;
+        bool areNodesDeaf = options.Security.HasKey && key is null;
         int headers = MtuCheck.HeadersOf(local.AddressFamily);
         bool usesMulticast = options.Dissemination != Dissemination.Unicast;
         var (mtu, subnet, carriesMulticast) = HostReader.ReadInterface(choice.Name, local);
         var ports = PortReader.Read(options, local);
         var (targets, paths) = EchoProbe.Run(
-            local, answer?.EchoTargets(isSealed ? 0 : MostNodes) ?? [], options.Cluster, packetBytes);
+            local, answer?.EchoTargets(areNodesDeaf ? 0 : MostNodes) ?? [], options.Cluster, key, packetBytes);
         var multicast = new MulticastFacts(choice.Name ?? local.ToString(), DoctorSockets.GroupOf(local))
         {
             IsUsed = usesMulticast,
@@ -136,7 +137,7 @@ internal static class Examination
         bool isLost = targets.Any(static target => !target.IsHeardUnsolicited) || (usesMulticast && !multicast.HearsItself);
         var chains = isLost ? FirewallReader.Read() : [];
         var facts = new MtuFacts(choice.Name, mtu, packetBytes, headers);
-        bool leavesOutNodes = isSealed && answer?.Nodes is { Count: > 0 };
+        bool leavesOutNodes = areNodesDeaf && answer?.Nodes is { Count: > 0 };
         return
         [
             PortCheck.OfDiscovery(ports),

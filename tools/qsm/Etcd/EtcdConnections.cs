@@ -7,6 +7,7 @@ using System.Text.Json;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Transport.Tls;
+using QuickSilver.Tool.Catalog;
 
 namespace QuickSilver.Tool.Etcd;
 
@@ -87,7 +88,7 @@ internal sealed class EtcdConnections
         string? error = null;
         try
         {
-            error = JsonSerializer.Deserialize(answer, EtcdJson.Default.EtcdError)?.Error;
+            error = JsonSerializer.Deserialize(answer, EtcdJson.Default.EtcdError)?.Error is { } text ? SafeText.Of(text) : null;
         }
         catch (JsonException)
         {
@@ -192,7 +193,7 @@ internal sealed class EtcdConnections
             return "it has shown no certificate";
         }
 
-        string holder = $"its certificate '{certificate.GetNameInfo(X509NameType.SimpleName, forIssuer: false)}'";
+        string holder = $"its certificate '{SafeText.Of(certificate.GetNameInfo(X509NameType.SimpleName, forIssuer: false))}'";
         var status = chain?.ChainStatus.Aggregate(X509ChainStatusFlags.NoError, static (all, one) => all | one.Status) ?? default;
         return status.HasFlag(X509ChainStatusFlags.NotTimeValid)
                 ? $"{holder}, or an authority of it, holds from {certificate.NotBefore.ToUniversalTime():u} to "

@@ -5,6 +5,7 @@ using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Composition;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
+using QuickSilver.Core.Sealing;
 using QuickSilver.Core.Security.Identities;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Client.Watching;
@@ -21,12 +22,19 @@ internal sealed class ClusterWatch : IClusterSignsReader, IAsyncDisposable
     private readonly MachineEnvironment _environment;
     private readonly ClusterObserver _observer;
     private readonly int _rows;
+    private readonly bool _sendsEchoes;
     private TaskCompletionSource<ClusterSigns>? _answer;
     private TaskCompletionSource<ClusterTopics>? _topics;
     // Why no more answers come; null while they do.
     private ToolException? _end;
 
-    private ClusterWatch(QuickSilverOptions options, IPAddress local, ILoggerFactory logs, ImmutableArray<IPEndPoint> servers, int rows)
+    private ClusterWatch(
+        QuickSilverOptions options,
+        IPAddress local,
+        ILoggerFactory logs,
+        ImmutableArray<IPEndPoint> servers,
+        int rows,
+        bool sendsEchoes = false)
     {
         var credentials = SecurityComposition.CredentialsOf(options, logs);
         _environment = MachineEnvironment.Start(
@@ -39,6 +47,7 @@ internal sealed class ClusterWatch : IClusterSignsReader, IAsyncDisposable
             },
             logs);
         _rows = rows;
+        _sendsEchoes = sendsEchoes;
         var discovery = new ProtocolOptions(options) { Credentials = credentials }.Discovery;
         var logger = logs.CreateLogger("QuickSilver.Membership");
         _observer = new ClusterObserver(_environment, servers, options.Cluster, discovery, this, logger);
@@ -50,6 +59,9 @@ internal sealed class ClusterWatch : IClusterSignsReader, IAsyncDisposable
     /// <summary>The certificates of the servers to which it has connected.</summary>
     public IReadOnlyDictionary<IPEndPoint, PeerCertificate> Certificates => _observer.Certificates;
 
+    /// <summary>Under which nodes seal echoes; null: they do not, or it was not asked for, or the service does not tell.</summary>
+    public ClusterKey? ClusterKey => _observer.ClusterKey;
+
     /// <summary>Whether a server answered that it does not lead, and none was found that does.</summary>
     public bool IsWithoutLeader => _observer.IsWithoutLeader;
 
@@ -59,7 +71,10 @@ internal sealed class ClusterWatch : IClusterSignsReader, IAsyncDisposable
     /// <param name="session">Of the command.</param>
     /// <param name="isVerbose">Whether its log gets messages, which would go into the middle of a screen.</param>
     /// <param name="rows">Of regions, and of topics, for each node.</param>
-    /// <param name="isExamination">Whether to look also where nothing protects it: what is wrong is to be found.</param>
+    /// <param name="isExamination">
+    /// Whether to look also where nothing protects it: what is wrong is to be found. The key of the cluster is asked for, so that echoes
+    /// can be sent.
+    /// </param>
     public static async Task<ClusterWatch> StartAsync(Session session, bool isVerbose, int rows, bool isExamination = false)
     {
         try
@@ -75,7 +90,8 @@ internal sealed class ClusterWatch : IClusterSignsReader, IAsyncDisposable
             }
 
             var local = choice.Address;
-            return new ClusterWatch(session.Options, local, isVerbose ? session.Logs : NullLoggerFactory.Instance, servers, rows);
+            var logs = isVerbose ? session.Logs : NullLoggerFactory.Instance;
+            return new ClusterWatch(session.Options, local, logs, servers, rows, sendsEchoes: isExamination);
         }
         catch (Exception exception) when (exception is not OperationCanceledException)
         {
@@ -113,7 +129,7 @@ internal sealed class ClusterWatch : IClusterSignsReader, IAsyncDisposable
         answer =>
         {
             _answer = answer;
-            _observer.Ask(_rows);
+            _observer.Ask(_rows, _sendsEchoes);
         },
         cancellationToken);
 

@@ -3,6 +3,7 @@ using System.Net;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
+using QuickSilver.Core.Sealing;
 using QuickSilver.Core.Security.Identities;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Diagnostics;
@@ -81,6 +82,12 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
     /// <summary>Why the keys of the observer and of the server that it asked last do not fit, if that ended it.</summary>
     public KeyFault KeyFault { get; private set; }
 
+    /// <summary>
+    /// Under which the nodes of the cluster seal echoes, if it was asked for; null: they do not, or the service is of a version that does
+    /// not tell.
+    /// </summary>
+    public ClusterKey? ClusterKey { get; private set; }
+
     private static string NoService =>
         "It is no membership service of QuickSilver, or one of a version without vital signs, or it is overloaded.";
 
@@ -89,16 +96,23 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
 
     /// <summary>Asks for vital signs once; the first call connects. Ask again only after the answer.</summary>
     /// <param name="rows">Rows of regions, and of topics, for each node: from 1 to <see cref="NodeSigns.MostRows"/>.</param>
-    public void Ask(int rows)
+    /// <param name="sendsEchoes">Whether to ask for the key of the cluster too.</param>
+    public void Ask(int rows, bool sendsEchoes = false)
     {
-        var watch = new WatchMessage { Cluster = _cluster, ProtocolVersion = ControlFrame.ProtocolVersion, Rows = rows };
+        var watch = new WatchMessage
+        {
+            Cluster = _cluster,
+            ProtocolVersion = ControlFrame.ProtocolVersion,
+            Rows = rows,
+            SendsEchoes = sendsEchoes,
+        };
         Ask(buffer => ControlFrame.Append(buffer, watch));
     }
 
     /// <summary>Asks once for what the service says of itself; it then ends the connection.</summary>
     public void AskService() => Ask(WatchMessage.OfServiceAlone);
 
-    /// <summary>Asks for topics once, as <see cref="Ask(int)"/>.</summary>
+    /// <summary>Asks for topics once, as <see cref="Ask(int, bool)"/>.</summary>
     /// <param name="name">The topic of which all contracts are told; empty: all topics, a page of them.</param>
     /// <param name="after">The last topic of the page before; 0: the first page.</param>
     public void AskTopics(string name, ulong after)
@@ -184,6 +198,7 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
     {
         _attempts++;
         _isConnected = false;
+        ClusterKey = null;
         _service = service;
         _stream = _environment.Connect(service, this);
     }
@@ -314,6 +329,9 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
                 return _answers.Begin(header);
             case ControlMessageKind.MemberSigns when ControlFrame.TryRead<MemberSignsMessage>(body, out var node, out fault):
                 return _answers.Add(node);
+            case ControlMessageKind.Inquiry when ControlFrame.TryRead<InquiryMessage>(body, out var inquiry, out fault):
+                ClusterKey = inquiry.ClusterKey;
+                return null;
             case ControlMessageKind.TopicList when ControlFrame.TryRead<TopicListMessage>(body, out var list, out fault):
                 return _answers.Begin(list);
             case ControlMessageKind.ListedTopic when ControlFrame.TryRead<ListedTopicMessage>(body, out var topic, out fault):

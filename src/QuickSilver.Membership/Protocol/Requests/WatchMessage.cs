@@ -14,12 +14,15 @@ internal sealed record WatchMessage : IControlMessage, IReadableMessage<WatchMes
     public required int ProtocolVersion { get; init; }
     // Of regions, and of topics, for each node. OfServiceAlone: no node is asked, and the service answers once. So do hosts that meet.
     public int Rows { get; init; }
+    // It sends echoes itself, so it is told the key of the cluster, by an inquiry without targets.
+    public bool SendsEchoes { get; init; }
 
     public void Write(ControlBuffer buffer)
     {
         buffer.Text(1, Cluster);
         buffer.UInt64(2, (ulong)ProtocolVersion);
         buffer.UInt64(3, (ulong)Rows);
+        buffer.Bool(4, SendsEchoes);
     }
 
     public static WatchMessage Read(ReadOnlySpan<byte> body)
@@ -28,6 +31,7 @@ internal sealed record WatchMessage : IControlMessage, IReadableMessage<WatchMes
         string cluster = "";
         int version = 0;
         int rows = 0;
+        bool sendsEchoes = false;
         while (reader.TryReadField(out var field))
         {
             switch (field.Number)
@@ -35,10 +39,11 @@ internal sealed record WatchMessage : IControlMessage, IReadableMessage<WatchMes
                 case 1: cluster = reader.ReadText(field, JoinMessage.MaxClusterBytes); break;
                 case 2: version = reader.ReadInt32(field, int.MaxValue); break;
                 case 3: rows = reader.ReadInt32(field, int.MaxValue); break;
+                case 4: sendsEchoes = reader.ReadBool(field); break;
                 default: reader.Skip(field); break;
             }
         }
 
-        return new WatchMessage { Cluster = cluster, ProtocolVersion = version, Rows = rows };
+        return new WatchMessage { Cluster = cluster, ProtocolVersion = version, Rows = rows, SendsEchoes = sendsEchoes };
     }
 }

@@ -1,4 +1,5 @@
 using System.Globalization;
+using QuickSilver.Tool.Doctor.Keys;
 
 namespace QuickSilver.Tool.Doctor.Checks;
 
@@ -37,6 +38,10 @@ internal static class CertificateCheck
     public static readonly TimeSpan Notice = TimeSpan.FromDays(14);
 
     private const string Signer = "the host of the authority";
+    // In the place of a name that no certificate can be made with.
+    private const string AnyName = "NAME";
+    // What `qsm keys` takes.
+    private const int MostNameCharacters = 64;
     private static readonly Remedy SetClock = new("timedatectl set-ntp true");
 
     /// <param name="certificates">Those that could be read.</param>
@@ -109,21 +114,31 @@ internal static class CertificateCheck
         {
             return
             [
-                new Remedy($"qsm keys authority --name '{certificate.Name}' --out {authority}-new.pem", Signer),
+                new Remedy($"qsm keys authority {NameOption(certificate)} --out {authority}-new.pem", Signer),
                 new Remedy(
-                    $"cat {authority}-new.pem >> {certificate.File}",
+                    KeyRemedies.Append($"cat {authority}-new.pem", certificate.File ?? $"{authority}.pem"),
                     certificate.Use == CertificateUse.Authority ? "every machine" : "every host of a server or of etcd"),
             ];
         }
 
         // A client compares the name of the host with what the certificate is for.
         string hosts = certificate.Where is { } at && certificate.Use == CertificateUse.Etcd
-            ? $" --host {at[..at.LastIndexOf(':')].Trim('[', ']')} --host 127.0.0.1"
+            ? $" --host {ShellWord.Of(at[..at.LastIndexOf(':')].Trim('[', ']'))} --host 127.0.0.1"
             : "";
-        string file = certificate.File is { } own ? Path.GetFileName(own) : $"{certificate.Name}.pem";
-        string what = $"--name '{certificate.Name}' --role {certificate.Role}{hosts} --out '{file}' --force";
+        string file = certificate.File is { } own ? Path.GetFileName(own) : FileOf(certificate.Name);
+        string what = $"{NameOption(certificate)} --role {certificate.Role}{hosts} --out {ShellWord.QuotedFile(file)} --force";
         return [new Remedy($"qsm keys certificate --authority {authority}.pem {what}", Signer)];
     }
+
+    // Others choose the names of their certificates, and need not be believed.
+    private static string NameOption(CertificateDates certificate) =>
+        ShellWord.Option("--name", IsName(certificate.Name) ? certificate.Name : AnyName);
+
+    // Of the folder in which the command is run, and of no other.
+    private static string FileOf(string name) =>
+        IsName(name) && name[0] != '.' && name.AsSpan().IndexOfAny('/', '\\') < 0 ? $"{name}.pem" : "certificate.pem";
+
+    private static bool IsName(string name) => name.Trim().Length is > 0 and <= MostNameCharacters && !name.Any(char.IsControl);
 
     private static string Span(TimeSpan left) => left.TotalDays >= 2
         ? string.Create(CultureInfo.InvariantCulture, $"{Math.Floor(left.TotalDays):0} days")

@@ -169,9 +169,10 @@ internal static class EtcdCheck
         string? believed = facts.AuthorityFile ?? UsualFor(facts, EtcdKeyFault.NotBelieved, UsualAuthority);
         string? shown = facts.CertificateFile ?? UsualFor(facts, EtcdKeyFault.NotAccepted, UsualCertificate)
             ?? UsualFor(facts, EtcdKeyFault.NotBelieved, UsualCertificate);
-        string authority = believed is null ? "" : $" --cacert {ShellWord.Of(believed)}";
-        string own = shown is null ? "" : $" --cert {ShellWord.Of(shown)} --key {ShellWord.Of(shown)}";
-        return new Remedy($"etcdctl --endpoints {first.Member.GetLeftPart(UriPartial.Authority)}{authority}{own} {command}");
+        string authority = believed is null ? "" : $" --cacert {ShellWord.OfFile(believed)}";
+        string own = shown is null ? "" : $" --cert {ShellWord.OfFile(shown)} --key {ShellWord.OfFile(shown)}";
+        string member = ShellWord.Of(first.Member.GetLeftPart(UriPartial.Authority));
+        return new Remedy($"etcdctl --endpoints {member}{authority}{own} {command}");
     }
 
     private static string? UsualFor(EtcdFacts facts, EtcdKeyFault fault, string file) =>

@@ -1,5 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
+using QuickSilver.Tool.Doctor.Keys;
 
 namespace QuickSilver.Tool.Doctor.Checks;
 
@@ -12,7 +13,8 @@ internal sealed record FirewallChain(string Family, string Table, string Name, b
     public static FirewallChain UsualInput { get; } = new(BothFamilies, "filter", "input", IsInput: true);
 
     /// <summary>Puts a rule before all others.</summary>
-    public Remedy Insert(string rule, string? where = null) => new($"nft 'insert rule {Family} {Table} {Name} {rule}'", where);
+    public Remedy Insert(string rule, string? where = null) =>
+        new($"nft {ShellWord.Quoted($"insert rule {Family} {Table} {Name} {rule}")}", where);
 
     /// <summary>Whether it sees packets of the family.</summary>
     public bool Sees(AddressFamily family) => Family == BothFamilies || Family == Word(family);
@@ -52,7 +54,7 @@ internal sealed record EchoTarget(string Name, IPEndPoint EndPoint, bool IsServi
 // Local: the address of this host. Chains: of its firewall, as far as they can be read.
 internal sealed record FirewallFacts(IPAddress Local, IReadOnlyList<EchoTarget> Targets, IReadOnlyList<FirewallChain> Chains)
 {
-    // There are nodes that no echo was sent to, because they answer sealed ones only.
+    // There are nodes that no echo was sent to: they answer sealed ones only, and the service did not tell the key.
     public bool LeavesOutNodes { get; init; }
 }
 
@@ -66,8 +68,9 @@ internal static class FirewallCheck
 {
     public const string Name = "udp";
 
-    private const string SealedNodes = "Nodes are sent no echoes: they answer sealed packets only, and this command's are not sealed. The "
-        + "service itself finds out whose datagrams are lost, and removes that node.";
+    private const string SealedNodes = "UDP to the nodes was not checked: they answer sealed packets only, and the service did not tell "
+        + "this command the key, as one of an earlier version does not. Update the service and run this command again. The service "
+        + "itself finds out whose datagrams are lost, and removes that node.";
 
     public static IEnumerable<Finding> Of(FirewallFacts facts)
     {

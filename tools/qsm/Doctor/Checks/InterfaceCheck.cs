@@ -1,3 +1,5 @@
+using QuickSilver.Tool.Doctor.Keys;
+
 namespace QuickSilver.Tool.Doctor.Checks;
 
 // Choice: which interface a node takes, and why; null: none, for the reason in Fault. Others: addresses that it could take.
@@ -15,7 +17,7 @@ internal static class InterfaceCheck
             return Finding.Ok(Name, facts.Choice);
         }
 
-        var remedies = facts.Others.Select(static other => new Remedy($"qsm doctor --interface {other}"));
+        var remedies = facts.Others.Select(static other => new Remedy($"qsm doctor --interface {ShellWord.Of(other)}"));
         return new Finding(Name, FindingStatus.Problem, facts.Fault ?? "", [.. remedies]);
     }
 }

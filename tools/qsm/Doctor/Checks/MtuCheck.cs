@@ -1,11 +1,12 @@
 using System.Net.Sockets;
+using QuickSilver.Tool.Doctor.Keys;
 
 namespace QuickSilver.Tool.Doctor.Checks;
 
 // InterfaceMtu: null if the system does not tell it.
 internal sealed record MtuFacts(string? Interface, int? InterfaceMtu, int PacketBytes, int HeaderBytes = MtuCheck.HeaderBytes)
 {
-    // There are nodes that no echo was sent to, because they answer sealed ones only.
+    // There are nodes that no echo was sent to: they answer sealed ones only, and the service did not tell the key.
     public bool LeavesOutNodes { get; init; }
 
     /// <summary>The largest packet that both the option and the interface allow.</summary>
@@ -23,8 +24,8 @@ internal static class MtuCheck
     /// <summary>Of IPv4 and UDP.</summary>
     public const int HeaderBytes = 28;
     private const int Ipv6HeaderBytes = 48;
-    private const string SealedNodes = "Nodes are sent no echoes: they answer sealed packets only, and this command's are not sealed. Each "
-        + "node finds out by itself what passes to the others.";
+    private const string SealedNodes = "The paths to the nodes were not checked: they answer sealed packets only, and the service did not "
+        + "tell this command the key. Each node finds out by itself what passes to the others.";
 
     /// <summary>Of IP and UDP.</summary>
     public static int HeadersOf(AddressFamily family) => family == AddressFamily.InterNetworkV6 ? Ipv6HeaderBytes : HeaderBytes;
@@ -44,7 +45,7 @@ internal static class MtuCheck
                 FindingStatus.Problem,
                 $"The MTU of {name} is {mtu}, but packets of {facts.PacketBytes} bytes need {needed}. They are fragmented or lost. "
                 + "Raise the MTU if the network carries it; otherwise decrease PacketBytes on all nodes.",
-                new Remedy($"ip link set dev {name} mtu {needed}"),
+                new Remedy($"ip link set dev {ShellWord.Of(name)} mtu {needed}"),
                 Smaller(mtu - facts.HeaderBytes));
     }
 

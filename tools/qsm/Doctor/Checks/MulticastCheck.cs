@@ -1,5 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
+using QuickSilver.Tool.Doctor.Keys;
 
 namespace QuickSilver.Tool.Doctor.Checks;
 
@@ -82,7 +83,7 @@ internal static class MulticastCheck
                 Name,
                 FindingStatus.Problem,
                 $"Multicast is switched off on {facts.Interface}.",
-                new Remedy($"ip link set dev {facts.Interface} multicast on"),
+                new Remedy($"ip link set dev {Device(facts)} multicast on"),
                 Unicast);
         }
 
@@ -104,7 +105,7 @@ internal static class MulticastCheck
                 FindingStatus.Problem,
                 $"Nothing answers at {peer.Address}, neither by multicast nor by unicast. Run 'qsm doctor --listen' there, or check its "
                 + "firewall.",
-                new Remedy($"qsm doctor --listen --interface {peer.Address}", peer.Address.ToString()));
+                new Remedy($"qsm doctor --listen --interface {ShellWord.Of($"{peer.Address}")}", peer.Address.ToString()));
         }
 
         string what = peer switch
@@ -129,7 +130,9 @@ internal static class MulticastCheck
     ];
 
     private static Remedy Route(MulticastFacts facts) =>
-        new($"ip {(IsIpv6(facts) ? "-6 " : "")}route add {Groups(facts)} dev {facts.Interface}");
+        new($"ip {(IsIpv6(facts) ? "-6 " : "")}route add {Groups(facts)} dev {Device(facts)}");
+
+    private static string Device(MulticastFacts facts) => ShellWord.Of(facts.Interface ?? "");
 
     private static string AcceptGroups(MulticastFacts facts) =>
         $"{FirewallChain.Word(facts.Group.AddressFamily)} daddr {Groups(facts)} accept";

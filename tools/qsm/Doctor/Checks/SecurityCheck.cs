@@ -39,7 +39,7 @@ internal static class SecurityCheck
             Name,
             FindingStatus.Warning,
             $"Every user of this machine can read {file}, and so join the cluster as '{facts.Identity}'.",
-            new Remedy($"chmod 600 {ShellWord.Quoted(file)}")),
+            new Remedy($"chmod 600 {ShellWord.QuotedFile(file)}")),
         { Identity: { } identity } => Finding.Ok(
             Name,
             $"The node has the {(facts.IsSecret ? "secret" : "certificate")} '{identity}'. Connections are TLS, and packets are "

@@ -73,8 +73,7 @@ internal static class ServiceCheck
                 Name,
                 FindingStatus.Problem,
                 $"No TCP connection to {service}: {reason}. A firewall drops TCP, or the host is down.",
-                new Remedy(
-                    $"nft 'insert rule inet filter input {FirewallChain.Match(facts.Local)} tcp dport {service.Port} accept'", host)),
+                FirewallChain.UsualInput.Insert($"{FirewallChain.Match(facts.Local)} tcp dport {service.Port} accept", host)),
             ServiceOutcome.NoLeader => new Finding(
                 Name,
                 FindingStatus.Problem,

@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Net;
 using System.Net.Sockets;
 using System.Security.Cryptography;
+using QuickSilver.Core.Sealing;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Tool.Doctor.Checks;
@@ -11,6 +12,7 @@ namespace QuickSilver.Tool.Doctor.Facts;
 // Sends echoes of several sizes to the service and the nodes, and waits for the replies. The service's replies have no body, so its path is
 // tried one way only. None is fragmented: what is too large for a path is lost on it. One echo asks for its reply at a second port, which
 // sends nothing: that one passes only a firewall that lets in what others send first. All are repeated, as any datagram may be lost.
+// Where packets are sealed, so are echoes and replies, under the key of the cluster. Sizes are those of datagrams, sealed or not.
 internal sealed class EchoProbe : IDisposable
 {
     private const int IpLevel = 0;
@@ -30,21 +32,25 @@ internal sealed class EchoProbe : IDisposable
     private readonly int[] _sizes;
     private readonly ulong _cluster;
     private readonly byte[] _packet;
+    private readonly EchoSeal? _seal;
+    private readonly int _leastBytes;
     private readonly Socket _sender;
     private readonly Socket _silent;
     private readonly long _base = (long)(BitConverter.ToUInt64(RandomNumberGenerator.GetBytes(sizeof(ulong))) >> 2);
 
-    private EchoProbe(IPAddress local, IReadOnlyList<EchoTarget> targets, string cluster, int packetBytes)
+    private EchoProbe(IPAddress local, IReadOnlyList<EchoTarget> targets, ulong cluster, EchoSeal? seal, int packetBytes)
     {
+        _seal = seal;
+        _leastBytes = EchoPacket.Bytes + (seal is null ? 0 : SealedPacket.TrailerBytes);
         _targets = [.. targets.Select(static target => new Target(target))];
         _sizes =
         [
             packetBytes,
             .. Mtus.Select(mtu => mtu - MtuCheck.HeadersOf(local.AddressFamily))
-                .Where(size => size < packetBytes && size > EchoPacket.Bytes),
-            EchoPacket.Bytes,
+                .Where(size => size < packetBytes && size > _leastBytes),
+            _leastBytes,
         ];
-        _cluster = TopicId.Of(cluster);
+        _cluster = cluster;
         _packet = new byte[packetBytes];
         _sender = Open(local);
         _silent = Open(local);
@@ -61,10 +67,17 @@ internal sealed class EchoProbe : IDisposable
         public int? Largest { get; set; }
     }
 
+    /// <param name="local">The address of the interface.</param>
+    /// <param name="targets">To whom echoes are sent.</param>
+    /// <param name="cluster">The name of the cluster.</param>
+    /// <param name="key">Under which echoes are sealed; null: they are not.</param>
+    /// <param name="packetBytes">Of the largest.</param>
     public static (IReadOnlyList<EchoTarget> Targets, IReadOnlyList<PathFacts> Paths) Run(
-        IPAddress local, IReadOnlyList<EchoTarget> targets, string cluster, int packetBytes)
+        IPAddress local, IReadOnlyList<EchoTarget> targets, string cluster, ClusterKey? key, int packetBytes)
     {
-        using var probe = new EchoProbe(local, targets, cluster, packetBytes);
+        ulong id = TopicId.Of(cluster);
+        using var seal = key is null ? null : new EchoSeal(id, key);
+        using var probe = new EchoProbe(local, targets, id, seal, packetBytes);
         probe.Run();
         return (
             [.. probe._targets.Select(static target => target.About)],
@@ -121,7 +134,7 @@ internal sealed class EchoProbe : IDisposable
         var target = _targets[index];
         if (!target.About.IsHeardUnsolicited)
         {
-            Send(target, (index * EchoesOfTarget) + _sizes.Length, EchoPacket.Bytes, _silent);
+            Send(target, (index * EchoesOfTarget) + _sizes.Length, _leastBytes, _silent);
         }
 
         for (int i = _sizes.Length - 1; i >= 0; i--)
@@ -135,11 +148,12 @@ internal sealed class EchoProbe : IDisposable
 
     private void Send(Target target, int number, int bytes, Socket answerTo)
     {
-        var packet = _packet.AsSpan(0, bytes);
-        EchoPacket.Write(packet, new PacketTemplate(_cluster, 0, 0, 0, 0), _base + number, (IPEndPoint)answerTo.LocalEndPoint!);
+        var packet = _packet.AsSpan(0, _seal is null ? bytes : bytes - SealedPacket.TrailerBytes);
+        var template = _seal?.Template ?? new PacketTemplate(_cluster, 0, 0, 0, 0);
+        EchoPacket.Write(packet, template, _base + number, (IPEndPoint)answerTo.LocalEndPoint!);
         try
         {
-            _sender.SendTo(packet, target.About.EndPoint);
+            _sender.SendTo(_seal is null ? packet : _seal.Seal(packet), target.About.EndPoint);
         }
         catch (SocketException refused) when (refused.SocketErrorCode == SocketError.MessageSize)
         {
@@ -170,7 +184,7 @@ internal sealed class EchoProbe : IDisposable
         }
 
         bytes = bytes[..length];
-        if (PacketHeader.Validate(bytes, _cluster) != DropReason.None)
+        if (_seal is null ? PacketHeader.Validate(bytes, _cluster) != DropReason.None : !_seal.TryOpen(bytes))
         {
             return;
         }

@@ -2,6 +2,7 @@ using System.Collections.Immutable;
 using System.Net;
 using System.Net.Sockets;
 using System.Text.RegularExpressions;
+using QuickSilver.Core.Sealing;
 using QuickSilver.Core.Security.Identities;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Client.Watching;
@@ -16,13 +17,16 @@ internal sealed record ServiceAnswer(ServiceFacts Facts, ClusterSigns? Answer)
 {
     public IReadOnlyDictionary<IPEndPoint, PeerCertificate> Certificates { get; init; } = new Dictionary<IPEndPoint, PeerCertificate>();
 
+    /// <summary>Under which the nodes seal echoes; null: they do not, or it is not told.</summary>
+    public ClusterKey? ClusterKey { get; init; }
+
     public IReadOnlyList<ClusterNode>? Nodes => Answer?.Nodes.Select(static report => new NodeRow(report))
         .Select(static row => new ClusterNode(row.Name, row.Report.Node.EndPoint, row.SilentSeconds, row.Trouble)).ToList();
 
     public long MostRegions => Answer?.Nodes.Max(static report => report.Signs?.Regions) ?? 0;
 
     /// <summary>Where echoes are sent: the service, if it tells its port, and nodes.</summary>
-    /// <param name="mostNodes">None of a cluster whose nodes answer sealed packets only: echoes are not sealed.</param>
+    /// <param name="mostNodes">None of a cluster whose nodes answer sealed packets only, and whose key is not known.</param>
     public IReadOnlyList<EchoTarget> EchoTargets(int mostNodes) => Answer is not { } answer ? [] :
     [
         .. answer.Service.EchoPort > 0
@@ -80,7 +84,7 @@ internal static partial class ServiceReader
             }
         }
 
-        return new ServiceAnswer(facts, reply.Answer) { Certificates = reply.Certificates };
+        return new ServiceAnswer(facts, reply.Answer) { Certificates = reply.Certificates, ClusterKey = reply.ClusterKey };
     }
 
     // A refusal is text only. The name comes from another host: nothing that a terminal would obey is shown.

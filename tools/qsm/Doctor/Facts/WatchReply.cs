@@ -1,4 +1,5 @@
 using System.Net;
+using QuickSilver.Core.Sealing;
 using QuickSilver.Core.Security.Identities;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Client.Watching;
@@ -21,6 +22,9 @@ internal sealed record WatchReply(ClusterSigns? Answer, ToolException? Fault, IP
 
     /// <summary>Of the servers that have shown one.</summary>
     public IReadOnlyDictionary<IPEndPoint, PeerCertificate> Certificates { get; init; } = new Dictionary<IPEndPoint, PeerCertificate>();
+
+    /// <summary>Under which the nodes seal echoes; null: they do not, or it is not told.</summary>
+    public ClusterKey? ClusterKey { get; init; }
 
     public static async Task<WatchReply> AskAsync(Func<Task<ClusterWatch>> start, CancellationToken interrupted)
     {
@@ -52,6 +56,7 @@ internal sealed record WatchReply(ClusterSigns? Answer, ToolException? Fault, IP
                 IsWithoutLeader = watch.IsWithoutLeader,
                 KeyFault = watch.KeyFault,
                 Certificates = watch.Certificates,
+                ClusterKey = watch.ClusterKey,
             };
         }
     }

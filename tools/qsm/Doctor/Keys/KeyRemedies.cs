@@ -23,16 +23,16 @@ internal static class KeyRemedies
     public static KeyAdvice Start(KeyFacts keys, IPEndPoint service, string cluster)
     {
         string host = service.Address.ToString();
-        string start = $"qsm gms --listen {service} --cluster {ShellWord.Quoted(cluster)}";
-        string authority = $"--authority {ShellWord.Of(keys.Authority)}";
+        string start = $"qsm gms --listen {ShellWord.Of($"{service}")} {ShellWord.Option("--cluster", cluster)}";
+        string authority = $"--authority {ShellWord.OfFile(keys.Authority)}";
         return keys switch
         {
             { CanServe: false } => new KeyAdvice(
                 " It needs a certificate for a service.",
                 Certificate(keys, "gms", "service", "gms.pem"),
                 new Remedy($"{start} --security gms.pem {authority}", host)),
-            { Kind: KeyKind.Certificate } => With($"--security {ShellWord.Of(keys.File)} {authority}"),
-            { Kind: KeyKind.Secret } => With($"--security {ShellWord.Of(keys.File)}"),
+            { Kind: KeyKind.Certificate } => With($"--security {ShellWord.OfFile(keys.File)} {authority}"),
+            { Kind: KeyKind.Secret } => With($"--security {ShellWord.OfFile(keys.File)}"),
             { Kind: KeyKind.Unprotected } => With("--security none"),
             { Kind: KeyKind.Variable } => new KeyAdvice(" It reads the secret from QS_SECRET, too.", new Remedy(start, host)),
             _ => IPAddress.IsLoopback(service.Address) ? new KeyAdvice("", new Remedy(start, host)) : With($"--security {UsualSecret}"),
@@ -66,7 +66,7 @@ internal static class KeyRemedies
             // This host believes the authority of the service, so that one is to sign.
             KeyFault.NotAccepted when keys.Kind == KeyKind.Certificate => new KeyAdvice(
                 $" The authority in {keys.Authority} is that of the service: let it sign a certificate for this node.",
-                new Remedy($"qsm keys show {ShellWord.Of(keys.File)}"),
+                new Remedy($"qsm keys show {ShellWord.OfFile(keys.File)}"),
                 Certificate(keys, keys.Name, keys.Role, keys.File)),
             _ => OfStrangers(keys, service, show),
         };
@@ -84,7 +84,7 @@ internal static class KeyRemedies
                 : new KeyAdvice("");
         }
 
-        string path = ShellWord.Of(file.Path);
+        string path = ShellWord.OfFile(file.Path);
         string force = file.Exists ? " --force" : "";
         return (file, keys.Kind) switch
         {
@@ -108,7 +108,7 @@ internal static class KeyRemedies
             KeyKind.Certificate => new KeyAdvice(
                 $" Compare the issuers. {WhatTheirFileIs} If other nodes run, its issuer is the right one: let it sign a certificate for "
                 + "this node, and believe it.",
-                new Remedy($"qsm keys show {ShellWord.Of(keys.File)}"),
+                new Remedy($"qsm keys show {ShellWord.OfFile(keys.File)}"),
                 show,
                 // Not the authority of this host, wherever its key is.
                 Certificate(keys with { SignsHere = false }, keys.Name, keys.Role, keys.File) with
@@ -118,7 +118,7 @@ internal static class KeyRemedies
                 Believe(service, keys.Authority)),
             KeyKind.Secret => new KeyAdvice(
                 $" Compare the fingerprints. {WhatTheirFileIs} If other nodes run, it is the right one: copy it.",
-                new Remedy($"qsm keys show {ShellWord.Of(keys.File)}"),
+                new Remedy($"qsm keys show {ShellWord.OfFile(keys.File)}"),
                 show,
                 Copy(service, TheirFile, keys.File)),
             _ => new KeyAdvice(
@@ -131,12 +131,23 @@ internal static class KeyRemedies
 
     // Beside the one that is believed: that may be of use to others.
     private static Remedy Believe(IPEndPoint? service, string own) => service is not null && IPAddress.IsLoopback(service.Address)
-        ? new Remedy($"cat {TheirAuthority} >> {ShellWord.Of(own)}")
-        : new Remedy($"ssh {service?.Address.ToString() ?? "HOST"} cat {TheirAuthority} >> {ShellWord.Of(own)}");
+        ? new Remedy(Append($"cat {TheirAuthority}", own))
+        : new Remedy(Append($"ssh {service?.Address.ToString() ?? "HOST"} cat {TheirAuthority}", own));
+
+    /// <summary>
+    /// Appends to a file what a command writes. The file is replaced as a whole, as processes may read it at any time, and keeps its owner
+    /// and its mode.
+    /// </summary>
+    public static string Append(string command, string path)
+    {
+        string file = ShellWord.OfFile(path);
+        string next = ShellWord.OfFile($"{path}.new");
+        return $"cp -p {file} {next} && {command} >> {next} && mv {next} {file}";
+    }
 
     private static Remedy Copy(IPEndPoint? service, string theirs, string own)
     {
-        string to = ShellWord.Of(own);
+        string to = ShellWord.OfFile(own);
         return service is null ? new Remedy($"scp HOST:{theirs} {to}")
             : IPAddress.IsLoopback(service.Address) ? new Remedy($"cp {theirs} {to}")
             : service.AddressFamily == AddressFamily.InterNetworkV6 ? new Remedy($"scp '[{service.Address}]:{theirs}' {to}")
@@ -146,10 +157,10 @@ internal static class KeyRemedies
     // On another host, the file has no folder that is known, and is copied from there.
     private static Remedy Certificate(KeyFacts keys, string name, string role, string file)
     {
-        string authority = keys.SignsHere ? ShellWord.Of(keys.Authority) : "authority.pem";
-        string to = ShellWord.Quoted(keys.SignsHere ? file : Path.GetFileName(file));
+        string authority = keys.SignsHere ? ShellWord.OfFile(keys.Authority) : "authority.pem";
+        string to = ShellWord.QuotedFile(keys.SignsHere ? file : Path.GetFileName(file));
         return new Remedy(
-            $"qsm keys certificate --authority {authority} --name {ShellWord.Quoted(name)} --role {role} --out {to} --force",
+            $"qsm keys certificate --authority {authority} {ShellWord.Option("--name", name)} --role {role} --out {to} --force",
             keys.SignsHere ? null : Signer);
     }
 }

@@ -11,4 +11,14 @@ internal static class ShellWord
             : Quoted(name);
 
     public static string Quoted(string name) => $"'{name.Replace("'", "'\\''", StringComparison.Ordinal)}'";
+
+    /// <summary>A file, which no command takes for an option.</summary>
+    public static string OfFile(string path) => Of(NoOption(path));
+
+    public static string QuotedFile(string path) => Quoted(NoOption(path));
+
+    /// <summary>An option and its value, which is not taken for another option.</summary>
+    public static string Option(string option, string value) => $"{option}{(value.StartsWith('-') ? "=" : " ")}{Quoted(value)}";
+
+    private static string NoOption(string path) => path.StartsWith('-') ? $"./{path}" : path;
 }
