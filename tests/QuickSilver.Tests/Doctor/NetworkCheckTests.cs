@@ -170,6 +170,18 @@ public sealed class NetworkCheckTests
     }
 
     [Fact]
+    public void A_host_without_a_firewall_is_not_blamed_and_each_command_comes_once()
+    {
+        EchoTarget[] targets = [Service, First with { EndPoint = new IPEndPoint(Service.EndPoint.Address, 4000) }];
+        var lost = Assert.Single(FirewallCheck.Of(new FirewallFacts(Local, targets, [])));
+        Assert.Contains("A firewall drops UDP, there or on the way", lost.Text);
+        Assert.Equal(Service.EndPoint.Address.ToString(), Assert.Single(lost.Remedies).Where);
+
+        var here = Answered(First) with { EndPoint = new IPEndPoint(Local, 4000) };
+        Assert.Contains("All of them are on this host", Assert.Single(FirewallCheck.Of(new FirewallFacts(Local, [here], []))).Text);
+    }
+
+    [Fact]
     public void The_rules_and_routes_of_IPv6_are_those_of_IPv6()
     {
         var local = IPAddress.Parse("fd00::5");

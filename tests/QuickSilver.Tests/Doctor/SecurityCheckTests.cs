@@ -37,7 +37,8 @@ public sealed class SecurityCheckTests
 
     [Theory]
     [InlineData(KeyKind.Secret, false, false, "qsm keys secret --out keys/file")]
-    [InlineData(KeyKind.Secret, false, true, "qsm keys secret --out keys/file --force")]
+    [InlineData(KeyKind.Secret, false, true, "scp HOST:FILE keys/file")]
+    [InlineData(KeyKind.Certificate, true, true, "scp HOST:AUTHORITY keys/file")]
     [InlineData(KeyKind.Certificate, true, false, "qsm keys authority --out keys/file")]
     [InlineData(
         KeyKind.Certificate, false, true,
@@ -54,6 +55,18 @@ public sealed class SecurityCheckTests
         Assert.Equal(FindingStatus.Problem, finding.Status);
         Assert.StartsWith("No. ", finding.Text);
         Assert.Equal(command, Assert.Single(finding.Remedies).Command);
+    }
+
+    [Fact]
+    public void A_file_that_the_user_may_not_read_is_given_to_the_user_and_not_replaced()
+    {
+        var finding = SecurityCheck.Of(Nothing with
+        {
+            Fault = "No.",
+            Keys = new KeyFacts(KeyKind.Secret),
+            Unusable = new UnusableFile("keys/my file") { Exists = true, ForbiddenTo = "app" },
+        });
+        Assert.Equal([new Remedy("chown app 'keys/my file'")], finding.Remedies);
     }
 
     [Fact]

@@ -103,7 +103,11 @@ internal static class FirewallCheck
 
         if (lost.Count == 0)
         {
-            return Finding.Ok(Name, $"UDP passes both ways between this host and {Names(facts.Targets)}.");
+            bool isHere = facts.Targets.All(target => target.EndPoint.Address.Equals(facts.Local));
+            return Finding.Ok(
+                Name,
+                $"UDP passes both ways between this host and {Names(facts.Targets)}."
+                    + (isHere ? " All of them are on this host: run this command on another one, too." : ""));
         }
 
         var forbidden = lost.Where(static target => target.IsForbidden).ToList();
@@ -136,13 +140,15 @@ internal static class FirewallCheck
                 Remote(service, facts.Local));
         }
 
+        Remedy[] here = isAll ? Local(facts, lost, isInput: true) : [];
+        string whose = here.Length > 0 ? "probably of this host" : "there or on the way, or one of this host that this command does not see";
         return new Finding(
             Name,
             FindingStatus.Problem,
             isAll
-                ? $"No UDP echo of this host is answered by {Names(lost)}, although TCP works. A firewall drops UDP, probably of this host."
+                ? $"No UDP echo of this host is answered by {Names(lost)}, although TCP works. A firewall drops UDP, {whose}."
                 : $"UDP echoes are not answered by {Names(lost)}, but by others. A firewall there or on the way drops UDP.",
-            [.. isAll ? Local(facts, lost, isInput: true) : [], .. lost.Select(target => Remote(target, facts.Local))]);
+            [.. here, .. lost.Select(target => Remote(target, facts.Local)).Distinct()]);
     }
 
     // An accept ends one chain only, so each chain gets its rule.

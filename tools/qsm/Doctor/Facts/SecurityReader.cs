@@ -97,7 +97,25 @@ internal static class SecurityReader
             IsOfAuthority = isOfAuthority,
             Exists = File.Exists(path),
             IsFolder = Directory.Exists(path),
+            ForbiddenTo = MayRead(path) ? null : Environment.UserName,
         };
+    }
+
+    private static bool MayRead(string path)
+    {
+        try
+        {
+            using var file = File.OpenRead(path);
+            return true;
+        }
+        catch (UnauthorizedAccessException)
+        {
+            return Directory.Exists(path);
+        }
+        catch (IOException)
+        {
+            return true;
+        }
     }
 
     /// <summary>The roles of a certificate, as <c>qsm keys certificate --role</c> takes them.</summary>

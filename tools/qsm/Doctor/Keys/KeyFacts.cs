@@ -43,4 +43,7 @@ internal sealed record UnusableFile(string Path)
     public bool Exists { get; init; }
 
     public bool IsFolder { get; init; }
+
+    // The user who may not read it; null: whoever runs the doctor may.
+    public string? ForbiddenTo { get; init; }
 }

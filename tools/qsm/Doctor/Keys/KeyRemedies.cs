@@ -85,16 +85,21 @@ internal static class KeyRemedies
         }
 
         string path = ShellWord.OfFile(file.Path);
-        string force = file.Exists ? " --force" : "";
         return (file, keys.Kind) switch
         {
             ({ IsFolder: true }, _) => new KeyAdvice("", new Remedy($"ls {path}")),
+            ({ ForbiddenTo: { } user }, _) => new KeyAdvice("", new Remedy($"chown {ShellWord.Of(user)} {path}")),
+            // What is there may be of use, so no command makes a secret or an authority in its place.
+            ({ Exists: true }, KeyKind.Secret) => new KeyAdvice(
+                $" Copy the secret of the cluster to it. {WhatTheirFileIs}", Copy(service: null, TheirFile, file.Path)),
+            ({ Exists: true, IsOfAuthority: true }, _) => new KeyAdvice(
+                " Copy the certificate of the authority to it.", Copy(service: null, TheirAuthority, file.Path)),
             (_, KeyKind.Secret) => new KeyAdvice(
                 " Copy the secret of the cluster to it. Only if the cluster has none yet, make one.",
-                new Remedy($"qsm keys secret --out {path}{force}")),
+                new Remedy($"qsm keys secret --out {path}")),
             ({ IsOfAuthority: true }, _) => new KeyAdvice(
                 " Copy the certificate of the authority to it. Only if there is none yet, make one.",
-                new Remedy($"qsm keys authority --out {path}{force}")),
+                new Remedy($"qsm keys authority --out {path}")),
             _ => new KeyAdvice(
                 " Make a certificate and put it in its place.",
                 Certificate(keys, Path.GetFileNameWithoutExtension(file.Path), "node", file.Path)),
