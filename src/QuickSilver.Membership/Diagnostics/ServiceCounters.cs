@@ -11,9 +11,11 @@ internal sealed class ServiceCounters
     // Sessions.
     public long SessionsAccepted { get; set; }
     public long SessionsRefused { get; set; }
-    // Of those without a session: they failed to prove who they are, found no room for a handshake, or speak TLS to a service without.
+    // Of those without a session: they failed to prove who they are, found no room for a handshake, were closed to make room for one, or
+    // speak TLS to a service without.
     public long HandshakesFailed { get; set; }
     public long HandshakesWithoutRoom { get; set; }
+    public long HandshakesDisplaced { get; set; }
     public long HandshakesAbandoned { get; set; }
     public long TlsRefused { get; set; }
     public long SessionsNeverJoined { get; set; }
