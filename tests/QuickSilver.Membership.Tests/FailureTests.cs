@@ -215,6 +215,49 @@ public sealed class FailureTests
     }
 
     [Fact]
+    public void Reports_of_members_that_share_no_region_with_the_node_change_nothing()
+    {
+        var cluster = new FakeCluster();
+        var nodes = cluster.AddNodes(5);
+        Array.ForEach(nodes[..2], static node => node.Subscribe("A"));
+        Array.ForEach(nodes[2..], static node => node.Subscribe("B"));
+        cluster.Run(2);
+        Report(30, 0, 1);
+        Assert.Equal((0, 60), (cluster.Counters.Inquests, cluster.Counters.SuspicionsIgnored));
+
+        // It is silent, and has the time of all heartbeats, unless one of its own region misses it too.
+        nodes[2].Environment.Pause();
+        Report(7, 0, 1);
+        Assert.Equal(0, cluster.Counters.NodesRemoved);
+        Report(1, 3);
+        Assert.Equal(1, cluster.Counters.NodesRemoved);
+
+        void Report(int seconds, params int[] reporters)
+        {
+            for (int second = 0; second < seconds; second++)
+            {
+                Array.ForEach(reporters, reporter => nodes[reporter].Client.ReportSuspect(nodes[2].Key, "silent"));
+                cluster.Run(1);
+            }
+        }
+    }
+
+    [Fact]
+    public void A_report_of_one_that_shared_a_view_counts_while_a_superseded_view_is_open()
+    {
+        var cluster = new FakeCluster();
+        var nodes = cluster.AddNodes(3);
+        Array.ForEach(nodes, static node => node.Subscribe("A"));
+        cluster.Run(1);
+        nodes[0].Confirms = false;
+        nodes[1].Close("A");
+        cluster.Run(1);
+        nodes[1].Client.ReportSuspect(nodes[2].Key, "silent");
+        cluster.Run(1);
+        Assert.Equal(0, cluster.Counters.SuspicionsIgnored);
+    }
+
+    [Fact]
     public void A_pause_that_cost_no_heartbeat_is_not_told()
     {
         var cluster = new FakeCluster();

@@ -37,6 +37,8 @@ internal sealed class ServiceCounters
     public long NodesLeft { get; set; }
     public long NodesRemoved { get; set; }
     public long Suspicions { get; set; }
+    // Of nodes with which the reporter shares no region.
+    public long SuspicionsIgnored { get; set; }
     public long Inquests { get; set; }
     // Notices of members that they stood still, and those for which suspicion of the member began anew.
     public long PausesTold { get; set; }

@@ -287,8 +287,21 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     {
         Hear(member);
         Counters.Suspicions++;
-        _failures.Suspect(node, member.Key, _environment.Now);
-        if (node != member.Key && Find(node) is { IsNew: false } suspect && _inquests.OnSuspect(member, suspect))
+        var tie = _map.TieOf(member.Key, node, _settlement.HasOpenViews(_numbers.Current));
+        if (tie == RegionTie.None)
+        {
+            // Anybody could have any node removed otherwise. Who means a view of long ago, or one that is not made yet here, is not needed:
+            // the node's silence counts without it, and those that share a view with it now report it too.
+            Counters.SuspicionsIgnored++;
+            return;
+        }
+
+        if (tie == RegionTie.Neighbour)
+        {
+            _failures.Suspect(node, member.Key, _environment.Now);
+        }
+
+        if (node != member.Key && Find(node) is { IsNew: false } suspect && _inquests.OnSuspect(member, suspect, tie))
         {
             Log.NodeSuspected(node, member.Key, reason);
         }
