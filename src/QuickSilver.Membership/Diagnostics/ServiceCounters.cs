@@ -25,6 +25,8 @@ internal sealed class ServiceCounters
     public long SessionsDropped { get; set; }
     public long RegistrationsPutOff { get; set; }
     public long SlowSessionsClosed { get; set; }
+    // Of those that kept most when all together kept too much.
+    public long SessionsClosedForRoom { get; set; }
     public long GreedySessionsClosed { get; set; }
     public long GarbageFrames { get; set; }
     public long UnknownMessages { get; set; }

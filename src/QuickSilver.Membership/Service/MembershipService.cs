@@ -197,6 +197,8 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         }
     }
 
+    void IControlRequests.OnMuchKept() => _sessions.MakeRoom(_sessionContext.Kept, _members);
+
     void IControlRequests.OnJoin(ControlSession session, JoinMessage join)
     {
         if (_admission.Refuse(join, session.RemoteEndPoint?.Address) is { } refusal)
@@ -434,7 +436,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         _nextJoinOrder = Math.Max(_nextJoinOrder, order + 1);
         ulong identity = _topics.Rights is null ? IdentityId.None : IdentityId.Of(session.Peer?.Name);
         var info = new NodeInfo(join.Node, join.EndPoint, order, Origin: join.Origin, Identity: identity);
-        var member = new Member(info, join, _options.Limits.MaxBacklogBytes);
+        var member = new Member(info, join, _sessionContext.Kept);
         if (join.WasMember)
         {
             _issuer.OnReturned(join);
@@ -557,6 +559,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     private void Forget(Member member, bool isOver)
     {
         member.Session = null;
+        member.Backlog.Clear();
         _members.Remove(member);
         _membersById.Remove(member.Key.Id);
         _failures.Forget(member.Key);
