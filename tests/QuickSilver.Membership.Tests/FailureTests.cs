@@ -1,4 +1,5 @@
 using QuickSilver.Core.Environment;
+using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Service.Failures;
 using QuickSilver.Membership.Tests.Infrastructure;
 using QuickSilver.Membership.Views;
@@ -240,6 +241,27 @@ public sealed class FailureTests
                 cluster.Run(1);
             }
         }
+    }
+
+    [Theory]
+    [InlineData(true, 1)]
+    [InlineData(false, 0)]
+    public void Reports_of_those_that_only_send_to_a_node_hasten_its_removal_if_it_has_no_neighbours(bool isAlone, int removed)
+    {
+        var cluster = new FakeCluster();
+        var nodes = cluster.AddNodes(4);
+        Array.ForEach(nodes[2..(isAlone ? 3 : 4)], static node => node.Open("B", TopicRole.Subscribe));
+        Array.ForEach(nodes[..2], static node => node.Open("B", TopicRole.Publish));
+        cluster.Run(2);
+        nodes[2].Environment.Pause();
+        for (int second = 0; second < 6; second++)
+        {
+            nodes[0].Client.ReportSuspect(nodes[2].Key, "no acknowledgement");
+            nodes[1].Client.ReportSuspect(nodes[2].Key, "no acknowledgement");
+            cluster.Run(1);
+        }
+
+        Assert.Equal(removed, cluster.Counters.NodesRemoved);
     }
 
     [Fact]

@@ -298,7 +298,8 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
             return;
         }
 
-        if (tie == RegionTie.Neighbour)
+        // Where a node is alone in its regions, nobody can miss it but those that send to it.
+        if (tie == RegionTie.Neighbour || _map.RegionSizeOf(node) == 1)
         {
             _failures.Suspect(node, member.Key, _environment.Now);
         }

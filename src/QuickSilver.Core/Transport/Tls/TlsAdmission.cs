@@ -67,8 +67,8 @@ internal sealed class TlsAdmission(IStreamCredentials credentials, IControlAccep
     private void Displace(TlsControlStream oldest)
     {
         var remote = oldest.RemoteEndPoint!;
-        string reason = $"{TlsGate<TlsControlStream>.MostUnderWay} handshakes were under way, and this one, the oldest of {remote.Address}, "
-            + "gave way to that of another address";
+        string reason = $"{TlsGate<TlsControlStream>.MostUnderWay} handshakes were under way, and this one, the oldest of {remote.Address},"
+            + " gave way to that of another address";
         oldest.Close();
         acceptor.OnRefused(remote, reason, StreamRefusal.Displaced);
     }
