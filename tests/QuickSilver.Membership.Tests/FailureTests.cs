@@ -1,4 +1,5 @@
 using QuickSilver.Core.Environment;
+using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Service.Failures;
 using QuickSilver.Membership.Tests.Infrastructure;
 using QuickSilver.Membership.Views;
@@ -212,6 +213,70 @@ public sealed class FailureTests
 
         Assert.Equal((3, 3), (cluster.Counters.PausesTold, cluster.Counters.PausesExcused));
         Assert.Equal(0, cluster.Counters.NodesRemoved);
+    }
+
+    [Fact]
+    public void Reports_of_members_that_share_no_region_with_the_node_change_nothing()
+    {
+        var cluster = new FakeCluster();
+        var nodes = cluster.AddNodes(5);
+        Array.ForEach(nodes[..2], static node => node.Subscribe("A"));
+        Array.ForEach(nodes[2..], static node => node.Subscribe("B"));
+        cluster.Run(2);
+        Report(30, 0, 1);
+        Assert.Equal((0, 60), (cluster.Counters.Inquests, cluster.Counters.SuspicionsIgnored));
+
+        // It is silent, and has the time of all heartbeats, unless one of its own region misses it too.
+        nodes[2].Environment.Pause();
+        Report(7, 0, 1);
+        Assert.Equal(0, cluster.Counters.NodesRemoved);
+        Report(1, 3);
+        Assert.Equal(1, cluster.Counters.NodesRemoved);
+
+        void Report(int seconds, params int[] reporters)
+        {
+            for (int second = 0; second < seconds; second++)
+            {
+                Array.ForEach(reporters, reporter => nodes[reporter].Client.ReportSuspect(nodes[2].Key, "silent"));
+                cluster.Run(1);
+            }
+        }
+    }
+
+    [Theory]
+    [InlineData(true, 1)]
+    [InlineData(false, 0)]
+    public void Reports_of_those_that_only_send_to_a_node_hasten_its_removal_if_it_has_no_neighbours(bool isAlone, int removed)
+    {
+        var cluster = new FakeCluster();
+        var nodes = cluster.AddNodes(4);
+        Array.ForEach(nodes[2..(isAlone ? 3 : 4)], static node => node.Open("B", TopicRole.Subscribe));
+        Array.ForEach(nodes[..2], static node => node.Open("B", TopicRole.Publish));
+        cluster.Run(2);
+        nodes[2].Environment.Pause();
+        for (int second = 0; second < 6; second++)
+        {
+            nodes[0].Client.ReportSuspect(nodes[2].Key, "no acknowledgement");
+            nodes[1].Client.ReportSuspect(nodes[2].Key, "no acknowledgement");
+            cluster.Run(1);
+        }
+
+        Assert.Equal(removed, cluster.Counters.NodesRemoved);
+    }
+
+    [Fact]
+    public void A_report_of_one_that_shared_a_view_counts_while_a_superseded_view_is_open()
+    {
+        var cluster = new FakeCluster();
+        var nodes = cluster.AddNodes(3);
+        Array.ForEach(nodes, static node => node.Subscribe("A"));
+        cluster.Run(1);
+        nodes[0].Confirms = false;
+        nodes[1].Close("A");
+        cluster.Run(1);
+        nodes[1].Client.ReportSuspect(nodes[2].Key, "silent");
+        cluster.Run(1);
+        Assert.Equal(0, cluster.Counters.SuspicionsIgnored);
     }
 
     [Fact]

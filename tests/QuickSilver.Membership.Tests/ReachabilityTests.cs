@@ -1,5 +1,6 @@
 using System.Net;
 using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Tests.Infrastructure;
 using QuickSilver.Membership.Views;
 
@@ -15,6 +16,8 @@ public sealed class ReachabilityTests
     {
         var nodes = _cluster.AddNodes(count);
         Array.ForEach(nodes, Wire);
+        // Who reports a node shares a region with it.
+        Array.ForEach(nodes, static node => node.Subscribe("A"));
         _cluster.Run(1);
         return nodes;
     }
@@ -34,6 +37,7 @@ public sealed class ReachabilityTests
         });
         Wire(node);
         node.Client.Start();
+        node.Subscribe("A");
         return node;
     }
 
@@ -84,6 +88,28 @@ public sealed class ReachabilityTests
 
         Assert.Equal(4, nodes[0].Nodes.Count);
         Assert.True(_cluster.Counters.Inquests > 0);
+    }
+
+    [Fact]
+    public void Who_publishes_in_a_topic_of_the_node_begins_an_inquest_and_cannot_have_a_healthy_one_removed()
+    {
+        var nodes = Start(4);
+        nodes[3].Subscribe("B");
+        nodes[0].Open("B", TopicRole.Publish);
+        nodes[1].Open("B", TopicRole.Publish);
+        Array.ForEach(nodes[..3], static node => node.Close("A"));
+        _cluster.Run(2);
+        for (int second = 0; second < 30; second++)
+        {
+            nodes[0].Client.ReportSuspect(nodes[3].Key, "no acknowledgement");
+            nodes[1].Client.ReportSuspect(nodes[3].Key, "no acknowledgement");
+            _cluster.Run(1);
+        }
+
+        Assert.Null(nodes[3].Expelled);
+        Assert.Equal(0, _cluster.Counters.SuspicionsIgnored);
+        _dead.Add(nodes[3].Environment.LocalAddress);
+        SecondsUntil(() => nodes[3].Expelled is not null, () => nodes[0].Client.ReportSuspect(nodes[3].Key, "no acknowledgement"));
     }
 
     [Fact]

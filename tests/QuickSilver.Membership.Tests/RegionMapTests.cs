@@ -27,6 +27,34 @@ public sealed class RegionMapTests
             .Check(Config.QuickThrowOnFailure.WithMaxTest(400).WithEndSize(150));
 
     [Fact]
+    public void What_a_node_has_to_do_with_another_follows_from_the_regions_of_the_other()
+    {
+        var map = new RegionMap(NewPlan(), 1);
+        NodeKey[] nodes = [.. Enumerable.Range(1, 5).Select(static id => new NodeKey((ulong)id, 1))];
+        Array.ForEach(nodes, node => map.AddNode(node));
+        Array.ForEach(nodes[..3], node => map.SetRole(node, 7, TopicRole.Subscribe));
+        map.SetRole(nodes[3], 7, TopicRole.Publish);
+        Assert.Equal(RegionTie.None, map.TieOf(nodes[0], nodes[1], withLeft: true));
+        map.Apply(1);
+        Assert.Equal(RegionTie.Neighbour, map.TieOf(nodes[0], nodes[1], withLeft: false));
+        Assert.Equal(RegionTie.Sender, map.TieOf(nodes[3], nodes[1], withLeft: true));
+        Assert.Equal(RegionTie.None, map.TieOf(nodes[1], nodes[3], withLeft: true));
+        Assert.Equal(RegionTie.None, map.TieOf(nodes[4], nodes[1], withLeft: true));
+
+        map.SetRole(nodes[0], 7, TopicRole.None);
+        map.Apply(2);
+        Assert.Equal(RegionTie.None, map.TieOf(nodes[0], nodes[1], withLeft: false));
+        Assert.Equal(RegionTie.Neighbour, map.TieOf(nodes[0], nodes[1], withLeft: true));
+        Assert.Equal(RegionTie.None, map.TieOf(nodes[1], nodes[0], withLeft: false));
+        Assert.Equal(RegionTie.Neighbour, map.TieOf(nodes[1], nodes[0], withLeft: true));
+        map.ForgetLeft();
+        Assert.Equal(RegionTie.None, map.TieOf(nodes[1], nodes[0], withLeft: true));
+        map.RemoveNode(nodes[1]);
+        Assert.Equal(RegionTie.None, map.TieOf(nodes[2], nodes[1], withLeft: true));
+        Assert.Equal(RegionTie.None, map.TieOf(nodes[0], nodes[1], withLeft: true));
+    }
+
+    [Fact]
     public void Topics_in_several_sets_keep_each_subscriber_in_one_region_of_the_topics_set_whatever_changes()
     {
         long reassignments = 0, partitions = 0, mostSets = 0;

@@ -410,7 +410,9 @@ public sealed class SeveralServersTests
 
         server.OnRefused(remote, "it says nothing", StreamRefusal.Silent);
         server.OnRefused(remote, "there is no room", StreamRefusal.NoRoom);
+        server.OnRefused(remote, "it gave way", StreamRefusal.Displaced);
         Assert.Equal((1_000, 1, 1), (_counters.HandshakesFailed, _counters.HandshakesAbandoned, _counters.HandshakesWithoutRoom));
+        Assert.Equal(1, _counters.HandshakesDisplaced);
         Assert.Contains("10.0.0.9:5: it presents no certificate", _audit.TextOf(1272));
         Assert.InRange(_audit.Entries.Count, 9, 25);
         Assert.DoesNotContain(_audit.Entries, static entry => entry.Text.Contains("says nothing", StringComparison.Ordinal));

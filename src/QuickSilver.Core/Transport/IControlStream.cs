@@ -64,6 +64,9 @@ internal enum StreamRefusal
 
     // It sent nothing.
     Silent,
+
+    // It held a place that was another's.
+    Displaced,
 }
 
 // What about the keys of the two sides kept a client from its service. None: the cause is another one, or it is not known.

@@ -11,9 +11,11 @@ internal sealed class ServiceCounters
     // Sessions.
     public long SessionsAccepted { get; set; }
     public long SessionsRefused { get; set; }
-    // Of those without a session: they failed to prove who they are, found no room for a handshake, or speak TLS to a service without.
+    // Of those without a session: they failed to prove who they are, found no room for a handshake, were closed to make room for one, or
+    // speak TLS to a service without.
     public long HandshakesFailed { get; set; }
     public long HandshakesWithoutRoom { get; set; }
+    public long HandshakesDisplaced { get; set; }
     public long HandshakesAbandoned { get; set; }
     public long TlsRefused { get; set; }
     public long SessionsNeverJoined { get; set; }
@@ -23,6 +25,8 @@ internal sealed class ServiceCounters
     public long SessionsDropped { get; set; }
     public long RegistrationsPutOff { get; set; }
     public long SlowSessionsClosed { get; set; }
+    // Of those that kept most when all together kept too much.
+    public long SessionsClosedForRoom { get; set; }
     public long GreedySessionsClosed { get; set; }
     public long GarbageFrames { get; set; }
     public long UnknownMessages { get; set; }
@@ -35,6 +39,8 @@ internal sealed class ServiceCounters
     public long NodesLeft { get; set; }
     public long NodesRemoved { get; set; }
     public long Suspicions { get; set; }
+    // Of nodes with which the reporter shares no region.
+    public long SuspicionsIgnored { get; set; }
     public long Inquests { get; set; }
     // Notices of members that they stood still, and those for which suspicion of the member began anew.
     public long PausesTold { get; set; }

@@ -64,6 +64,8 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
         public NodeKey Key { get; } = key;
         public long JoinOrder { get; } = joinOrder;
         public bool IsReporter { get; set; } = isReporter;
+        // Its word counts even if the suspect answers echoes.
+        public bool IsNeighbour { get; set; }
         public TimeSpan ReportsSince { get; set; } = since;
         public TimeSpan ReportedAt { get; set; } = since;
         public TimeSpan Since { get; set; } = since;
@@ -90,7 +92,11 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
     /// <summary>More witnesses were added: nothing is decided before they were tried as long as the others.</summary>
     public void Widen(TimeSpan now) => _widenedAt = now;
 
-    public void Report(NodeKey reporter, long joinOrder, TimeSpan now)
+    /// <param name="reporter">Who reports the suspect.</param>
+    /// <param name="joinOrder">Its place in the order of joining.</param>
+    /// <param name="now">The time.</param>
+    /// <param name="isNeighbour">Whether it is a member of a region of the suspect.</param>
+    public void Report(NodeKey reporter, long joinOrder, TimeSpan now, bool isNeighbour = true)
     {
         if (Find(reporter) is { } known)
         {
@@ -102,6 +108,11 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
         else if (_parties.Count < MaxParties && _parties.Count(party => party.IsReporter) < MaxReporters)
         {
             Add(reporter, joinOrder, isReporter: true, now);
+        }
+
+        if (Find(reporter) is { } party)
+        {
+            party.IsNeighbour = isNeighbour;
         }
     }
 
@@ -210,7 +221,7 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
             }
 
             isAnyOpen = true;
-            bool isUseless = HasMet(suspect, reporter, now) && now - reporter.ReportsSince >= round * RoundsUseless;
+            bool isUseless = reporter.IsNeighbour && HasMet(suspect, reporter, now) && now - reporter.ReportsSince >= round * RoundsUseless;
             standing += isUseless ? 1 : 0;
         }
 

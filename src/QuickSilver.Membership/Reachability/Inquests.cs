@@ -2,6 +2,7 @@ using System.Collections.Immutable;
 using System.Net;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Membership.Diagnostics;
+using QuickSilver.Membership.Regions;
 using QuickSilver.Membership.Service;
 using QuickSilver.Membership.Views;
 
@@ -27,7 +28,7 @@ internal sealed class Inquests(
     public int Open => _open.Count;
 
     /// <summary>True for the first report of this suspect by this reporter in an inquest.</summary>
-    public bool OnSuspect(Member reporter, Member suspect)
+    public bool OnSuspect(Member reporter, Member suspect, RegionTie tie)
     {
         var now = context.Environment.Now;
         if (_open.TryGetValue(reporter.Key, out var own))
@@ -38,7 +39,7 @@ internal sealed class Inquests(
         if (_open.TryGetValue(suspect.Key, out var known))
         {
             bool isNew = known.Inquest.Find(reporter.Key) is not { IsReporter: true };
-            known.Inquest.Report(reporter.Key, reporter.Info.JoinOrder, now);
+            known.Inquest.Report(reporter.Key, reporter.Info.JoinOrder, now, tie == RegionTie.Neighbour);
             return isNew;
         }
 
@@ -47,7 +48,7 @@ internal sealed class Inquests(
             return false;
         }
 
-        Begin(reporter, suspect, now);
+        Begin(reporter, suspect, now, tie);
         return true;
     }
 
@@ -89,11 +90,11 @@ internal sealed class Inquests(
         _open.Clear();
     }
 
-    private void Begin(Member reporter, Member suspect, TimeSpan now)
+    private void Begin(Member reporter, Member suspect, TimeSpan now, RegionTie tie)
     {
         var inquest = new Inquest(suspect.Key, round);
         inquest.AddSuspect(suspect.Info.JoinOrder, now);
-        inquest.Report(reporter.Key, reporter.Info.JoinOrder, now);
+        inquest.Report(reporter.Key, reporter.Info.JoinOrder, now, tie == RegionTie.Neighbour);
         AddWitnesses(inquest, Inquest.Witnesses, now);
         foreach (var other in _open.Values)
         {

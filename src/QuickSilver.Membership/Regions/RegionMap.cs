@@ -22,6 +22,8 @@ internal sealed class RegionMap
     private readonly Dictionary<ulong, MappedTopic> _topics = [];
     private readonly List<Opener> _fresh = [];
     private readonly List<Region> _outworn = [];
+    // The last region that a place has left, until all superseded views are settled; null: none.
+    private Dictionary<Place, Region>? _left;
     // Whether no configuration was made yet.
     private bool _isFirst = true;
     // The regions of which a removed node has the key of a view.
@@ -109,6 +111,14 @@ internal sealed class RegionMap
             if (node.HasReturned)
             {
                 _exposed.UnionWith(_reform.Regions.Values.Where(static region => region.IsAdopted).Select(static region => region.Id));
+            }
+        }
+
+        foreach (var place in node.Places)
+        {
+            if (place is not null)
+            {
+                _left?.Remove(place);
             }
         }
 
@@ -225,6 +235,41 @@ internal sealed class RegionMap
         return size;
     }
 
+    /// <summary>What a node has to do with another, in the views of which both were told.</summary>
+    /// <param name="key">The node.</param>
+    /// <param name="other">The other.</param>
+    /// <param name="withLeft">Whether the regions count that each has left last: a view of theirs may be open still.</param>
+    public RegionTie TieOf(NodeKey key, NodeKey other, bool withLeft)
+    {
+        var tie = RegionTie.None;
+        if (!_nodes.TryGetValue(key, out var node) || !_nodes.TryGetValue(other, out var member))
+        {
+            return tie;
+        }
+
+        foreach (var place in member.Places)
+        {
+            if (place is not null)
+            {
+                var own = node.PlaceIn(place.Set);
+                Look(place.Region, own);
+                Look(withLeft ? _left?.GetValueOrDefault(place) : null, own);
+            }
+        }
+
+        return tie;
+
+        void Look(Region? region, Place? own)
+        {
+            if (region is not null)
+            {
+                bool isIn = own is not null && (own.Region == region || (withLeft && _left?.GetValueOrDefault(own) == region));
+                var found = isIn ? RegionTie.Neighbour : node.VisibleRegions.Contains(region.Id) ? RegionTie.Sender : RegionTie.None;
+                tie = found > tie ? found : tie;
+            }
+        }
+    }
+
     /// <summary>Makes the next configuration. <see cref="NewsOf"/> then returns what each node is told.</summary>
     public void Apply(long configuration)
     {
@@ -253,6 +298,14 @@ internal sealed class RegionMap
             }
         }
 
+        foreach (var place in _sets.Moved)
+        {
+            if (place.Previous is { } left && !place.Node.IsRemoved)
+            {
+                (_left ??= [])[place] = left;
+            }
+        }
+
         _distribution.EndChange();
         _sets.EndChange();
         _fresh.Empty();
@@ -269,6 +322,9 @@ internal sealed class RegionMap
         _exposed.Clear();
         _restricted.Empty();
     }
+
+    /// <summary>Called when all superseded views are settled.</summary>
+    public void ForgetLeft() => _left = null;
 
     /// <summary>Called when all nodes were told the last configuration: removes the news.</summary>
     public void ForgetNews()
@@ -426,4 +482,16 @@ internal sealed class RegionMap
             _topics.Remove(topic.Id);
         }
     }
+}
+
+// What one node has to do with another in the regions of which the other is a member.
+internal enum RegionTie
+{
+    None = 0,
+
+    // It sees a region of the other without being a member: it may send there, and waits for acknowledgements.
+    Sender,
+
+    // It is a member of a region of the other: the two may be neighbours in a ring.
+    Neighbour,
 }

@@ -68,6 +68,8 @@ internal sealed class VisibleRegions
     /// <summary>Whether the node may have the key of the region's view.</summary>
     public bool HasReason(ulong region) => _regions.TryGetValue(region, out var visibility) && visibility.Reasons > 0;
 
+    public bool Contains(ulong region) => _regions.ContainsKey(region);
+
     /// <summary>The regions whose AwaitingViewEnd list contains this node.</summary>
     public IEnumerable<ulong> AwaitingViewEnd => _regions.Where(entry => entry.Value.AwaitsViewEnd).Select(entry => entry.Key);
 

@@ -1,9 +1,11 @@
+using QuickSilver.Membership.Service.Places;
+
 namespace QuickSilver.Membership.Service;
 
 // The configurations sent to a member, framed, until it says that it has them: what it missed while its connection was
 // broken is replayed step by step, because a view that a member never hears of is a view that it can never acknowledge.
 // Bounded: when the oldest had to go, a member that lacks it gets a snapshot.
-internal sealed class ConfigurationBacklog(long maxBytes)
+internal sealed class ConfigurationBacklog(KeptBytes kept)
 {
     /// <summary>What a snapshot builds on: anything.</summary>
     public const long Anything = -1;
@@ -12,12 +14,16 @@ internal sealed class ConfigurationBacklog(long maxBytes)
     private Queue<(long Number, long Previous, ConfigurationFrames Frames)>? _steps;
     private long _bytes;
 
+    /// <summary>Its part of what the service keeps.</summary>
+    public long Share => _steps?.Sum(static step => step.Frames.Share) ?? 0;
+
     public void Add(long number, long previous, in ConfigurationFrames frames)
     {
         _steps ??= new();
         _steps.Enqueue((number, previous, frames));
         _bytes += frames.Length;
-        while (_bytes > maxBytes)
+        frames.KeepIn(kept);
+        while (_bytes > kept.MaxBacklogBytes)
         {
             Drop();
         }
@@ -34,6 +40,12 @@ internal sealed class ConfigurationBacklog(long maxBytes)
 
     public void Clear()
     {
+        // Somebody may be replaying them.
+        foreach (var (_, _, frames) in _steps ?? [])
+        {
+            frames.DropFrom(kept);
+        }
+
         _steps = null;
         _bytes = 0;
     }
@@ -47,7 +59,9 @@ internal sealed class ConfigurationBacklog(long maxBytes)
 
     private void Drop()
     {
-        _bytes -= _steps!.Dequeue().Frames.Length;
+        var frames = _steps!.Dequeue().Frames;
+        _bytes -= frames.Length;
+        frames.DropFrom(kept);
         _steps = _steps.Count > 0 ? _steps : null;
     }
 }

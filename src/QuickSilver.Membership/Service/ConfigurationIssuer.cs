@@ -203,6 +203,11 @@ internal sealed class ConfigurationIssuer
         var joined = _members.FindAll(static member => member.IsNew);
         long previous = Numbers.Current;
         Numbers.Use(number);
+        if (!Settlement.HasOpenViews(previous))
+        {
+            Map.ForgetLeft();
+        }
+
         Map.Apply(number);
         if (Keys is not null && (Keys.Cluster is null || _removed.Count > 0))
         {

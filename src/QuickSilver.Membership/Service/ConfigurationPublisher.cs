@@ -3,6 +3,7 @@ using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Service.Places;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Service;
@@ -21,7 +22,7 @@ internal sealed class ConfigurationPublisher(RegionMap map, ServiceCounters coun
     /// <summary>Null: packets are not sealed.</summary>
     public RegionKeys? Keys { get; init; }
 
-    private sealed record NodeFrames(byte[] Bytes, int NextPart);
+    private sealed record NodeFrames(SharedFrames Frames, int NextPart);
 
     public void PublishDelta(Member member, long number, long previous, List<NodeInfo> joined, List<NodeKey> removed)
     {
@@ -89,7 +90,7 @@ internal sealed class ConfigurationPublisher(RegionMap map, ServiceCounters coun
         var (news, nextPart) = WriteNews(header, nodes.NextPart, told);
         var last = Begin(header, nextPart);
         last.End(isLast: true);
-        var frames = new ConfigurationFrames(nodes.Bytes, news, Take());
+        var frames = new ConfigurationFrames(nodes.Frames, news, Take());
         counters.ConfigurationBytes += frames.Length;
         member.Backlog.Add(header.Number, header.IsSnapshot ? ConfigurationBacklog.Anything : header.Previous, frames);
         frames.SendTo(member.Session);
@@ -99,7 +100,7 @@ internal sealed class ConfigurationPublisher(RegionMap map, ServiceCounters coun
     {
         if (joined.Count == 0 && removed.Count == 0)
         {
-            return new NodeFrames([], 0);
+            return new NodeFrames(SharedFrames.None, 0);
         }
 
         var writer = Begin(header, firstPart: 0);
@@ -109,11 +110,11 @@ internal sealed class ConfigurationPublisher(RegionMap map, ServiceCounters coun
         return new NodeFrames(Take(), writer.NextPart);
     }
 
-    private (byte[] Frames, int NextPart) WriteNews(in ConfigurationHeader header, int firstPart, in RegionNews told)
+    private (SharedFrames Frames, int NextPart) WriteNews(in ConfigurationHeader header, int firstPart, in RegionNews told)
     {
         if (told.IsEmpty)
         {
-            return ([], firstPart);
+            return (SharedFrames.None, firstPart);
         }
 
         var news = new NewsFrames.News(firstPart, header.IsSnapshot, told);
@@ -131,10 +132,10 @@ internal sealed class ConfigurationPublisher(RegionMap map, ServiceCounters coun
         return known;
     }
 
-    private byte[] Take()
+    private SharedFrames Take()
     {
         counters.ConfigurationBytesWritten += _buffer.Length;
-        return _buffer.Written.ToArray();
+        return new SharedFrames(_buffer.Written.ToArray());
     }
 
     private ConfigurationWriter Begin(in ConfigurationHeader header, int firstPart)

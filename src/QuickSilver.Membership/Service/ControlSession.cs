@@ -19,6 +19,9 @@ namespace QuickSilver.Membership.Service;
 // never joins or does not read what it is sent.
 internal sealed class ControlSession : IControlStreamHandler
 {
+    // So much may wait to be sent without being counted, as it nearly always does for a moment.
+    private const int MostUncounted = 4 << 10;
+
     private enum Stage
     {
         Connected,
@@ -47,6 +50,8 @@ internal sealed class ControlSession : IControlStreamHandler
     private readonly Alarm? _certificateEnds;
     // Null until it first asks for what costs much.
     private RateLimit? _costs;
+    // Null while little waits to be sent.
+    private UnsentFrames? _unsent;
     private Stage _stage = Stage.Connected;
 
     public ControlSession(SessionContext context, IControlStream stream, IControlRequests requests)
@@ -131,27 +136,81 @@ internal sealed class ControlSession : IControlStreamHandler
         if (_stage != Stage.Closed)
         {
             _stream.Send(buffer.Written);
-            CloseIfSlow();
+            OnGiven(buffer.Length, frames: null);
         }
     }
 
     /// <summary>Frames that never change, and may be sent to others too.</summary>
-    public void SendShared(byte[] frames)
+    public void SendShared(SharedFrames frames)
     {
         if (_stage != Stage.Closed && frames.Length > 0)
         {
-            _stream.SendShared(frames);
-            CloseIfSlow();
+            _stream.SendShared(frames.Bytes);
+            OnGiven(frames.Length, frames);
         }
     }
 
-    private void CloseIfSlow()
+    /// <summary>Its part of what the service keeps, with what its member may ask for again.</summary>
+    public long ShareOfKept => (_unsent?.Share ?? 0) + (Member?.Session == this ? Member.Backlog.Share : 0);
+
+    /// <summary>What was sent is not kept any more.</summary>
+    public void ForgetSent() => ForgetSent(_stream.PendingBytes);
+
+    /// <summary>All sessions together keep too much, and this one keeps most.</summary>
+    public void CloseForRoom()
     {
-        if (_stream.PendingBytes > _context.Limits.MaxPendingBytes)
+        _context.Counters.SessionsClosedForRoom++;
+        var member = Member?.Session == this ? Member : null;
+        long most = _context.Limits.MaxKeptBytesInAll;
+        Close($"the service keeps more than {most} bytes for all sessions, and most for this one, which does not read it");
+        // It is told everything when it comes back.
+        member?.Backlog.Clear();
+    }
+
+    private void OnGiven(int bytes, SharedFrames? frames)
+    {
+        long unsent = _stream.PendingBytes;
+        if (unsent > _context.Limits.MaxPendingBytes)
         {
             _context.Counters.SlowSessionsClosed++;
             Close(IsObserver ? "the observer does not read its messages" : "the node does not read its messages");
+            return;
         }
+
+        ForgetSent(Math.Max(0, unsent - bytes));
+        if (_unsent is null && unsent <= MostUncounted)
+        {
+            return;
+        }
+
+        _unsent ??= new UnsentFrames(_context.Kept, Math.Max(0, unsent - bytes));
+        if (frames is null)
+        {
+            _unsent.Add(bytes);
+        }
+        else
+        {
+            _unsent.Add(frames);
+        }
+
+        if (_context.Kept.IsLookDue)
+        {
+            _requests.OnMuchKept();
+        }
+    }
+
+    private void ForgetSent(long unsent)
+    {
+        if (_unsent?.Trim(unsent) == false)
+        {
+            ForgetUnsent();
+        }
+    }
+
+    private void ForgetUnsent()
+    {
+        _unsent?.Dispose();
+        _unsent = null;
     }
 
     /// <summary>Reads no more, and closes when the client had time to read the last message.</summary>
@@ -504,6 +563,7 @@ internal sealed class ControlSession : IControlStreamHandler
         {
             _stage = Stage.Closed;
             EndRegistration();
+            ForgetUnsent();
             CancelDeadline();
             _context.Environment.CancelIfMade(_certificateEnds);
             _requests.OnSessionClosed(this);
@@ -524,4 +584,6 @@ internal sealed record SessionContext(
     public ILogger Audit { get; init; } = Logger;
 
     public RegistrationRoom Registrations { get; } = new(Limits);
+
+    public KeptBytes Kept { get; } = new(Limits);
 }

@@ -15,6 +15,9 @@ internal interface IControlRequests
 
     void OnCloseTopic(Member member, CloseTopicMessage request);
 
+    /// <summary>Sessions may keep too much of what they have to send.</summary>
+    void OnMuchKept();
+
     void OnConfirm(Member member, OpenViewsMessage request);
 
     void OnHeartbeat(Member member, long known);

@@ -1,12 +1,13 @@
 using System.Collections.Immutable;
 using QuickSilver.Membership.Protocol.Requests;
+using QuickSilver.Membership.Service.Places;
 using QuickSilver.Membership.Service.Watching;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Service;
 
 // A live node as the service knows it; it outlives its session by the reconnection grace.
-internal sealed class Member(NodeInfo info, JoinMessage join, long maxBacklogBytes)
+internal sealed class Member(NodeInfo info, JoinMessage join, KeptBytes kept)
 {
     public NodeInfo Info { get; set; } = info;
 
@@ -52,5 +53,5 @@ internal sealed class Member(NodeInfo info, JoinMessage join, long maxBacklogByt
 
     public NamedContracts Contracts { get; } = new();
 
-    public ConfigurationBacklog Backlog { get; } = new(maxBacklogBytes);
+    public ConfigurationBacklog Backlog { get; } = new(kept);
 }

@@ -197,6 +197,8 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         }
     }
 
+    void IControlRequests.OnMuchKept() => _sessions.MakeRoom(_sessionContext.Kept, _members);
+
     void IControlRequests.OnJoin(ControlSession session, JoinMessage join)
     {
         if (_admission.Refuse(join, session.RemoteEndPoint?.Address) is { } refusal)
@@ -293,8 +295,22 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     {
         Hear(member);
         Counters.Suspicions++;
-        _failures.Suspect(node, member.Key, _environment.Now);
-        if (node != member.Key && Find(node) is { IsNew: false } suspect && _inquests.OnSuspect(member, suspect))
+        var tie = _map.TieOf(member.Key, node, _settlement.HasOpenViews(_numbers.Current));
+        if (tie == RegionTie.None)
+        {
+            // Anybody could have any node removed otherwise. Who means a view of long ago, or one that is not made yet here, is not needed:
+            // the node's silence counts without it, and those that share a view with it now report it too.
+            Counters.SuspicionsIgnored++;
+            return;
+        }
+
+        // Where a node is alone in its regions, nobody can miss it but those that send to it.
+        if (tie == RegionTie.Neighbour || _map.RegionSizeOf(node) == 1)
+        {
+            _failures.Suspect(node, member.Key, _environment.Now);
+        }
+
+        if (node != member.Key && Find(node) is { IsNew: false } suspect && _inquests.OnSuspect(member, suspect, tie))
         {
             Log.NodeSuspected(node, member.Key, reason);
         }
@@ -435,7 +451,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         _nextJoinOrder = Math.Max(_nextJoinOrder, order + 1);
         ulong identity = _topics.Rights is null ? IdentityId.None : IdentityId.Of(session.Peer?.Name);
         var info = new NodeInfo(join.Node, join.EndPoint, order, Origin: join.Origin, Identity: identity);
-        var member = new Member(info, join, _options.Limits.MaxBacklogBytes);
+        var member = new Member(info, join, _sessionContext.Kept);
         if (join.WasMember)
         {
             _issuer.OnReturned(join);
@@ -560,6 +576,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     private void Forget(Member member, string? over)
     {
         member.Session = null;
+        member.Backlog.Clear();
         _members.Remove(member);
         _membersById.Remove(member.Key.Id);
         _failures.Forget(member.Key);

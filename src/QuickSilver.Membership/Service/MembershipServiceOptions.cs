@@ -80,6 +80,9 @@ internal sealed record SessionLimits
     public TimeSpan JoinTimeout { get; init; } = TimeSpan.FromSeconds(5);
     // Bytes that a client leaves unread; a snapshot of as many topics as a node may have is some 6 MB.
     public long MaxPendingBytes { get; init; } = 8L << 20;
+    // Of all clients together, with the backlogs below. What many are told alike counts once, so thousands of nodes that come at once do
+    // not reach it: clients that do not read do. It leaves room for the rest where a server has 1 GiB.
+    public long MaxKeptBytesInAll { get; init; } = 256L << 20;
     // Topics of one node.
     public int MaxTopics { get; init; } = 131_072;
     // Bytes of topics registered between Join and JoinComplete: whatever was granted can be registered again. All sessions of one

@@ -1,19 +1,20 @@
 using System.Diagnostics.CodeAnalysis;
 using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Service.Places;
 
 namespace QuickSilver.Membership.Service;
 
 // What one configuration tells of regions and topics, framed once for all members that are told the same.
 internal sealed class NewsFrames
 {
-    private readonly Dictionary<News, (byte[] Frames, int NextPart)> _written = new(NewsComparer.Instance);
+    private readonly Dictionary<News, (SharedFrames Frames, int NextPart)> _written = new(NewsComparer.Instance);
 
     internal readonly record struct News(int FirstPart, bool IsSnapshot, RegionNews Of);
 
-    public bool TryFind(in News news, out (byte[] Frames, int NextPart) frames) => _written.TryGetValue(news, out frames);
+    public bool TryFind(in News news, out (SharedFrames Frames, int NextPart) frames) => _written.TryGetValue(news, out frames);
 
     /// <summary>The lists are the caller's, and copied.</summary>
-    public void Keep(in News news, byte[] frames, int nextPart) =>
+    public void Keep(in News news, SharedFrames frames, int nextPart) =>
         _written.Add(news with { Of = new([.. news.Of.Regions], [.. news.Of.Topics], [.. news.Of.OutOfSight]) }, (frames, nextPart));
 
     public void Clear()

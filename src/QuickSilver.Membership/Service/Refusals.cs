@@ -19,6 +19,7 @@ internal sealed class Refusals(ServiceCounters counters, ILogger audit)
         {
             StreamRefusal.NoRoom => ++counters.HandshakesWithoutRoom,
             StreamRefusal.Silent => ++counters.HandshakesAbandoned,
+            StreamRefusal.Displaced => ++counters.HandshakesDisplaced,
             _ => ++counters.HandshakesFailed,
         };
         // Who says nothing at all may be a probe of whether this service lives.

@@ -27,6 +27,30 @@ internal sealed class SessionTable(SessionLimits limits)
         }
     }
 
+    /// <summary>
+    /// All sessions forget what was sent. If too much is still kept, members without a session are told everything when they come back, and
+    /// sessions are closed that keep most, until there is some room.
+    /// </summary>
+    public void MakeRoom(KeptBytes kept, List<Member> members)
+    {
+        _sessions.ForEach(static session => session.ForgetSent());
+        if (kept.IsExceeded)
+        {
+            members.FindAll(static member => member.Session is null).ForEach(static member => member.Backlog.Clear());
+            foreach (var session in _sessions.OrderByDescending(static session => session.ShareOfKept).ToArray())
+            {
+                if (!kept.HasLittleRoom)
+                {
+                    break;
+                }
+
+                session.CloseForRoom();
+            }
+        }
+
+        kept.OnLooked();
+    }
+
     /// <summary>As it is now; closing one takes it away.</summary>
     public ControlSession[] ToArray() => [.. _sessions];
 }

@@ -37,6 +37,9 @@ internal sealed class Settlement
     /// <summary>The views superseded until then that are not settled, in order.</summary>
     public ImmutableArray<OpenView> Open { get; private set; } = [];
 
+    /// <summary>Whether a superseded view may still be open somewhere; <paramref name="current"/> is the last configuration.</summary>
+    public bool HasOpenViews(long current) => Settled < current || Open.Length > 0;
+
     /// <summary>Somebody was removed.</summary>
     public void OnRemoved(Member member)
     {

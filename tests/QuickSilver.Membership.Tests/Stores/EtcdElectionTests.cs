@@ -1,5 +1,7 @@
 using System.Net;
+using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
+using QuickSilver.Core.Tests.Infrastructure;
 using QuickSilver.Processes.Tests.Scenarios;
 using QuickSilver.Tests.Infrastructure;
 using QuickSilver.Tool.Etcd;
@@ -58,8 +60,30 @@ public sealed class EtcdElectionTests(EtcdMembershipStoreTests.Server server) : 
         await running;
     }
 
-    private Task Run(EtcdClient client, Watcher watcher, CancellationToken cancellationToken, int port = 7400) =>
-        new EtcdElection(new EtcdCluster(client, _cluster), new IPEndPoint(IPAddress.Loopback, port), watcher, NullLogger.Instance)
+    // It leads by a key of which it has not heard, and nobody else can.
+    [SkippableTheory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_server_that_does_not_hear_that_it_leads_ends_that_and_leads_at_the_next_attempt(bool losesRevocation)
+    {
+        Skip.If(EtcdServer.Missing is not null, EtcdServer.Missing);
+        using var relay = new LossyRelay(server.Etcd!.Address, losesRevocation);
+        using var client = new EtcdClient(new EtcdAccess([relay.Address]), NullLogger.Instance);
+        using var end = new CancellationTokenSource();
+        var watcher = new Watcher();
+        var log = new LogRecorder();
+        var running = Run(client, watcher, end.Token, log: log);
+        await Patience.Until(() => watcher.Elected == 1);
+        Assert.Equal((1, losesRevocation ? 1 : 0), (relay.AnswersLost, relay.RequestsLost));
+        Assert.False(log.Has(3006), "It takes itself for another server.");
+        await end.CancelAsync();
+        await running;
+    }
+
+    private Task Run(
+        EtcdClient client, Watcher watcher, CancellationToken cancellationToken, int port = 7400, ILogger? log = null) =>
+        new EtcdElection(
+            new EtcdCluster(client, _cluster), new IPEndPoint(IPAddress.Loopback, port), watcher, log ?? NullLogger.Instance)
             .RunAsync(cancellationToken);
 
     private sealed class Watcher : IElectionObserver

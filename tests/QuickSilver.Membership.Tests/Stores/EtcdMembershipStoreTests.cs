@@ -121,7 +121,7 @@ public sealed class EtcdMembershipStoreTests(EtcdMembershipStoreTests.Server ser
             try
             {
                 return await EtcdTerm.TryAcquireAsync(
-                    new EtcdCluster(_client, _cluster), server, post, NullLogger.Instance, CancellationToken.None);
+                    new EtcdCluster(_client, _cluster), server, static _ => { }, post, NullLogger.Instance, CancellationToken.None);
             }
             catch (EtcdUnavailableException) when (i < MostAttempts)
             {

@@ -36,14 +36,16 @@ internal sealed class EtcdElection(EtcdCluster cluster, IPEndPoint address, IEle
     private static readonly TimeSpan SaidInterval = TimeSpan.FromMinutes(1);
     // The first one may hide the one that matters: members that are slow at first may then refuse.
     private const int MostReasons = 3;
+    // More than attempts to lead are made in the life of a lease.
+    private const int MostOwnLeases = 16;
 
     private readonly string _address = address.ToString();
     private readonly HashSet<string> _said = [];
     private long _saidSince;
     private string? _known;
     private bool _hasLooked;
-    // Of the last term of this process; 0: it has led in none.
-    private long _ownLease;
+    // The last ones of this process, whether it has led by them or not: it may lead by one without having heard so.
+    private readonly Queue<long> _ownLeases = new();
 
     public async Task RunAsync(CancellationToken cancellationToken)
     {
@@ -63,7 +65,7 @@ internal sealed class EtcdElection(EtcdCluster cluster, IPEndPoint address, IEle
                     observer.OnLeader(null);
                     await Task.Delay(Retry, cancellationToken);
                 }
-                else if (leader.Address == _address && (isFirstLook || leader.Lease == _ownLease))
+                else if (leader.Address == _address && (isFirstLook || _ownLeases.Contains(leader.Lease)))
                 {
                     // An earlier life of this server, or term. Later it is another server, by mistake: each would end the other's lease.
                     await cluster.RevokeAsync(leader.Lease, cancellationToken);
@@ -87,13 +89,12 @@ internal sealed class EtcdElection(EtcdCluster cluster, IPEndPoint address, IEle
 
     private async Task CampaignAsync(CancellationToken cancellationToken)
     {
-        if (await EtcdTerm.TryAcquireAsync(cluster, _address, observer.Post, logger, cancellationToken) is not { } term)
+        if (await EtcdTerm.TryAcquireAsync(cluster, _address, RememberLease, observer.Post, logger, cancellationToken) is not { } term)
         {
             return;
         }
 
         _known = null;
-        _ownLease = term.Lease;
         logger.Leads(term.Last);
         observer.OnElected(term);
         string? reason = null;
@@ -113,6 +114,15 @@ internal sealed class EtcdElection(EtcdCluster cluster, IPEndPoint address, IEle
 
         // After the last word of the service, so that the next leader need not wait for the lease's end.
         await term.ReleaseAsync();
+    }
+
+    private void RememberLease(long lease)
+    {
+        _ownLeases.Enqueue(lease);
+        if (_ownLeases.Count > MostOwnLeases)
+        {
+            _ownLeases.Dequeue();
+        }
     }
 
     private async Task FollowAsync(EtcdLeader leader, CancellationToken cancellationToken)

@@ -43,8 +43,6 @@ internal sealed class EtcdTerm : IMembershipStore
         _ended = _end.Token;
     }
 
-    public long Lease => _lease;
-
     /// <summary>The last number that was claimed before.</summary>
     public long Last { get; }
 
@@ -54,22 +52,41 @@ internal sealed class EtcdTerm : IMembershipStore
     /// <summary>Leads if nobody does; null: another server does.</summary>
     /// <param name="cluster">The cluster of servers.</param>
     /// <param name="address">This server's, by which others find it.</param>
+    /// <param name="onGranted">Told of the lease before it leads by it: the answer to that may be lost.</param>
     /// <param name="post">Runs an action on the core thread.</param>
     /// <param name="logger">The service's.</param>
     /// <param name="cancellationToken">Ends the attempt.</param>
     /// <exception cref="EtcdUnavailableException">No member of etcd answered.</exception>
     public static async Task<EtcdTerm?> TryAcquireAsync(
-        EtcdCluster cluster, string address, Action<Action> post, ILogger logger, CancellationToken cancellationToken)
+        EtcdCluster cluster,
+        string address,
+        Action<long> onGranted,
+        Action<Action> post,
+        ILogger logger,
+        CancellationToken cancellationToken)
     {
         long begun = Stopwatch.GetTimestamp();
         var (lease, granted) = await cluster.GrantLeaseAsync(TimeToLive, cancellationToken);
-        if (await cluster.TryLeadAsync(address, lease, cancellationToken) is not { } won)
+        onGranted(lease);
+        (long Revision, long Last)? won;
+        try
+        {
+            won = await cluster.TryLeadAsync(address, lease, cancellationToken);
+        }
+        catch (Exception unanswered) when (unanswered is EtcdUnavailableException or OperationCanceledException)
+        {
+            // It may be done, or be done yet, and then nobody else leads until the lease ends.
+            await TryRevokeAsync(cluster, lease);
+            throw;
+        }
+
+        if (won is null)
         {
             await cluster.RevokeAsync(lease, cancellationToken);
             return null;
         }
 
-        var term = new EtcdTerm(cluster, lease, won, post, logger);
+        var term = new EtcdTerm(cluster, lease, won.Value, post, logger);
         term.Extend(begun, granted);
         return term;
     }
@@ -127,14 +144,7 @@ internal sealed class EtcdTerm : IMembershipStore
     public async Task ReleaseAsync()
     {
         await EndAsync();
-        try
-        {
-            await _cluster.RevokeAsync(_lease, CancellationToken.None);
-        }
-        catch (EtcdUnavailableException)
-        {
-            // It ends by itself.
-        }
+        await TryRevokeAsync(_cluster, _lease);
     }
 
     public long LoadEpoch() => ConfigurationNumbers.EpochOf(Last);
@@ -145,6 +155,18 @@ internal sealed class EtcdTerm : IMembershipStore
     }
 
     public void Claim(long configuration, Action onClaimed) => _ = ClaimAsync(configuration, onClaimed);
+
+    private static async Task TryRevokeAsync(EtcdCluster cluster, long lease)
+    {
+        try
+        {
+            await cluster.RevokeAsync(lease, CancellationToken.None);
+        }
+        catch (EtcdUnavailableException)
+        {
+            // It ends by itself.
+        }
+    }
 
     // Counted from before the request that granted or prolonged the lease.
     private void Extend(long begun, TimeSpan timeToLive) =>

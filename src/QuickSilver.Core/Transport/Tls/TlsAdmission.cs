@@ -13,14 +13,14 @@ internal sealed class TlsAdmission(IStreamCredentials credentials, IControlAccep
 
     private static readonly TimeSpan LookInterval = TimeSpan.FromSeconds(2);
 
-    private readonly TlsGate _gate = new(TimeProvider.System);
+    private readonly TlsGate<TlsControlStream> _gate = new(TimeProvider.System);
     private readonly HashSet<TlsControlStream> _admitted = [];
     private TlsCredentials _known = credentials.Latest;
     private Task<TlsCredentials>? _look;
     private bool _isLooking;
     private bool _isClosed;
 
-    /// <summary>Begins the handshake with who has connected, unless there is no room for it.</summary>
+    /// <summary>Begins the handshake with who has connected, unless there is no room for it. Another may have to give way to it.</summary>
     public void Accept(Socket socket)
     {
         Look();
@@ -30,19 +30,24 @@ internal sealed class TlsAdmission(IStreamCredentials credentials, IControlAccep
             return;
         }
 
-        if (_gate.Refuse(remote.Address) is { } reason)
+        if (_gate.Refuse(remote.Address, out var displaced) is { } reason)
         {
             socket.Dispose();
             acceptor.OnRefused(remote, reason, StreamRefusal.NoRoom);
             return;
         }
 
-        TlsControlStream.Accept(socket, remote, credentials, this, streams);
+        if (displaced is not null)
+        {
+            Displace(displaced);
+        }
+
+        _gate.Enter(remote.Address, TlsControlStream.Accept(socket, remote, credentials, this, streams));
     }
 
     public void Close() => _isClosed = true;
 
-    void ITlsAdmission.OnLeft(TlsControlStream stream, bool hasFailed) => _gate.Leave(stream.RemoteEndPoint!.Address, hasFailed);
+    void ITlsAdmission.OnLeft(TlsControlStream stream, bool hasFailed) => _gate.Leave(stream, hasFailed);
 
     IControlStreamHandler? ITlsAdmission.OnIdentified(TlsControlStream stream)
     {
@@ -58,6 +63,15 @@ internal sealed class TlsAdmission(IStreamCredentials credentials, IControlAccep
 
     void ITlsAdmission.OnRefused(TlsControlStream stream, string reason) =>
         acceptor.OnRefused(stream.RemoteEndPoint!, reason, stream.WasSilent ? StreamRefusal.Silent : StreamRefusal.Failed);
+
+    private void Displace(TlsControlStream oldest)
+    {
+        var remote = oldest.RemoteEndPoint!;
+        string reason = $"{TlsGate<TlsControlStream>.MostUnderWay} handshakes were under way, and this one, the oldest of {remote.Address},"
+            + " gave way to that of another address";
+        oldest.Close();
+        acceptor.OnRefused(remote, reason, StreamRefusal.Displaced);
+    }
 
     // Null: the peer is gone already.
     private static IPEndPoint? RemoteOf(Socket socket)

@@ -5,7 +5,16 @@ namespace QuickSilver.Core.Transport.Tls;
 // Who may begin a handshake with a listener. A handshake costs the service a millisecond of a processor for somebody who has not shown
 // anything yet: so there are so many at a time, of one address a part of them, and of an address whose handshakes fail again and again only
 // a few a second. Who is sent away comes again; its peers at other addresses do not notice.
-internal sealed class TlsGate(TimeProvider time)
+//
+// Intuition: who connects and says nothing holds a place for as long as a handshake may take, and has not failed yet. So a few addresses
+// could hold all places. Once these are taken, an address that has far more of them than the newcomer's gives one up: its oldest, as an
+// honest handshake is over in milliseconds. A newcomer whose address has none always finds a place.
+//
+// What goes wrong: of addresses that have one handshake each, the oldest of all gives way. Who connects from that many addresses, within
+// the time that a handshake takes, still keeps others out. Two addresses of which one has one more do not take places from each other:
+// each would lose what the service has done for it already, and would come again for the other's.
+internal sealed class TlsGate<THandshake>(TimeProvider time)
+    where THandshake : class
 {
     public const int MostUnderWay = 256;
     public const int MostOfAddress = 64;
@@ -15,21 +24,18 @@ internal sealed class TlsGate(TimeProvider time)
     // Addresses of which failures are remembered: those that came first.
     private const int MostAddresses = 4096;
 
-    private readonly Dictionary<IPAddress, int> _underWay = [];
+    // The oldest first.
+    private readonly List<(IPAddress Address, THandshake Handshake)> _underWay = [];
+    private readonly Dictionary<IPAddress, int> _ofAddress = [];
     private readonly Dictionary<IPAddress, (double Left, long At)> _failures = [];
-    private int _all;
-
-    public int UnderWay => _all;
 
     /// <summary>Null, or why not, as the end of a sentence.</summary>
-    public string? Refuse(IPAddress address)
+    /// <param name="address">The newcomer's.</param>
+    /// <param name="displaced">The handshake that is to be closed, and to leave, before the newcomer enters; null: none.</param>
+    public string? Refuse(IPAddress address, out THandshake? displaced)
     {
-        if (_all >= MostUnderWay)
-        {
-            return $"{MostUnderWay} handshakes are under way";
-        }
-
-        int ofAddress = _underWay.GetValueOrDefault(address);
+        displaced = null;
+        int ofAddress = _ofAddress.GetValueOrDefault(address);
         if (ofAddress >= MostOfAddress)
         {
             return $"{MostOfAddress} handshakes with {address} are under way";
@@ -40,23 +46,52 @@ internal sealed class TlsGate(TimeProvider time)
             return $"handshakes with {address} fail again and again";
         }
 
-        _all++;
-        _underWay[address] = ofAddress + 1;
-        return null;
+        if (_underWay.Count < MostUnderWay)
+        {
+            return null;
+        }
+
+        displaced = FindDisplaced(ofAddress);
+        return displaced is null ? $"{MostUnderWay} handshakes are under way" : null;
     }
 
-    public void Leave(IPAddress address, bool hasFailed)
+    public void Enter(IPAddress address, THandshake handshake)
     {
-        _all--;
-        if (--_underWay[address] == 0)
+        _underWay.Add((address, handshake));
+        _ofAddress[address] = _ofAddress.GetValueOrDefault(address) + 1;
+    }
+
+    public void Leave(THandshake handshake, bool hasFailed)
+    {
+        int at = _underWay.FindIndex(one => one.Handshake == handshake);
+        var address = _underWay[at].Address;
+        _underWay.RemoveAt(at);
+        if (--_ofAddress[address] == 0)
         {
-            _underWay.Remove(address);
+            _ofAddress.Remove(address);
         }
 
         if (hasFailed)
         {
             OnFailed(address);
         }
+    }
+
+    // The oldest of those whose addresses have the most.
+    private THandshake? FindDisplaced(int ofNewcomer)
+    {
+        THandshake? displaced = null;
+        int most = ofNewcomer == 0 ? 0 : ofNewcomer + 1;
+        foreach (var (address, handshake) in _underWay)
+        {
+            int ofAddress = _ofAddress[address];
+            if (ofAddress > most)
+            {
+                (displaced, most) = (handshake, ofAddress);
+            }
+        }
+
+        return displaced;
     }
 
     private void OnFailed(IPAddress address)

@@ -132,7 +132,7 @@ internal sealed class TlsClientSide(IPAddress local, IPEndPoint remote, IStreamC
 
     protected override string Silent =>
         $"the service at {Remote} closed the connection before the TLS handshake: it runs without security, or has too many connections "
-        + "from this address";
+        + "of which the handshake is under way";
 
     protected override string Refused => OwnFault is { } fault
         ? $"the service at {Remote} does not accept the certificate of this node: {fault}"

@@ -1,6 +1,7 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Replies;
+using QuickSilver.Membership.Service.Places;
 using QuickSilver.Membership.Signs;
 
 namespace QuickSilver.Membership.Service.Watching;
@@ -183,7 +184,7 @@ internal sealed class Observers : IDisposable
         // So many that what all tell fits into what may wait to be sent.
         int rows = Math.Clamp(_context.Limits.MaxSignsRowsInAll / Math.Max(1, _members.Count), 1, Math.Clamp(_rows, 1, NodeSigns.MostRows));
         _rows = 0;
-        byte[] frame = Frame(new SignsQuestionMessage(_question, rows));
+        var frame = new SharedFrames(Frame(new SignsQuestionMessage(_question, rows)));
         for (int i = 0; i < Math.Min(_members.Count, _context.Limits.MaxSignsNodes); i++)
         {
             var member = _members[i];

@@ -200,6 +200,38 @@ public sealed class TlsControlStreamTests
     }
 
     [Fact]
+    public void Four_addresses_that_never_begin_their_handshakes_keep_no_other_out_and_who_gives_way_is_counted_with_the_reason()
+    {
+        using var service = new TlsService(TlsHouse.Of(Ours));
+        var silent = new List<Socket>();
+        try
+        {
+            for (int i = 0; i < 260; i++)
+            {
+                var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+                silent.Add(socket);
+                socket.Bind(new System.Net.IPEndPoint(new System.Net.IPAddress([127, 0, 1, (byte)(i % 4)]), 0));
+                socket.Connect(service.At);
+            }
+
+            // Those beyond the share of their addresses: all before them are under way.
+            Patience.Until(() => service.Refused.Count(static one => one.Kind == StreamRefusal.NoRoom) == 4, "the refusals");
+            using var node = new TlsNode(TlsHouse.Of(Ours));
+            var (_, told) = node.Connect(service.At);
+            Patience.Until(() => told.Told.Contains("connected") || told.Reason is not null, "the connection of the other");
+            Assert.Null(told.Reason);
+            Assert.Equal(
+                "256 handshakes were under way, and this one, the oldest of 127.0.1.0, gave way to that of another address",
+                Assert.Single(service.Refused, static one => one.Kind == StreamRefusal.Displaced).Reason);
+            Assert.Equal(0, silent[0].Receive(new byte[1]));
+        }
+        finally
+        {
+            silent.ForEach(static socket => socket.Dispose());
+        }
+    }
+
+    [Fact]
     public void Random_bytes_end_a_handshake_and_nothing_else()
     {
         using var service = new TlsService(TlsHouse.Of(Ours));
