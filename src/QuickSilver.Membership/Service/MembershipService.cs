@@ -54,12 +54,11 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     private readonly Dictionary<ulong, Member> _membersById = [];
     private readonly SessionTable _sessions;
     private readonly Refusals _refusals;
+    private readonly JoinRefusals _joinRefusals;
     private readonly ulong _life;
     private long _nextJoinOrder = 1;
     private IControlListener? _listener;
     private bool _isRetired;
-    // The last join that was refused, and how often in a row.
-    private (string? Why, long Times) _refused;
 
     public MembershipService(
         INodeEnvironment environment,
@@ -78,6 +77,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         };
         _sessions = new SessionTable(options.Limits);
         _refusals = new Refusals(counters, Audit);
+        _joinRefusals = new JoinRefusals(_sessionContext);
         _life = environment.NextRandom() | 1;
         _issuer = new ConfigurationIssuer(_sessionContext, options, store, _members, _life);
         _map = _issuer.Map;
@@ -203,7 +203,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     {
         if (_admission.Refuse(join, session.RemoteEndPoint?.Address) is { } refusal)
         {
-            Refuse(session, refusal);
+            _joinRefusals.Refuse(session, refusal);
         }
         else if (_admission.EndOfLife(join) is { } reason)
         {
@@ -226,7 +226,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         {
             if (known.IsProved || !join.IsProved)
             {
-                Refuse(session, $"The key {known.Key} is that of another member. Start this node anew.");
+                _joinRefusals.Refuse(session, $"The key {known.Key} is that of another member. Start this node anew.");
                 return;
             }
 
@@ -412,24 +412,6 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     // After it has shown that datagrams pass; all else may have changed meanwhile.
     private void Enter(ControlSession session, JoinMessage join, List<SetTopicMessage> topics) =>
         ((IControlRequests)this).OnJoinComplete(session, join, topics);
-
-    private void Refuse(ControlSession session, string refusal)
-    {
-        Counters.JoinsRefused++;
-        _refused = refusal == _refused.Why ? (refusal, _refused.Times + 1) : (refusal, 1);
-        if (RepeatedEvent.IsLogged(_refused.Times))
-        {
-            // It asks again every second or so.
-            Log.JoinRefused(session.RemoteEndPoint, refusal);
-            if (session.Peer is { } peer)
-            {
-                Audit.SessionRefused(peer.Name, session.RemoteEndPoint, refusal, Counters.JoinsRefused);
-            }
-        }
-
-        session.Send(ReasonMessage.Refused(refusal));
-        session.CloseAfterLastWord();
-    }
 
     private bool TryAdmitObserver(ControlSession session, string cluster, int version, bool watches)
     {

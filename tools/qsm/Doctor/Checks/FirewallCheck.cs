@@ -141,7 +141,7 @@ internal static class FirewallCheck
         }
 
         Remedy[] here = isAll ? Local(facts, lost, isInput: true) : [];
-        string whose = here.Length > 0 ? "probably of this host" : "there or on the way, or one of this host that this command does not see";
+        string whose = here.Length > 0 ? "probably of this host" : "there or on the way, or one here that this command does not see";
         return new Finding(
             Name,
             FindingStatus.Problem,

@@ -32,7 +32,10 @@ internal static class ServersCheck
         if (servers.Count < 2)
         {
             string known = servers.Count == 0 ? "No server is named." : "Only one server is named.";
-            return [Finding.NotChecked(Name, $"{known} While there is only one and it is away, no node joins, and no failed node is removed.")];
+            return
+            [
+                Finding.NotChecked(Name, $"{known} While there is only one and it is away, no node joins, and no failed node is removed."),
+            ];
         }
 
         if (servers.All(static one => one.HasKeyFault))
