@@ -14,9 +14,17 @@ public sealed class EtcdMembershipStoreTests(EtcdMembershipStoreTests.Server ser
     private const int MostAttempts = 20;
 
     private readonly string _cluster = $"contract-{Guid.NewGuid():N}";
+    private readonly CancellationTokenSource _end = new();
+    private readonly List<Task> _keeping = [];
     private EtcdClient? _client;
 
-    public void Dispose() => _client?.Dispose();
+    public void Dispose()
+    {
+        _end.Cancel();
+        Task.WhenAll(_keeping).Wait();
+        _client?.Dispose();
+        _end.Dispose();
+    }
 
     // A lease that nobody keeps ends; one that is kept does not.
     [SkippableFact]
@@ -108,6 +116,8 @@ public sealed class EtcdMembershipStoreTests(EtcdMembershipStoreTests.Server ser
         Assert.Contains("from 0 to 9", await keeping.WaitAsync(TimeSpan.FromSeconds(30)), StringComparison.Ordinal);
         await term.ReleaseAsync();
     }
+
+    private protected override void Keep(IMembershipStore store) => _keeping.Add(((EtcdTerm)store).KeepAsync(_end.Token));
 
     private protected override async Task<IMembershipStore?> TryAcquireAsync(string server) =>
         await TryAcquireAsync(server, static action => action());

@@ -143,13 +143,19 @@ public sealed class AllocationTests
         }
 
         Run(2_000);
-        long before = GC.GetTotalAllocatedBytes(precise: true);
-        Run(5_000);
-        long perMessage = (GC.GetTotalAllocatedBytes(precise: true) - before) / 5_000;
+        // What the rest of the process allocates differs from round to round; what the path allocates is in all of them.
+        long least = long.MaxValue;
+        for (int round = 0; round < 10; round++)
+        {
+            long before = GC.GetTotalAllocatedBytes(precise: true);
+            Run(500);
+            least = Math.Min(least, GC.GetTotalAllocatedBytes(precise: true) - before);
+        }
+
         topic.Cancel();
         await reading.OrFail();
-        // The rest of the process allocates a little meanwhile; one object per message would be three times this.
-        Assert.InRange(perMessage, 0, 8);
+        // One object per message would be three times this.
+        Assert.InRange(least / 500, 0, 8);
         Assert.Equal(7_000, read);
     }
 
