@@ -92,10 +92,5 @@ public sealed class RemovedListenerScenarios : IDisposable
 
     private static long Ask(NodeProcess node, string command) => StreamNodes.LastNumber(StreamNodes.Ask(node, command, command));
 
-    private static long Drops(NodeProcess node)
-    {
-        const string Meter = "meter quicksilver.packets.dropped";
-        return StreamNodes.Ask(node, Meter, Meter)[Meter.Length..].Split(' ', StringSplitOptions.RemoveEmptyEntries)
-            .Sum(static word => long.Parse(word.Split('=')[1], CultureInfo.InvariantCulture));
-    }
+    private static long Drops(NodeProcess node) => StreamNodes.Drops(node).Values.Sum();
 }

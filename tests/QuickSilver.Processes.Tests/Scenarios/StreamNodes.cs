@@ -40,6 +40,14 @@ internal sealed class StreamNodes(QsmCluster cluster, long bufferBytes = 0) : ID
     /// <summary>The longest time without a message of the topic since this was last asked, in milliseconds.</summary>
     public static double LongestPause(NodeProcess node, string topic) => LastNumber(Ask(node, $"pause {topic}", $"pause {topic}"));
 
+    /// <summary>The packets that it has dropped, by reason.</summary>
+    public static Dictionary<string, long> Drops(NodeProcess node)
+    {
+        const string Meter = "meter quicksilver.packets.dropped";
+        return Ask(node, Meter, Meter)[Meter.Length..].Split(' ', StringSplitOptions.RemoveEmptyEntries)
+            .Select(word => word.Split('=')).ToDictionary(pair => pair[0], pair => long.Parse(pair[1], CultureInfo.InvariantCulture));
+    }
+
     /// <summary>The number with which a line ends.</summary>
     public static long LastNumber(string line) => long.Parse(line.Split(' ')[^1], CultureInfo.InvariantCulture);
 

@@ -108,7 +108,7 @@ internal sealed class OutsiderCampaign : IDisposable
     // What may belong to a view that is not known yet is kept for five seconds, and counted then.
     private void CountOne(Attack attack, ForgeryKind kind)
     {
-        var before = _readers.ConvertAll(Drops);
+        var before = _readers.ConvertAll(StreamNodes.Drops);
         long sent = attack.SentToGroup;
         attack.Run(TimeSpan.FromSeconds(1), _rate, kind);
         sent = attack.SentToGroup - sent;
@@ -119,7 +119,8 @@ internal sealed class OutsiderCampaign : IDisposable
             do
             {
                 Thread.Sleep(300);
-                drops = Drops(_readers[i]).ToDictionary(one => one.Key, one => one.Value - before[i].GetValueOrDefault(one.Key));
+                drops = StreamNodes.Drops(_readers[i])
+                    .ToDictionary(one => one.Key, one => one.Value - before[i].GetValueOrDefault(one.Key));
             }
             while (drops.Values.Sum() < LeastCounted * sent && Stopwatch.GetElapsedTime(start) < Kept);
             string reasons = string.Join(", ", drops.Where(one => one.Value > 0).Select(one => $"{one.Key} {one.Value}"));
@@ -185,13 +186,6 @@ internal sealed class OutsiderCampaign : IDisposable
             string got = StreamNodes.Ask(reader, $"expect wall 1 {sent}", "has wall");
             _log.Hold(got == $"has wall {sent} 0" && Taken(reader) == sent, $"a reader has the {sent} messages and no other");
         }
-    }
-
-    private static Dictionary<string, long> Drops(NodeProcess node)
-    {
-        const string Meter = "meter quicksilver.packets.dropped";
-        return StreamNodes.Ask(node, Meter, Meter)[Meter.Length..].Split(' ', StringSplitOptions.RemoveEmptyEntries)
-            .Select(word => word.Split('=')).ToDictionary(pair => pair[0], pair => long.Parse(pair[1], CultureInfo.InvariantCulture));
     }
 
     private static long Heap(NodeProcess node) => Last(StreamNodes.Ask(node, "heap", "heap"));
