@@ -1,4 +1,5 @@
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Options;
 
 namespace QuickSilver.Hosting;
@@ -19,6 +20,11 @@ internal sealed record HostedNode(string? Key)
 
     /// <summary>The key with which a topic of the node is injected.</summary>
     public string TopicKey(string topic) => Key is null ? topic : $"{Key}{Separator}{topic}";
+
+    /// <summary>The application as a part of the node's name; null: the container is not that of a host.</summary>
+    public string? ApplicationIn(IServiceProvider provider) => provider.GetService<IHostEnvironment>()?.ApplicationName is { } application
+        ? Key is null ? application : $"{application}/{Key}"
+        : null;
 
     public T Get<T>(IServiceProvider provider)
         where T : notnull => provider.GetRequiredKeyedService<T>(this);

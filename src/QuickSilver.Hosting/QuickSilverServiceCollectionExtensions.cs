@@ -125,7 +125,9 @@ public static class QuickSilverServiceCollectionExtensions
         services.TryAddEnumerable(ServiceDescriptor.Singleton<IValidateOptions<QuickSilverOptions>, OptionsCheck>());
         services.TryAddSingleton(TimeProvider.System);
         services.TryAddSingleton<NodeStarter>(static _ => QuickSilverNode.StartAsync);
-        services.AddOptions<QuickSilverOptions>(node.OptionsName).ValidateOnStart();
+        services.AddOptions<QuickSilverOptions>(node.OptionsName)
+            .Configure<IServiceProvider>((options, provider) => options.Application = node.ApplicationIn(provider))
+            .ValidateOnStart();
         services.AddSingleton<IValidateOptions<QuickSilverHostingOptions>>(provider => new HostingOptionsCheck(node, provider));
         services.AddOptions<QuickSilverHostingOptions>(node.OptionsName).ValidateOnStart();
 

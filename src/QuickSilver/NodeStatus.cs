@@ -42,6 +42,9 @@ public sealed record NodeStatus(NodeState State, bool IsLive, bool IsReady, int 
     /// </summary>
     public IReadOnlyList<StatusReason> Reasons { get; init; } = [];
 
+    /// <summary>The name of the node. See <see cref="QuickSilverOptions.Name"/>.</summary>
+    public string Name { get; init; } = "";
+
     /// <summary>"gso" if the kernel segments runs of datagrams, "single" otherwise, and before the node has opened its sockets.</summary>
     public string DatagramPath { get; init; } = "single";
 

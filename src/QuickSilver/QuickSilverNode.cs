@@ -45,6 +45,9 @@ public sealed class QuickSilverNode : IAsyncDisposable
     /// <summary>The identity of this incarnation of the node, as receivers of its messages see it.</summary>
     public NodeId Id => _core.Self;
 
+    /// <summary>What people call this node. See <see cref="QuickSilverOptions.Name"/>.</summary>
+    public string Name => _core.Name;
+
     /// <summary>The current status of the node. Cheap, and callable from any thread.</summary>
     public NodeStatus Status => _core.ReadStatus();
 
@@ -336,6 +339,12 @@ public sealed class QuickSilverNode : IAsyncDisposable
         _core.CheckNotStopped();
         return new TopicPrefix<T>(this, _core, () => _core.Membership.Follows, codec, use).OpenAsync(cancellationToken);
     }
+
+    /// <summary>
+    /// The name of a node, such as the sender of a message: of a member of the cluster, or of one of the 64 that left it last. If the node
+    /// is unknown or is of a version without names, its id as text. Does not allocate for a member. Callable from any thread.
+    /// </summary>
+    public string NameOf(NodeId node) => _core.Named(node) is { Name.Length: > 0 } named ? named.Name : node.ToString();
 
     /// <summary>The counters of the node since it started. Callable from any thread.</summary>
     public NodeCounters GetCounters() => _core.Readings.ReadAll();

@@ -81,6 +81,13 @@ public sealed record QuickSilverOptions
     public string Cluster { get; set; } = "default";
 
     /// <summary>
+    /// What people call this node, in the logs, the status and the tools of all nodes of the cluster. 1 to 128 bytes in UTF-8 of letters,
+    /// digits and the characters - . _ @ : / +. Several nodes may have the same name. Null (default): the names of the application and of
+    /// the machine, such as "orders@web-3". In a host, the application's name is that of the host's environment.
+    /// </summary>
+    public string? Name { get; set; }
+
+    /// <summary>
     /// The network interface: its address of IPv4 ("10.0.0.5") or IPv6 ("fd00::5"), its name ("eth0"), a subnet with one address of this
     /// machine ("10.0.0.0/8"), or "auto" (<see cref="NodeInterface.Auto"/>). All nodes of a cluster use addresses of one kind. Default:
     /// 127.0.0.1, the loopback interface, so a first program needs no network. Any other interface requires <see cref="Security"/>.
@@ -182,6 +189,9 @@ public sealed record QuickSilverOptions
         Service = Service with { },
         Limits = Limits with { },
     };
+
+    // The application's name in the default of Name; null: that of the process.
+    internal string? Application { get; set; }
 
     // Seats of a token ring at most; for tests and experiments.
     internal int RingSize { get; set; } = 16;

@@ -46,6 +46,7 @@ public sealed class OptionsTests
             ("QuickSilver:SegmentationOffload", "false"),
             ("QuickSilver:BusyPoll", "true"),
             ("QuickSilver:MeteredTopics", "12"),
+            ("QuickSilver:Name", "orders@web-3"),
             ("QuickSilver:StartTimeout", "00:00:20"));
         var options = new QuickSilverOptions();
         OptionsBinding.Bind(settings.GetSection("QuickSilver"), options);
@@ -81,6 +82,7 @@ public sealed class OptionsTests
             },
             MulticastTimeToLive = 4,
             MeteredTopics = 12,
+            Name = "orders@web-3",
             PacketBytes = 9000,
             Limits = new NodeLimits
             {

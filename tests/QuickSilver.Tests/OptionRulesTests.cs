@@ -21,6 +21,10 @@ public sealed class OptionRulesTests
         { "Interface", "0.0.0.0", "an address of this machine", new() { Interface = IPAddress.Any } },
         { "Interface", "239.1.2.3", "an address of this machine", new() { Interface = IPAddress.Parse("239.1.2.3") } },
         { "Interface", "null", "an address of this machine", new() { Interface = null! } },
+        { "Name", "\"\"", "1 to 128 bytes in UTF-8", new() { Name = "" } },
+        { "Name", "\"web 3\"", "letters, digits and the characters - . _ @ : / +", new() { Name = "web 3" } },
+        { "Name", "\"\u009b2J\"", "letters, digits", new() { Name = "\u009b2J" } },
+        { "Name", "\"ééééé", "1 to 128 bytes", new() { Name = new string('é', 65) } },
         { "MembershipMode", "3", "FindOrHost, Find or Host", new() { MembershipMode = (MembershipMode)3 } },
         {
             "MembershipMode", "Host", "FindOrHost or Find with MembershipService \"gms:7400\"",

@@ -37,6 +37,9 @@ internal interface INodeEnvironment
         }
     }
 
+    /// <summary>What people call the process of this node. From any thread.</summary>
+    ProcessLabel Label => ProcessLabel.None;
+
     /// <summary>The node's pool of pinned packet memory.</summary>
     SlabPool Buffers { get; }
 

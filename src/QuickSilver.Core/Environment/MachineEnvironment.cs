@@ -58,6 +58,8 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
 
     public DateTimeOffset UtcNow => DateTimeOffset.UtcNow;
 
+    public ProcessLabel Label => ProcessLabel.OfThisProcess;
+
     public SlabPool Buffers { get; }
 
     public PauseObservers Pauses => _core.Pauses;

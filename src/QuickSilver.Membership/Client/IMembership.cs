@@ -18,6 +18,9 @@ internal interface IMembership
     /// <summary>The live nodes, this one included, after the last configuration.</summary>
     NodeRoster Roster { get; }
 
+    /// <summary>What the nodes are called. From any thread.</summary>
+    INodeNames Names => NoNodeNames.Instance;
+
     /// <summary>
     /// Asks for a topic to be opened with this access (replacing the access asked for before). The callback comes once:
     /// refused, or granted, and then the topic's view follows (or came already) in a configuration. While the service is

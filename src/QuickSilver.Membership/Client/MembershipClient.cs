@@ -32,6 +32,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
     private TopicFollows? _follows;
     private readonly ConfigurationAssembler _assembler = new();
     private readonly HeldRegions _held;
+    private readonly NodeNames _names;
     private readonly ServiceSilence _silence;
     // Asked between a registration and the service's welcome; null while there is nothing.
     private List<Action>? _afterWelcome;
@@ -67,6 +68,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         _configurations = configurations;
         Roster = configurations.Views.NoNodes;
         _held = new HeldRegions(options.Self);
+        _names = new NodeNames(new NamedNode(options.Self, options.Name), Roster);
         _silence = new ServiceSilence(environment, observer);
         _logger = logger;
         var context = new DiscoveryContext(environment, options.Discovery, options.Hosted.Cluster, Counters, logger);
@@ -82,6 +84,8 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
     public bool IsReachable => _link.IsWelcome;
 
     public NodeRoster Roster { get; private set; }
+
+    public INodeNames Names => _names;
 
     /// <summary>The last configuration applied; 0 before the first.</summary>
     public long Configuration => _known;
@@ -248,6 +252,8 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
             KnownNodes = Roster.Count,
             TellsSigns = true,
             Proof = _options.Proof,
+            Name = _options.Name,
+            Process = _environment.Label,
         };
         _link.SendJoin(join, _topics?.Register(_held) ?? []);
         _afterWelcome = null;
@@ -466,6 +472,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
 
         var content = message.Content;
         Roster = Roster.After(message.IsSnapshot, content.Joined, content.Removed);
+        _names.OnRoster(Roster, message.IsSnapshot, content.Removed);
         _known = message.Number;
         bool isTakenOver = _service != _welcomedBy;
         _service = _welcomedBy;

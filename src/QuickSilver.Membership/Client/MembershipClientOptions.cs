@@ -14,6 +14,8 @@ internal sealed record MembershipClientOptions
     public required NodeKey Self { get; init; }
     // Of the key of Self (NodeProof); null: without security.
     public byte[]? Proof { get; init; }
+    // What people call this node; empty: it has no name.
+    public string Name { get; init; } = "";
     // Where the node receives packets that are for it alone.
     public required IPEndPoint EndPoint { get; init; }
     // Servers of one service, tried in turn: one that does not lead says who does. None: look for a service on the network, and host one

@@ -115,6 +115,7 @@ internal static class ViewFields
         buffer.Fixed64(5, info.Origin.Service);
         buffer.Int64(6, info.Origin.Configuration);
         buffer.Fixed64(7, info.Identity);
+        buffer.Text(8, info.Name);
         buffer.End(start);
     }
 
@@ -127,6 +128,7 @@ internal static class ViewFields
         long admittedAt = 0;
         Origin origin = default;
         ulong identity = IdentityId.None;
+        string name = "";
         while (reader.TryReadField(out var field))
         {
             switch (field.Number)
@@ -138,13 +140,14 @@ internal static class ViewFields
                 case 5: origin = origin with { Service = reader.ReadFixed64(field) }; break;
                 case 6: origin = origin with { Configuration = reader.ReadInt64(field) }; break;
                 case 7: identity = reader.ReadFixed64(field); break;
+                case 8: name = ProcessFields.ReadName(ref reader, field); break;
                 default: reader.Skip(field); break;
             }
         }
 
         return endPoint is null
             ? throw new ControlFormatException($"Node {key} has no address.")
-            : new NodeInfo(key, endPoint, joinOrder, admittedAt, origin, identity);
+            : new NodeInfo(key, endPoint, joinOrder, admittedAt, origin, identity) { Name = name };
     }
 
     public static void WriteRegion(ControlBuffer buffer, int field, RegionView view)

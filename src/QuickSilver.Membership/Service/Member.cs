@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Service.Places;
 using QuickSilver.Membership.Service.Watching;
@@ -12,6 +13,11 @@ internal sealed class Member(NodeInfo info, JoinMessage join, KeptBytes kept)
     public NodeInfo Info { get; set; } = info;
 
     public NodeKey Key => Info.Key;
+
+    public NamedNode Named => new(Info.Key, Info.Name);
+
+    /// <summary>What it has told of its process.</summary>
+    public ProcessLabel Process { get; } = join.Process;
 
     public ControlSession? Session { get; set; }
 

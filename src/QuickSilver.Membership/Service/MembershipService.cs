@@ -432,7 +432,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         long order = keepsOrder ? join.JoinOrder : _nextJoinOrder;
         _nextJoinOrder = Math.Max(_nextJoinOrder, order + 1);
         ulong identity = _topics.Rights is null ? IdentityId.None : IdentityId.Of(session.Peer?.Name);
-        var info = new NodeInfo(join.Node, join.EndPoint, order, Origin: join.Origin, Identity: identity);
+        var info = new NodeInfo(join.Node, join.EndPoint, order, Origin: join.Origin, Identity: identity) { Name = join.Name };
         var member = new Member(info, join, _sessionContext.Kept);
         if (join.WasMember)
         {

@@ -20,7 +20,11 @@ internal readonly record struct NodeKey(ulong Id, uint Incarnation) : IComparabl
 // configuration that made it a member of this service's cluster; a node that returns from elsewhere gets a new one. Origin:
 // where it came from then. Identity: who it has proved to be (IdentityId); none where there are no rules of access.
 internal sealed record NodeInfo(
-    NodeKey Key, IPEndPoint EndPoint, long JoinOrder, long AdmittedAt = 0, Origin Origin = default, ulong Identity = IdentityId.None);
+    NodeKey Key, IPEndPoint EndPoint, long JoinOrder, long AdmittedAt = 0, Origin Origin = default, ulong Identity = IdentityId.None)
+{
+    // What people call it (NodeName); empty: it is of a version without names.
+    public string Name { get; init; } = "";
+}
 
 // The last configuration that a node had from another service, and the life of that service; nothing for a new node. Nodes
 // that are admitted together and of one origin have lived through the same views, and go on with each other; of any others

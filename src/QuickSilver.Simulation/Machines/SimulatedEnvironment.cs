@@ -70,6 +70,9 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
 
     public DateTimeOffset UtcNow => _cluster.Options.Epoch + Now + Node.ClockStep;
 
+    // All lives of a node have one: what is written of it then has the same length in each.
+    public ProcessLabel Label => Node.Label;
+
     public SlabPool Buffers { get; }
 
     public PauseObservers Pauses => _cycle.Pauses;

@@ -1,4 +1,6 @@
+using System.Globalization;
 using System.Net;
+using QuickSilver.Core.Environment;
 using QuickSilver.Simulation.Disks;
 
 namespace QuickSilver.Simulation.Machines;
@@ -28,6 +30,9 @@ internal sealed class SimulatedMachine
     public int Number { get; }
 
     public IPAddress Address { get; }
+
+    /// <summary>What people call its process.</summary>
+    public ProcessLabel Label => field ??= new ProcessLabel { Application = string.Create(CultureInfo.InvariantCulture, $"node-{Number}") };
 
     public NodeModel Model { get; set; } = UsualModel;
 

@@ -58,6 +58,12 @@ internal interface INodeParts
     /// <summary>The live members of the cluster that this node knows, this one included; 0 before it has joined. From any thread.</summary>
     int Members => 0;
 
+    /// <summary>What people call this node. From any thread.</summary>
+    string Name => "";
+
+    /// <summary>What the nodes of the cluster are called. From any thread.</summary>
+    INodeNames Names => NoNodeNames.Instance;
+
     /// <summary>The interface of the node and why it is this one; null if it was not chosen among several. From any thread.</summary>
     string? Interface => null;
 

@@ -45,6 +45,10 @@ internal abstract class ProtocolParts(
 
     public virtual bool HandlersCanBlock => true;
 
+    public string Name => field ??= options.Node.Name ?? NodeName.Of(Environment.Label, options.Node.Application);
+
+    public INodeNames Names => _membership?.Names ?? NoNodeNames.Instance;
+
     public IMembership Membership => _membership ?? throw NotBegun();
 
     public IMulticast Multicast => _multicast ?? throw NotBegun();
@@ -60,6 +64,7 @@ internal abstract class ProtocolParts(
             {
                 Self = self,
                 Proof = proof,
+                Name = Name,
                 EndPoint = address.EndPoint,
                 Services = services,
                 Resolution = Resolution,

@@ -8,7 +8,7 @@ namespace QuickSilver.InMemory;
 
 // What the membership service of a cluster knows, shared by its nodes: who is there, who has which topic open, and with which contract.
 // Called from the core threads of all nodes. Views are posted under the lock, so that every node gets them in one order.
-internal sealed class InMemoryCluster
+internal sealed class InMemoryCluster : INodeNames
 {
     private readonly Lock _lock = new();
     private readonly Dictionary<ulong, Registration> _topics = [];
@@ -16,6 +16,7 @@ internal sealed class InMemoryCluster
     // What nodes want to know of topics that are published.
     private readonly Dictionary<(InMemoryParts Node, ulong Id), FollowTopicsMessage> _followed = [];
     private ImmutableArray<InMemoryParts> _nodes = [];
+    private readonly DepartedNames _departed = new();
     private ulong _lastNode;
     private long _configuration;
 
@@ -32,6 +33,19 @@ internal sealed class InMemoryCluster
         }
 
         return false;
+    }
+
+    public string? Find(NodeKey node)
+    {
+        foreach (var one in _nodes)
+        {
+            if (one.Self == node)
+            {
+                return one.Name;
+            }
+        }
+
+        return _departed.Find(node);
     }
 
     public NodeKey NewNode() => new(Interlocked.Increment(ref _lastNode), 1);
@@ -54,6 +68,7 @@ internal sealed class InMemoryCluster
                 return;
             }
 
+            _departed.Add([new NamedNode(node.Self, node.Name)]);
             _nodes = _nodes.Remove(node);
             foreach (var one in _followed.Keys.Where(one => one.Node == node).ToArray())
             {

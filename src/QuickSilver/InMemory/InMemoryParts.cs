@@ -30,6 +30,7 @@ internal sealed class InMemoryParts : INodeParts, IMembership, IMulticast
     {
         _cluster = cluster;
         Self = cluster.NewNode();
+        Name = options.Name ?? NodeName.Of(ProcessLabel.OfThisProcess, options.Application);
         var machine = new MachineEnvironmentOptions
         {
             Name = $"QuickSilver {options.Cluster}",
@@ -55,6 +56,10 @@ internal sealed class InMemoryParts : INodeParts, IMembership, IMulticast
     public NodeRoster Roster { get; } = new SharedViews().NoNodes;
 
     public TopicFollows Follows => field ??= new TopicFollows(message => _cluster.Follow(this, message));
+
+    public string Name { get; }
+
+    public INodeNames Names => _cluster;
 
     public string? LastRefusal => null;
 

@@ -119,6 +119,9 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     /// <summary>The id of this node. From any thread, after the node has joined.</summary>
     public NodeId Self { get; private set; }
 
+    /// <summary>What people call this node. From any thread.</summary>
+    public string Name => _parts.Name;
+
     /// <summary>From any thread: completes when the node has joined, and fails if it cannot join.</summary>
     public Task Joined => _joined.Task;
 
@@ -138,6 +141,9 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
 
     /// <summary>From any thread: cancelled when the core thread has ended.</summary>
     public CancellationToken Ended => _ended.Token;
+
+    /// <summary>From any thread: a node as a person reads it.</summary>
+    public NamedNode Named(NodeId node) => _parts.Names.Named(new NodeKey(node.Id, node.Incarnation));
 
     /// <summary>From any thread: runs the action on the core thread, after the actions that were passed to it before.</summary>
     public void Run(Action action) => Environment.Post(new ActionRequest(action));

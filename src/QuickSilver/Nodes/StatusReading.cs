@@ -89,6 +89,7 @@ internal sealed class StatusReading
         string? first = reasons.Count == 0 ? null : string.Join(" ", reasons.Take(unready is null ? 1 : 2));
         return new NodeStatus(state, isLive, unready is null, openTopics, first)
         {
+            Name = _parts.Name,
             DatagramPath = _parts.ReadCounters().IsSegmented ? "gso" : "single",
             Interface = _parts.Interface,
             Members = _parts.Members,

@@ -3,6 +3,7 @@ using System.Net;
 using System.Net.Sockets;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
 
 namespace QuickSilver;
@@ -97,6 +98,11 @@ internal static class OptionRules
                 nameof(options.Cluster),
                 Quote(options.Cluster),
                 $"1 to {MaxClusterCharacters} characters without control characters");
+        }
+
+        if (options.Name is { } name && !NodeName.IsValid(name))
+        {
+            Add(failures, nameof(options.Name), Quote(name), NodeName.Allowed);
         }
 
         if (options.Interface is null || (options.Interface.Address is { } address && !IsUnicast(address)))

@@ -77,13 +77,15 @@ internal sealed class FakeNode : IMembershipObserver
         MembershipServiceOptions? hosted = null,
         uint incarnation = 1,
         ILogger? logger = null,
-        byte[]? proof = null)
+        byte[]? proof = null,
+        string name = "")
     {
         var environment = world.AddNode(id * 7919 + incarnation);
         var node = new FakeNode(environment, new MembershipClientOptions
         {
             Self = new NodeKey(id, incarnation),
             Proof = proof,
+            Name = name,
             EndPoint = new IPEndPoint(environment.LocalAddress, 5000),
             Services = service is null ? [] : [service],
             Hosted = hosted ?? new MembershipServiceOptions(),

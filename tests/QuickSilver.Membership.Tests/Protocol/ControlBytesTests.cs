@@ -36,6 +36,20 @@ public sealed class ControlBytesTests
             + "33221140044802520B09090000000000000010035209090A00000000000000");
 
     [Fact]
+    public void Join_with_the_name_of_the_node_and_its_process() => Holds(
+        new JoinMessage
+        {
+            Cluster = "cl",
+            ProtocolVersion = 3,
+            Node = Node,
+            EndPoint = EndPoint,
+            Name = "a@b",
+            Process = Process,
+        },
+        "350000000A330A02636C10031A0B090807060504030201100722090A040A0000091088276A03614062720E0A01621201"
+            + "7018AC022203312E32");
+
+    [Fact]
     public void JoinComplete() => Holds(
         SignalMessage.JoinComplete,
         "020000001200");
@@ -317,6 +331,26 @@ public sealed class ControlBytesTests
             new MemberSignsMessage { Node = Node, EndPoint = EndPoint, Signs = told.Written.ToArray() },
             "39000000EA01360A0B090807060504030201100712090A040A000009108827321C0801C2020178CA020B0909000000000000001002D202050A01741004");
     }
+
+    [Fact]
+    public void MemberSigns_with_the_name_of_the_node_and_its_process() => Holds(
+        new MemberSignsMessage { Node = Node, EndPoint = EndPoint, Outcome = SignsOutcome.Unable, Name = "a@b", Process = Process },
+        "32000000EA012F0A0B090807060504030201100712090A040A00000910882718023A03614062420E0A016212017018AC022203312E32");
+
+    [Fact]
+    public void Configuration_with_the_name_of_a_node()
+    {
+        var buffer = new ControlBuffer();
+        var writer = new ConfigurationWriter(buffer);
+        writer.Begin(new ConfigurationHeader(5, 4, IsSnapshot: false, LastRequest: 9));
+        writer.Add(new NodeInfo(Node, EndPoint, JoinOrder: 3, AdmittedAt: 2) { Name = "a@b" });
+        writer.End(isLast: true);
+        Assert.Equal(
+            "2E0000009A012B080510043A210A0B090807060504030201100712090A040A00000910882718032002420361406228013009",
+            Convert.ToHexString(buffer.Written));
+    }
+
+    private static ProcessLabel Process => new() { Machine = "b", Process = "p", ProcessId = 300, Version = "1.2" };
 
     private static NodeSigns Told => new()
     {

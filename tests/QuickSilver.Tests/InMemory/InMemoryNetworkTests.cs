@@ -32,6 +32,20 @@ public sealed class InMemoryNetworkTests
     }
 
     [Fact]
+    public async Task Nodes_have_names_which_others_know_while_they_are_there_and_for_a_time_after()
+    {
+        await using var first = await _network.StartNodeAsync(new QuickSilverOptions { Name = "orders" }).OrFail();
+        var second = await _network.StartNodeAsync().OrFail();
+        Assert.Equal(("orders", "orders"), (first.Name, second.NameOf(first.Id)));
+        Assert.EndsWith($"@{Environment.MachineName}", second.Name);
+        Assert.Equal((second.Name, second.Name), (first.NameOf(second.Id), second.Status.Name));
+        await second.DisposeAsync();
+        await Patience.Until(() => first.Status.Members == 1);
+        Assert.Equal(second.Name, first.NameOf(second.Id));
+        Assert.Equal("000000000000abcd.7", first.NameOf(new NodeId(0xABCD, 7)));
+    }
+
+    [Fact]
     public async Task A_reader_that_takes_nothing_keeps_publishers_waiting_and_loses_nothing()
     {
         const int Messages = 50_000;

@@ -1,4 +1,5 @@
 using System.Net;
+using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Signs;
 using QuickSilver.Membership.Views;
@@ -28,6 +29,9 @@ internal sealed record MemberSignsMessage : IControlMessage, IReadableMessage<Me
     public long SilentMillis { get; init; }
     // Of a silent node, how long ago it said anything.
     public long HeardMillis { get; init; }
+    // What people call it, and its process, as it told when it joined.
+    public string Name { get; init; } = "";
+    public ProcessLabel Process { get; init; } = ProcessLabel.None;
     // Not read yet; empty unless the node has told.
     public byte[] Signs { get; init; } = [];
 
@@ -39,6 +43,8 @@ internal sealed record MemberSignsMessage : IControlMessage, IReadableMessage<Me
         buffer.Int64(4, SilentMillis);
         buffer.Int64(5, HeardMillis);
         buffer.Bytes(6, Signs);
+        buffer.Text(7, Name);
+        ProcessFields.Write(buffer, 8, Process);
     }
 
     public static MemberSignsMessage Read(ReadOnlySpan<byte> body)
@@ -49,6 +55,8 @@ internal sealed record MemberSignsMessage : IControlMessage, IReadableMessage<Me
         int outcome = 0;
         long silent = 0, heard = 0;
         byte[] signs = [];
+        string name = "";
+        var process = ProcessLabel.None;
         while (reader.TryReadField(out var field))
         {
             switch (field.Number)
@@ -59,6 +67,8 @@ internal sealed record MemberSignsMessage : IControlMessage, IReadableMessage<Me
                 case 4: silent = NodeSigns.ReadNumber(ref reader, field); break;
                 case 5: heard = NodeSigns.ReadNumber(ref reader, field); break;
                 case 6: signs = SignsMessage.ReadSigns(ref reader, field).ToArray(); break;
+                case 7: name = ProcessFields.ReadName(ref reader, field); break;
+                case 8: process = ProcessFields.Read(ref reader, field); break;
                 default: reader.Skip(field); break;
             }
         }
@@ -71,6 +81,8 @@ internal sealed record MemberSignsMessage : IControlMessage, IReadableMessage<Me
             SilentMillis = silent,
             HeardMillis = heard,
             Signs = signs,
+            Name = name,
+            Process = process,
         };
     }
 }

@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using System.Net;
+using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Views;
 using QuickSilver.Serialization.Protobuf;
 
@@ -32,6 +33,10 @@ internal sealed record JoinMessage : IControlMessage, IReadableMessage<JoinMessa
     public bool TellsSigns { get; init; }
     // That the key is this node's own (NodeProof); null: it has no proof.
     public byte[]? Proof { get; init; }
+    // What people call the node (NodeName); empty: it is of a version without names.
+    public string Name { get; init; } = "";
+    // For those who watch the cluster.
+    public ProcessLabel Process { get; init; } = ProcessLabel.None;
 
     public bool WasMember => Known > 0;
 
@@ -56,6 +61,9 @@ internal sealed record JoinMessage : IControlMessage, IReadableMessage<JoinMessa
         {
             buffer.Bytes(12, proof);
         }
+
+        buffer.Text(13, Name);
+        ProcessFields.Write(buffer, 14, Process);
     }
 
     public static JoinMessage Read(ReadOnlySpan<byte> body)
@@ -70,6 +78,8 @@ internal sealed record JoinMessage : IControlMessage, IReadableMessage<JoinMessa
         int knownNodes = 0;
         bool tellsSigns = false;
         byte[]? proof = null;
+        string name = "";
+        var process = ProcessLabel.None;
         ImmutableArray<OpenView>.Builder? open = null;
         while (reader.TryReadField(out var field))
         {
@@ -87,6 +97,8 @@ internal sealed record JoinMessage : IControlMessage, IReadableMessage<JoinMessa
                 case 10: ViewFields.ReadOpen(ref reader, field, ref open, OpenView.MostPerNode); break;
                 case 11: tellsSigns = reader.ReadBool(field); break;
                 case 12: proof = ReadProof(ref reader, field); break;
+                case 13: name = ProcessFields.ReadName(ref reader, field); break;
+                case 14: process = ProcessFields.Read(ref reader, field); break;
                 default: reader.Skip(field); break;
             }
         }
@@ -116,6 +128,8 @@ internal sealed record JoinMessage : IControlMessage, IReadableMessage<JoinMessa
             KnownNodes = knownNodes,
             TellsSigns = tellsSigns,
             Proof = proof,
+            Name = name,
+            Process = process,
         };
     }
 

@@ -267,6 +267,8 @@ internal sealed class Observers : IDisposable
             SilentMillis = record.SilentSince is { } since ? (long)(now - since).TotalMilliseconds : 0,
             HeardMillis = (long)(now - member.LastHeard).TotalMilliseconds,
             Signs = record.Told ?? [],
+            Name = member.Info.Name,
+            Process = member.Process,
         };
     }
 
