@@ -29,13 +29,18 @@ public sealed partial class DocumentationTests(Feed feed)
         string folder = feed.NewcomersFolder("page-" + name.Replace('/', '-').Replace('#', '-'));
         File.WriteAllText(Path.Combine(folder, "Program.cs"), block.Text);
         string package = Package(block);
+        var kind = block.Text.Contains("WebApplication.", StringComparison.Ordinal)
+            ? NewcomersProject.Kind.Web
+            : NewcomersProject.Kind.Program;
         (string, string)[] added =
         [
             (package, Feed.Version),
             .. Companions.Where(one => block.Text.Contains(one.Key, StringComparison.Ordinal))
+                // The web framework has it.
+                .Where(one => kind != NewcomersProject.Kind.Web || one.Value != "Microsoft.Extensions.Hosting")
                 .Select(static one => (one.Value, Feed.Known(one.Value))),
         ];
-        NewcomersProject.Write(folder, "Page", NewcomersProject.Kind.Program, added);
+        NewcomersProject.Write(folder, "Page", kind, added);
         DotnetCommand.Dotnet(folder, "build", "-warnaserror", "-o", "bin");
         if (!block.Text.Contains("RunAsync()", StringComparison.Ordinal))
         {

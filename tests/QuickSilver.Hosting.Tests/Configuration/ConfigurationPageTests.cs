@@ -40,7 +40,7 @@ public sealed class ConfigurationPageTests
         Assert.True(expected == actual, $"{path} differs from the options. QS_ACCEPT_API=1 writes it again.");
     }
 
-    private static string FindRoot()
+    internal static string FindRoot()
     {
         var folder = new DirectoryInfo(AppContext.BaseDirectory);
         while (folder is not null && !File.Exists(Path.Combine(folder.FullName, "QuickSilver.sln")))
