@@ -39,7 +39,10 @@ internal sealed class SharkCommand : IDisposable
     public List<string[][]> Read(string filter, params string[] fields)
     {
         string[] arguments =
-            ["-X", "lua_script:" + _script, "-r", _file, "-Y", filter, "-T", "fields", .. fields.SelectMany(static field => (string[])["-e", field])];
+        [
+            "-X", "lua_script:" + _script, "-r", _file, "-Y", filter, "-T", "fields",
+            .. fields.SelectMany(static field => (string[])["-e", field]),
+        ];
         var start = new ProcessStartInfo(FullPath!, arguments) { RedirectStandardOutput = true, RedirectStandardError = true };
         using var process = Process.Start(start)!;
         var errors = process.StandardError.ReadToEndAsync();
