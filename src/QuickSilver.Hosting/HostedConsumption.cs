@@ -1,3 +1,5 @@
+using QuickSilver.Core.Background;
+
 namespace QuickSilver.Hosting;
 
 // A consumer of a topic of the host. It outlives an expelled node: it begins on the next one when it has handled what the last one had
@@ -56,7 +58,7 @@ internal sealed class HostedConsumption<T>(
 
             if (_current is { Completion.IsCompleted: false } previous)
             {
-                _ = FollowAsync(previous, topic);
+                _ = Detached.Begin(() => FollowAsync(previous, topic));
             }
             else
             {
@@ -124,7 +126,7 @@ internal sealed class HostedConsumption<T>(
     private void Begin(ITopic<T> topic)
     {
         _current = topic.Subscribe(consumer, _options);
-        _ = WatchAsync(_current);
+        _ = Detached.Begin(() => WatchAsync(_current));
     }
 
     private async Task FollowAsync(IConsumption previous, ITopic<T> topic)

@@ -41,17 +41,18 @@ internal static class LayerRules
     /// </summary>
     public static readonly IReadOnlyDictionary<string, string[]> CoreRooms = new Dictionary<string, string[]>
     {
+        ["Background"] = [],
         ["Buffers"] = [],
         ["Wire"] = ["Buffers"],
         ["Alarms"] = ["Buffers"],
         ["Requests"] = ["Buffers"],
         ["Flow"] = ["Buffers"],
-        ["Storage"] = ["Buffers"],
+        ["Storage"] = ["Background", "Buffers"],
         ["Security"] = [],
         ["Sealing"] = ["Wire"],
         ["Diagnostics"] = ["Buffers", "Wire", "Transport"],
-        ["Transport"] = ["Buffers", "Wire", "Requests", "Diagnostics", "Security"],
-        ["Loop"] = ["Buffers", "Wire", "Alarms", "Requests", "Flow", "Diagnostics", "Transport", "Environment"],
+        ["Transport"] = ["Background", "Buffers", "Wire", "Requests", "Diagnostics", "Security"],
+        ["Loop"] = ["Background", "Buffers", "Wire", "Alarms", "Requests", "Flow", "Diagnostics", "Transport", "Environment"],
         ["Environment"] = ["Buffers", "Wire", "Alarms", "Requests", "Flow", "Diagnostics", "Transport", "Loop", "Storage"],
     };
 

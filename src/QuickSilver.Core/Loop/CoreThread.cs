@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Runtime;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Background;
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
@@ -72,7 +73,7 @@ internal sealed class CoreThread : IDutyHost, IStreamHost, IDisposable
     {
         if (Interlocked.Exchange(ref _started, 1) == 0)
         {
-            _thread.Start();
+            Detached.Start(_thread);
         }
     }
 
@@ -158,9 +159,12 @@ internal sealed class CoreThread : IDutyHost, IStreamHost, IDisposable
         CoreLog.CoreThreadStarted(_logger, _options.Name, _poller.Name);
         try
         {
+            // What a handler leaves behind in the execution context must not reach other handlers and log lines for the node's life.
+            var context = ExecutionContext.Capture()!;
             while (!_isStopping)
             {
                 Turn();
+                ExecutionContext.Restore(context);
             }
 
             _hasEnded = true;

@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using System.Diagnostics.CodeAnalysis;
+using QuickSilver.Core.Background;
 
 namespace QuickSilver.Core.Storage;
 
@@ -31,7 +32,7 @@ internal sealed class MachineDisk
         Directory = Path.GetFullPath(directory);
         _announce = announce;
         _thread = new Thread(Run) { IsBackground = true, Name = threadName };
-        _thread.Start();
+        Detached.Start(_thread);
     }
 
     public string Directory { get; }

@@ -1,4 +1,5 @@
 using Microsoft.Extensions.DependencyInjection;
+using QuickSilver.Core.Background;
 
 namespace QuickSilver.Hosting.Patterns;
 
@@ -44,7 +45,7 @@ internal sealed class HostedResponder<TRequest, TReply, THandler>(
     protected override void OnOpened(IResponder part)
     {
         _ended = null;
-        _ = WatchAsync(part);
+        _ = Detached.Begin(() => WatchAsync(part));
     }
 
     private async Task WatchAsync(IResponder responder)

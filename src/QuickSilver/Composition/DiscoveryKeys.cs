@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using QuickSilver.Core.Background;
 using QuickSilver.Core.Transport.Tls;
 
 namespace QuickSilver.Composition;
@@ -15,7 +16,7 @@ internal sealed class DiscoveryKeys(IStreamCredentials credentials)
     {
         if (_look.IsCompleted && credentials is not FixedCredentials)
         {
-            _look = Task.Run(credentials.Refresh);
+            _look = Detached.Run(credentials.Refresh);
         }
 
         return credentials.Latest.DiscoveryKeys;

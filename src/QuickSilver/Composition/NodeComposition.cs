@@ -3,6 +3,7 @@ using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
 using Microsoft.Extensions.Logging;
+using QuickSilver.Core.Background;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
@@ -153,7 +154,7 @@ internal static class NodeComposition
         public override TimeProvider OutsideTime => TimeProvider.System;
 
         // A name server may take seconds, and the core thread waits for none.
-        private void Resolve(Action<ImmutableArray<IPEndPoint>> completed) => Task.Run(async () =>
+        private void Resolve(Action<ImmutableArray<IPEndPoint>> completed) => Detached.Run(async () =>
         {
             ImmutableArray<IPEndPoint> found = [];
             try

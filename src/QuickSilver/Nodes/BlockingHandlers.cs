@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Globalization;
 using Microsoft.Extensions.Logging;
+using QuickSilver.Core.Background;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
@@ -40,8 +41,7 @@ internal sealed class BlockingHandlers : IDisposable
         _limit = limit;
         _cells = cells;
         _log = log;
-        _timer = time.CreateTimer(
-            static state => ((BlockingHandlers)state!).Look(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        _timer = Detached.CreateTimer(time, static state => ((BlockingHandlers)state!).Look(), this);
         _timer.Change(Interval, Timeout.InfiniteTimeSpan);
     }
 

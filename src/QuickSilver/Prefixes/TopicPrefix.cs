@@ -1,5 +1,6 @@
 using System.Net;
 using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Background;
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
 using QuickSilver.Membership.Client;
@@ -136,8 +137,7 @@ internal sealed class TopicPrefix<T> : ITopicPrefix
     {
         _nodeEnd = _core.Ended.UnsafeRegister(
             static (prefix, _) => ((TopicPrefix<T>)prefix!).OnNodeStopped(AfterDispose.OfNode()), this);
-        _ = _node.Expulsion.ContinueWith(
-            _ => OnExpelled(), _over.Token, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
+        _ = Detached.Continue(_node.Expulsion, OnExpelled, _over.Token);
     }
 
     private void OnExpelled()

@@ -19,6 +19,13 @@ internal static class NamespaceUses
             .Where(used => used.Assembly == assembly && used.Namespace is not null && used.Namespace != user.Namespace)
             .Distinct().Select(used => (user, used)));
 
+    /// <summary>Pairs of a type of the assembly and a method, of any assembly, that its code calls.</summary>
+    public static IEnumerable<(Type User, MethodBase Called)> CallsOf(Assembly assembly) =>
+        from user in assembly.GetTypes()
+        from method in user.GetMembers(Own).OfType<MethodBase>()
+        from called in MembersIn(method).OfType<MethodBase>()
+        select (user, called);
+
     private static IEnumerable<Type> UsedBy(Type type)
     {
         IEnumerable<Type?> used = [type.BaseType, .. type.GetInterfaces(), .. type.GetFields(Own).Select(f => f.FieldType)];
@@ -40,23 +47,30 @@ internal static class NamespaceUses
         }
 
         used.AddRange(body.LocalVariables.Select(v => v.LocalType));
-        var code = body.GetILAsByteArray()!;
+        foreach (var member in MembersIn(method))
+        {
+            used.Add(member as Type ?? member.DeclaringType);
+            used.AddRange(member is MethodInfo { IsGenericMethod: true } generic ? generic.GetGenericArguments() : []);
+        }
+
+        return used;
+    }
+
+    private static IEnumerable<MemberInfo> MembersIn(MethodBase method)
+    {
+        byte[] code = method.GetMethodBody()?.GetILAsByteArray() ?? [];
         for (var at = 0; at < code.Length;)
         {
             var value = code[at] == 0xfe ? (short)((code[at] << 8) | code[at + 1]) : code[at];
             var operation = OpCodesByValue[value];
             at += operation.Size;
-            if (NamesMember(operation))
+            if (NamesMember(operation) && Resolve(method, BitConverter.ToInt32(code, at)) is { } member)
             {
-                var member = Resolve(method, BitConverter.ToInt32(code, at));
-                used.Add(member as Type ?? member?.DeclaringType);
-                used.AddRange(member is MethodInfo { IsGenericMethod: true } generic ? generic.GetGenericArguments() : []);
+                yield return member;
             }
 
             at += OperandBytes(operation, code, at);
         }
-
-        return used;
     }
 
     private static bool NamesMember(OpCode operation) =>

@@ -1,5 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
+using QuickSilver.Core.Background;
 using QuickSilver.Core.Transport.Streams;
 
 namespace QuickSilver.Core.Transport.Tls;
@@ -98,7 +99,7 @@ internal sealed class TlsAdmission(IStreamCredentials credentials, IControlAccep
         }
 
         _isLooking = true;
-        _look = Task.Run(credentials.Refresh);
+        _look = Detached.Run(credentials.Refresh);
         streams.Host.After(LookInterval, Looked);
     }
 

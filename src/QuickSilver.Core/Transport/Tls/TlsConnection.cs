@@ -3,6 +3,7 @@ using System.Net.Security;
 using System.Net.Sockets;
 using System.Security.Authentication;
 using System.Threading.Channels;
+using QuickSilver.Core.Background;
 using QuickSilver.Core.Transport.Streams;
 
 namespace QuickSilver.Core.Transport.Tls;
@@ -59,7 +60,7 @@ internal sealed class TlsConnection
 
     public bool HasPiece => Volatile.Read(ref _pieceBytes) > 0;
 
-    public void Begin() => Run = Task.Run(RunAsync);
+    public void Begin() => Run = Detached.Run(RunAsync);
 
     public void Send(byte[] bytes)
     {

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Runtime.CompilerServices;
+using QuickSilver.Core.Background;
 using QuickSilver.Diagnostics;
 
 namespace QuickSilver.Endpoints.Consumers;
@@ -226,8 +227,7 @@ internal sealed class ConsumerCall<T> : IDisposable
     private bool Delay(TimeSpan delay)
     {
         Interlocked.Exchange(ref _isDelayed, 1);
-        _timer ??= _consumption.Time.CreateTimer(
-            static state => ((ConsumerCall<T>)state!).EndDelay(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        _timer ??= Detached.CreateTimer(_consumption.Time, static state => ((ConsumerCall<T>)state!).EndDelay(), this);
         _timer.Change(delay, Timeout.InfiniteTimeSpan);
         if (_consumption.IsAborting)
         {
