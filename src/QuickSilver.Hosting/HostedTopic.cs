@@ -26,6 +26,8 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
 
     public bool IsOpen => Current is not null;
 
+    public bool IsForConsumer { get; init; }
+
     public Exception? Fault => _opening.Fault;
 
     public (DateTimeOffset Since, string InWords)? ConsumerFault

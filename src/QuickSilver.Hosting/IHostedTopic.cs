@@ -9,6 +9,12 @@ internal interface IHostedTopic
 
     bool IsOpen { get; }
 
+    /// <summary>
+    /// Whether it is opened for code that the library calls, which may need other services: it is opened when those that were added before
+    /// the node have started.
+    /// </summary>
+    bool IsForConsumer { get; }
+
     /// <summary>Why it could not be opened on the present node; null when it could, or was not tried yet.</summary>
     Exception? Fault { get; }
 

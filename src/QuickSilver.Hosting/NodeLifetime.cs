@@ -1,6 +1,7 @@
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
+using QuickSilver.Core.Background;
 using QuickSilver.Core.Diagnostics;
 
 namespace QuickSilver.Hosting;
@@ -20,8 +21,12 @@ internal sealed class NodeSettings(HostedNode node, IServiceProvider provider)
     public string LogCategory => node.Key is null ? "QuickSilver.Hosting" : $"QuickSilver.Hosting.{node.Key}";
 }
 
-// Starts the node behind the host's back, so that no host waits for a network or for peers; starts another when one could
-// not join or was expelled, or stops the host then if it is told so; drains and ends it with the host.
+// Starts the node in the background, so that no host waits for a network or for peers; starts another when one could not join or was
+// expelled, or stops the host then if it is told so; drains and ends it with the host.
+//
+// The node is there before and after all services of the host that use it, whatever the order in which they were added: a service may await
+// a publish in its StartAsync, and publish in its StopAsync. So the node starts in StartingAsync and ends in StoppedAsync, and this is the
+// first of the hosted services. Consumers and responders call code that needs the other services: see ConsumerLifetime.
 internal sealed class NodeLifetime(
     NodeSettings settings,
     NodeStarter starter,
@@ -29,7 +34,7 @@ internal sealed class NodeLifetime(
     IHostedTopic[] topics,
     ILoggerFactory logs,
     TimeProvider time)
-    : IHostedService, IAsyncDisposable, IDisposable
+    : IHostedLifecycleService, IAsyncDisposable, IDisposable
 {
     // Between attempts, doubling: a service that is down is not hammered, one that comes back is found soon.
     private static readonly TimeSpan FirstPause = TimeSpan.FromSeconds(1);
@@ -38,7 +43,15 @@ internal sealed class NodeLifetime(
     private readonly ILogger _log = GuardedLoggers.Of(logs).CreateLogger(settings.LogCategory);
     private readonly IHostedTopic[] _topics = topics;
     private readonly CancellationTokenSource _stop = new();
+    // Completes when the services that were added before the node have started.
+    private readonly TaskCompletionSource _consumersBegin = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private volatile bool _areConsumersOver;
+    // False in a host that calls StartAsync and StopAsync alone.
+    private bool _hasLifecycle;
     private Task _running = Task.CompletedTask;
+
+    /// <summary>Whether consumers were asked to end. From any thread.</summary>
+    public bool IsStoppingConsumers => _areConsumersOver;
 
     public static NodeLifetime Of(HostedNode node, IServiceProvider provider) => new(
         new NodeSettings(node, provider),
@@ -48,7 +61,65 @@ internal sealed class NodeLifetime(
         provider.GetRequiredService<ILoggerFactory>(),
         provider.GetRequiredService<TimeProvider>());
 
+    public Task StartingAsync(CancellationToken cancellationToken)
+    {
+        _hasLifecycle = true;
+        Begin();
+        return Task.CompletedTask;
+    }
+
     public Task StartAsync(CancellationToken cancellationToken)
+    {
+        if (!_hasLifecycle)
+        {
+            Begin();
+        }
+
+        return Task.CompletedTask;
+    }
+
+    public Task StartedAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+
+    public Task StoppingAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+
+    public Task StopAsync(CancellationToken cancellationToken) => _hasLifecycle ? Task.CompletedTask : EndAsync();
+
+    public Task StoppedAsync(CancellationToken cancellationToken) => EndAsync();
+
+    /// <summary>Opens the topics of consumers and responders, on this node and the next ones.</summary>
+    public void BeginConsumers() => _consumersBegin.TrySetResult();
+
+    /// <summary>Ends the consumers after what they have taken, and the responders.</summary>
+    public async Task StopConsumersAsync(CancellationToken cancellationToken)
+    {
+        if (_areConsumersOver)
+        {
+            return;
+        }
+
+        _areConsumersOver = true;
+        using var limit = new CancellationTokenSource(settings.Hosting.ConsumerLimit, time);
+        using var both = CancellationTokenSource.CreateLinkedTokenSource(limit.Token, cancellationToken);
+        int[] running = await Task.WhenAll(_topics.Select(topic => topic.StopConsumersAsync(both.Token))).ConfigureAwait(false);
+        if (running.Sum() is var count and > 0)
+        {
+            HostingLog.ConsumersNotStopped(_log, count);
+        }
+    }
+
+    // The container may dispose this more than once: it was resolved under two types.
+    public async ValueTask DisposeAsync()
+    {
+        await _stop.CancelAsync().ConfigureAwait(false);
+        await _running.ConfigureAwait(false);
+        // After a start that failed, the host stops nothing. What waits for the node must not wait forever.
+        holder.End();
+    }
+
+    // A container that is not disposed asynchronously does not wait for the node's end.
+    public void Dispose() => _stop.Cancel();
+
+    private void Begin()
     {
         // Here and not in the background: wrong options are the host's failure, with or without its validation at start.
         var checkedOptions = settings.Node;
@@ -57,14 +128,11 @@ internal sealed class NodeLifetime(
             topic.OnHostStarted(_log, time);
         }
 
-        _running = RunAsync(checkedOptions);
-        return Task.CompletedTask;
+        _running = Detached.Begin(() => RunAsync(checkedOptions));
     }
 
-    public async Task StopAsync(CancellationToken cancellationToken)
+    private async Task EndAsync()
     {
-        // First, because they may publish.
-        await StopConsumersAsync(cancellationToken).ConfigureAwait(false);
         if (holder.Current is { } node && !_stop.IsCancellationRequested)
         {
             try
@@ -76,7 +144,7 @@ internal sealed class NodeLifetime(
             }
             catch (ObjectDisposedException)
             {
-                // Somebody who was given the node has ended it, or it was expelled this moment: the host stops all the same.
+                // Application code has disposed the node, or it was expelled this moment: the host stops all the same.
             }
         }
 
@@ -86,27 +154,6 @@ internal sealed class NodeLifetime(
         foreach (var topic in _topics)
         {
             topic.OnHostStopped(_log);
-        }
-    }
-
-    // The container may dispose this more than once: it was resolved under two types.
-    public async ValueTask DisposeAsync()
-    {
-        await _stop.CancelAsync().ConfigureAwait(false);
-        await _running.ConfigureAwait(false);
-    }
-
-    // A container that is not disposed asynchronously does not wait for the node's end.
-    public void Dispose() => _stop.Cancel();
-
-    private async Task StopConsumersAsync(CancellationToken cancellationToken)
-    {
-        using var limit = new CancellationTokenSource(settings.Hosting.ConsumerLimit, time);
-        using var both = CancellationTokenSource.CreateLinkedTokenSource(limit.Token, cancellationToken);
-        int[] running = await Task.WhenAll(_topics.Select(topic => topic.StopConsumersAsync(both.Token))).ConfigureAwait(false);
-        if (running.Sum() is var count and > 0)
-        {
-            HostingLog.ConsumersNotStopped(_log, count);
         }
     }
 
@@ -202,6 +249,11 @@ internal sealed class NodeLifetime(
     // A topic that is refused is tried again for as long as the node lives: its contract may suit others once they have been upgraded.
     private async Task OpenAsync(IHostedTopic topic, QuickSilverNode node, CancellationToken life)
     {
+        if (topic.IsForConsumer && !await MayConsumeAsync(life).ConfigureAwait(false))
+        {
+            return;
+        }
+
         var pause = FirstPause;
         while (!life.IsCancellationRequested)
         {
@@ -230,5 +282,12 @@ internal sealed class NodeLifetime(
             await Task.Delay(pause, time, life).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
             pause = pause * 2 < LongestPause ? pause * 2 : LongestPause;
         }
+    }
+
+    // A node that starts while the host stops opens no consumers again.
+    private async Task<bool> MayConsumeAsync(CancellationToken life)
+    {
+        await _consumersBegin.Task.WaitAsync(life).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        return !_areConsumersOver && !life.IsCancellationRequested;
     }
 }

@@ -84,7 +84,7 @@ public sealed partial class QuickSilverBuilder
         Services.AddKeyedSingleton<IHostedTopic>(Node, (provider, _) =>
         {
             var handler = provider.GetRequiredService<THandler>();
-            var topic = NewTopic(provider, name, TopicAccess.Subscribe, checkedOptions, codec);
+            var topic = NewTopic(provider, name, TopicAccess.Subscribe, checkedOptions, codec, isForConsumer: true);
             topic.SubscribeInline(handler.Handle, handler.OnGap);
             return topic;
         });
@@ -125,7 +125,7 @@ public sealed partial class QuickSilverBuilder
         Services.AddKeyedSingleton<IHostedTopic>(Node, (provider, _) =>
         {
             var scoped = new ScopedConsumer<T, TConsumer>(provider.GetRequiredService<IServiceScopeFactory>(), scope, consumer);
-            var topic = NewTopic(provider, name, TopicAccess.Subscribe, checkedOptions, codec);
+            var topic = NewTopic(provider, name, TopicAccess.Subscribe, checkedOptions, codec, isForConsumer: true);
             topic.Subscribe(scoped.ConsumeAsync, scoped.Options, typeof(TConsumer), scoped);
             return topic;
         });
@@ -142,8 +142,16 @@ public sealed partial class QuickSilverBuilder
     }
 
     private HostedTopic<T> NewTopic<T>(
-        IServiceProvider provider, string name, TopicAccess access, TopicOptions options, IPayloadCodec<T>? codec) =>
-        new(name, access, HostingOptionsCheck.OfTopic(name, options, Node.HostingOptions(provider)), codec);
+        IServiceProvider provider,
+        string name,
+        TopicAccess access,
+        TopicOptions options,
+        IPayloadCodec<T>? codec,
+        bool isForConsumer = false) =>
+        new(name, access, HostingOptionsCheck.OfTopic(name, options, Node.HostingOptions(provider)), codec)
+        {
+            IsForConsumer = isForConsumer,
+        };
 
     private static void Check(ConsumerScope scope)
     {

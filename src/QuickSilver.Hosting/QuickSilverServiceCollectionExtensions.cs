@@ -24,9 +24,11 @@ public static class QuickSilverServiceCollectionExtensions
 
     /// <summary>
     /// Adds the node of the host, with the default options, or the options that are configured elsewhere for
-    /// <see cref="QuickSilverOptions"/>. The node starts in the background with the host. Invalid options fail the host's start. This also
-    /// adds health checks named <see cref="LiveCheck"/> (tag "live") and <see cref="ReadyCheck"/> (tag "ready"). If it is called again,
-    /// options and topics are added to the same node.
+    /// <see cref="QuickSilverOptions"/>. The node starts in the background before the services of the host, and ends after them, whatever
+    /// the order in which they are added: a hosted service may await a publish in its StartAsync and in its StopAsync. Handlers, consumers
+    /// and responders of the host begin when the services that were added before have started. Consumers and responders end before any
+    /// service stops. Invalid options fail the host's start. This also adds health checks named <see cref="LiveCheck"/> (tag "live") and
+    /// <see cref="ReadyCheck"/> (tag "ready"). If it is called again, options and topics are added to the same node.
     /// </summary>
     public static QuickSilverBuilder AddQuickSilver(this IServiceCollection services)
     {
@@ -134,7 +136,9 @@ public static class QuickSilverServiceCollectionExtensions
         services.AddSingleton(node);
         services.AddKeyedSingleton(node, static (provider, _) => new NodeHolder(provider.GetRequiredService<TimeProvider>()));
         services.AddKeyedSingleton(node, (provider, _) => NodeLifetime.Of(node, provider));
-        services.AddSingleton<IHostedService>(provider => node.Get<NodeLifetime>(provider));
+        // First, so that no service starts before the node or stops after it. Consumers are in the order of the application.
+        services.Insert(0, ServiceDescriptor.Singleton<IHostedService>(provider => node.Get<NodeLifetime>(provider)));
+        services.AddSingleton<IHostedService>(provider => new ConsumerLifetime(node.Get<NodeLifetime>(provider)));
         services.AddKeyedSingleton<IQuickSilverNodeAccessor>(node.Key, (provider, _) => node.Get<NodeHolder>(provider));
 
         services.AddHealthChecks();

@@ -14,6 +14,8 @@ internal abstract class HostedPart<T>(string name) : IHostedTopic
 
     public bool IsOpen => _opening.Current is not null;
 
+    public virtual bool IsForConsumer => false;
+
     public Exception? Fault => _opening.Fault;
 
     public virtual (DateTimeOffset Since, string InWords)? ConsumerFault => null;

@@ -13,6 +13,8 @@ internal sealed class HostedResponder<TRequest, TReply, THandler>(
     private readonly Lazy<AsyncServiceScope> _shared = new(scopes.CreateAsyncScope);
     private volatile Ended? _ended;
 
+    public override bool IsForConsumer => true;
+
     public override (DateTimeOffset Since, string InWords)? ConsumerFault => IsOpen && _ended is { } ended
         ? (ended.At, $"The responder {typeof(THandler)} of \"{Name}\" has stopped: {ended.Error.Message}")
         : null;
