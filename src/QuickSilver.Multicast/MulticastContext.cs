@@ -104,6 +104,10 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     /// <summary>The token of any ring, and a packet of the largest size. Each is used within one call only.</summary>
     public Token Token => _token ??= new Token();
     public PullDrafts PullDrafts => _pullDrafts ??= new PullDrafts();
+    /// <summary>How many packets of this size, before they are sealed, the longest run has that reaches its receivers whole.</summary>
+    public int PacketsInRun(int packetBytes) => SegmentationOffload.RunSegments(
+        packetBytes + (Options.DatagramBytes - Options.PacketBytes), Environment.LocalAddress.AddressFamily);
+
     /// <summary>How large packets may be.</summary>
     public PathSizes Sizes => _sizes ??= new PathSizes(this);
 

@@ -10,7 +10,7 @@ namespace QuickSilver.Core.Buffers;
 // Invariant: LeasedBlocks is the sum of the blocks to send, those under places, and those that were received into.
 internal sealed class SlabPool : ILeaseHome
 {
-    // A run of segmentation offload is at most 65,507 bytes; one block takes any run.
+    // A run of segmentation offload, and the largest datagram, are at most 65,507 bytes; one block takes any.
     public const int BlockBytes = 64 * 1024;
     private const int BlocksPerSlab = 16;
     private const int BlocksPerReservedSlab = 1024;

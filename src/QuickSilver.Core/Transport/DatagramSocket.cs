@@ -12,12 +12,16 @@ namespace QuickSilver.Core.Transport;
 [DebuggerDisplay("{LocalEndPoint}")]
 internal sealed class DatagramSocket : IDatagramPort
 {
+    // How many of the last receives decide whether runs are joined.
+    private const float ReceivesInMean = 16;
+
     private readonly IDatagramCalls _calls;
     private readonly CoreCounters _counters;
     private readonly ILogger _logger;
     private int _segmentBytes;
     private uint _dropsSeen;
     private long _kernelDrops;
+    private float _meanReceive;
 
     internal DatagramSocket(Socket socket, IPEndPoint localEndPoint, IDatagramCalls calls, CoreCounters counters, ILogger logger)
     {
@@ -77,7 +81,8 @@ internal sealed class DatagramSocket : IDatagramPort
         int refusedSegments = 1;
         while (!run.IsEmpty)
         {
-            var piece = run[..Math.Min(run.Length, SegmentationOffload.RunBytes(segmentBytes, MaxRunSegments))];
+            int most = SegmentationOffload.RunBytes(segmentBytes, MaxRunSegments, LocalEndPoint.AddressFamily);
+            var piece = run[..Math.Min(run.Length, most)];
             switch (SendPiece(piece, segmentBytes, destination))
             {
                 case CallOutcome.Done:
@@ -141,8 +146,13 @@ internal sealed class DatagramSocket : IDatagramPort
         return received;
     }
 
+    public long RoomFor(int datagramBytes) => OperatingSystem.IsLinux() && _meanReceive <= datagramBytes
+        ? DatagramCharge.Room(ReceiveBufferBytes, datagramBytes)
+        : ReceiveBufferBytes;
+
     internal void CountRun(int bytes)
     {
+        _meanReceive += (bytes - _meanReceive) / ReceivesInMean;
         _counters.RunsReceived++;
         _counters.BytesReceived += bytes;
     }

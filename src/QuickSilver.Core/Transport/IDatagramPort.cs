@@ -52,6 +52,12 @@ internal interface IDatagramPort : IDisposable
 
     /// <summary>What the kernel gave of the receive buffer asked for, in bytes as it accounts them.</summary>
     int ReceiveBufferBytes { get; }
+
+    /// <summary>
+    /// The part of the receive buffer, in bytes of datagrams of this size, that has room for what waits there as it came lately: less where
+    /// the system does not join the datagrams of a run and charges each by itself.
+    /// </summary>
+    long RoomFor(int datagramBytes) => ReceiveBufferBytes;
 }
 
 // One receive: bytes [Offset, Offset + Length) of Memory hold one datagram, or several that came coalesced. A packet's

@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Net.Sockets;
+using System.Numerics;
 using System.Runtime.InteropServices;
 
 namespace QuickSilver.Core.Transport;
@@ -81,4 +82,36 @@ internal static class SocketBuffers
             return false;
         }
     }
+}
+
+// What a receive buffer holds of datagrams that wait one by one.
+//
+// Intuition: Linux charges a receive buffer for the memory in which a datagram lies, with its bookkeeping, and not for its bytes. For a run
+// that waits as one, both are nearly the same. A datagram that waits alone lies in memory of a power of two, so one of 2,047 bytes is
+// charged 4,352. Application: a node that reports how much may be under way to a buffer reports the part that fits. A buffer is given twice
+// what was asked for, and half of it is left for such costs, which is enough for most sizes and too little for some.
+// What goes wrong: drivers of network cards use memory of other sizes. What does not fit then is dropped, and the window shrinks.
+internal static class DatagramCharge
+{
+    // struct sk_buff, and struct skb_shared_info at the end of the memory.
+    private const int BookkeepingBytes = 256;
+    private const int TrailerBytes = 320;
+    // The headers of a packet, and the room before them.
+    private const int HeadBytes = 58;
+    // Of a datagram that was cut from a run in software, whose bytes lie apart.
+    private const int CutBytes = 832;
+
+    // A sender has half of the room under way that is reported to it. It is charged this part of the buffer at most: the rest is for
+    // senders that begin.
+    private const double MostCharged = 0.8;
+
+    /// <summary>What Linux charges for a datagram of so many bytes that waits alone.</summary>
+    public static int Of(int bytes) => Math.Max(
+        (int)BitOperations.RoundUpToPowerOf2((uint)(bytes + HeadBytes + TrailerBytes)) + BookkeepingBytes, bytes + CutBytes);
+
+    /// <summary>
+    /// The bytes that a buffer has for datagrams of this size that wait alone, half of which a sender may have under way.
+    /// </summary>
+    public static long Room(long bufferBytes, int datagramBytes) =>
+        Math.Min(bufferBytes, (long)(bufferBytes * (2 * MostCharged * datagramBytes / Of(datagramBytes))));
 }

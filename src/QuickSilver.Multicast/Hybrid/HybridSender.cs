@@ -95,7 +95,8 @@ internal sealed class HybridSender : IPatientFeed
         if (group is not null && routes.Length > 0)
         {
             var template = _context.Template().Of(_topic.Class.Value);
-            _packer ??= new SharedPacker(_context.Environment.Buffers, template, packetBytes, entries);
+            _packer ??= new SharedPacker(
+                _context.Environment.Buffers, template, packetBytes, entries, _context.PacketsInRun(packetBytes));
         }
     }
 

@@ -1,5 +1,4 @@
 using QuickSilver.Core.Buffers;
-using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Channels;
 
@@ -10,7 +9,7 @@ namespace QuickSilver.Multicast.Hybrid;
 //
 // Invariants: a run begins and ends with a message, so the packets of a message get adjacent numbers in every stream. An open packet is at
 // [_start, _start + _length) of _block, and all packets before it are full.
-internal sealed class SharedPacker(SlabPool pool, PacketTemplate template, int packetBytes, int entries)
+internal sealed class SharedPacker(SlabPool pool, PacketTemplate template, int packetBytes, int entries, int packetsInRun)
 {
     // What a message takes besides its payload, at most.
     private const int Overhead = MessageHeader.Bytes + 1 + MessageExtensions.MostBytes;
@@ -42,10 +41,8 @@ internal sealed class SharedPacker(SlabPool pool, PacketTemplate template, int p
 
     private int DataBytes => packetBytes - SharedPacket.ListBytes(entries);
 
-    private int PacketsInRun => SegmentationOffload.MaxRunBytes / packetBytes;
-
     /// <summary>The largest payload of a message that fits into a run.</summary>
-    public int MostPayload => (PacketsInRun * (DataBytes - PacketHeader.Bytes)) - Overhead;
+    public int MostPayload => (packetsInRun * (DataBytes - PacketHeader.Bytes)) - Overhead;
 
     /// <summary>About how many bytes of messages fit into the run.</summary>
     public int RoomBytes => IsEmpty ? MostPayload : _isRunClosed ? 0 : RoomAfterOpen;
@@ -147,7 +144,7 @@ internal sealed class SharedPacker(SlabPool pool, PacketTemplate template, int p
         get
         {
             int used = _open ? _start + packetBytes : _used;
-            return Math.Min((SlabPool.BlockBytes - used) / packetBytes, PacketsInRun - Count) * (DataBytes - PacketHeader.Bytes);
+            return Math.Min((SlabPool.BlockBytes - used) / packetBytes, packetsInRun - Count) * (DataBytes - PacketHeader.Bytes);
         }
     }
 

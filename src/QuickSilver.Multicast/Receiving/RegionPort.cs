@@ -55,8 +55,8 @@ internal sealed class RegionPort
     /// <summary>The reason of the last refusal; null while the port is open.</summary>
     public string? Refusal { get; private set; }
 
-    /// <summary>0 if it is not known, because the port is not open.</summary>
-    public int ReceiveBufferBytes => _port?.ReceiveBufferBytes ?? 0;
+    /// <summary>The bytes of datagrams of the largest size for which the port has room; 0 if it is not open.</summary>
+    public long RoomBytes => _port?.RoomFor(_context.Options.DatagramBytes) ?? 0;
 
     /// <summary>The datagrams that the kernel dropped because there was no room at this port. The value is sampled.</summary>
     public long KernelDrops

@@ -107,7 +107,7 @@ internal sealed class RegionReceiver : IGapObserver
     {
         get
         {
-            long socket = Port?.ReceiveBufferBytes ?? UnicastRoomPackets * _context.Options.PacketBytes;
+            long socket = Port?.RoomBytes ?? UnicastRoomPackets * _context.Options.PacketBytes;
             if (_context.Options.SendersShareBuffers && _streams.Count > 1)
             {
                 _shares ??= new SenderShares();

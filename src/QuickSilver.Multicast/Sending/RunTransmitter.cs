@@ -39,7 +39,7 @@ internal sealed class RunTransmitter
         _packets = packets;
         _window = window;
         _template = template;
-        _mostInRun = SegmentationOffload.MaxRunBytes / context.Options.DatagramBytes;
+        _mostInRun = context.PacketsInRun(context.Options.PacketBytes);
         _resumeAlarm = new Alarm(Resume);
         _opensAt = context.Environment.Now + context.Options.ReconfigurationPause;
     }

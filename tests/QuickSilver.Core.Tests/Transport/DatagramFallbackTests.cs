@@ -139,11 +139,33 @@ public sealed class DatagramFallbackTests : IDisposable
     [Fact]
     public void Runs_are_limited_by_segments_and_by_bytes()
     {
-        Assert.Equal(64 * 100, SegmentationOffload.RunBytes(100, 64));
-        Assert.Equal(44 * 1472, SegmentationOffload.RunBytes(1472, 64));
-        Assert.Equal(65_507, SegmentationOffload.RunBytes(65_507, 64));
-        Assert.Equal(70_000, SegmentationOffload.RunBytes(70_000, 64));
-        Assert.Equal(1472, SegmentationOffload.RunBytes(1472, 1));
+        Assert.Equal(64 * 100, SegmentationOffload.RunBytes(100, 64, AddressFamily.InterNetwork));
+        Assert.Equal(128 * 100, SegmentationOffload.RunBytes(100, 128, AddressFamily.InterNetwork));
+        Assert.Equal(44 * 1472, SegmentationOffload.RunBytes(1472, 64, AddressFamily.InterNetwork));
+        Assert.Equal(65_507, SegmentationOffload.RunBytes(65_507, 64, AddressFamily.InterNetwork));
+        Assert.Equal(70_000, SegmentationOffload.RunBytes(70_000, 64, AddressFamily.InterNetwork));
+        Assert.Equal(1472, SegmentationOffload.RunBytes(1472, 1, AddressFamily.InterNetwork));
+    }
+
+    // Where whole segments end between what a datagram may have and what Linux passes on whole.
+    [Theory]
+    [InlineData(1191, 54, 54)]
+    [InlineData(1213, 53, 53)]
+    [InlineData(1310, 49, 49)]
+    [InlineData(1424, 45, 45)]
+    [InlineData(1472, 44, 44)]
+    [InlineData(1985, 32, 32)]
+    [InlineData(2047, 31, 31)]
+    [InlineData(4094, 15, 15)]
+    [InlineData(8187, 7, 7)]
+    [InlineData(8188, 7, 7)]
+    [InlineData(65_493, 1, 1)]
+    [InlineData(65_507, 1, 1)]
+    public void A_run_has_whole_segments_of_no_more_bytes_than_reach_a_receiver_together(
+        int segmentBytes, int segmentsOverIPv4, int segmentsOverIPv6)
+    {
+        Assert.Equal(segmentsOverIPv4, SegmentationOffload.RunSegments(segmentBytes, AddressFamily.InterNetwork));
+        Assert.Equal(segmentsOverIPv6, SegmentationOffload.RunSegments(segmentBytes, AddressFamily.InterNetworkV6));
     }
 
     [Fact]

@@ -112,6 +112,51 @@ public sealed class DatagramSocketTests : IDisposable
         Assert.Equal(Enumerable.Repeat(1024, 64), Sizes(receiver, 64 * 1024));
     }
 
+    // The sizes at which whole segments end between the longest datagram and the longest run that Linux passes on whole, and the default.
+    [SkippableTheory]
+    [InlineData(1191)]
+    [InlineData(1213)]
+    [InlineData(1310)]
+    [InlineData(1424)]
+    [InlineData(1472)]
+    [InlineData(1985)]
+    [InlineData(2047)]
+    [InlineData(4094)]
+    [InlineData(8187)]
+    [InlineData(8188)]
+    public void The_longest_run_arrives_in_one_receive(int segmentBytes)
+    {
+        foreach (var address in new[] { IPAddress.Loopback, IPAddress.IPv6Loopback })
+        {
+            Skip.If(address == IPAddress.IPv6Loopback && !System.Net.Sockets.Socket.OSSupportsIPv6, "This system has no IPv6.");
+            int segments = SegmentationOffload.RunSegments(segmentBytes, address.AddressFamily);
+            var sender = Open(new DatagramPortOptions(), address);
+            var receiver = Open(new DatagramPortOptions(), address);
+            Skip.If(sender.MaxRunSegments == 1 || !receiver.ReceivesRuns, "This system has no segmentation offload.");
+            Skip.If(CountReceives(sender, receiver, 2, segmentBytes) == 2, "This system does not join what comes over its loopback.");
+
+            Assert.Equal(1, CountReceives(sender, receiver, segments, segmentBytes));
+        }
+    }
+
+    [SkippableFact]
+    public void A_run_of_as_many_segments_as_the_system_takes_goes_in_one_call_and_arrives_in_one_receive()
+    {
+        var sender = Open(new DatagramPortOptions());
+        var receiver = Open(new DatagramPortOptions());
+        Skip.If(sender.MaxRunSegments == 1 || !receiver.ReceivesRuns, "This system has no segmentation offload.");
+        Skip.If(CountReceives(sender, receiver, 2, 100) == 2, "This system does not join what comes over its loopback.");
+
+        Assert.Contains(SegmentationOffload.MaxSegments, new[] { 64, 128 });
+        Assert.Equal(SegmentationOffload.MaxSegments, sender.MaxRunSegments);
+        Assert.Equal(1, CountReceives(sender, receiver, sender.MaxRunSegments, 100));
+        Assert.Equal(SegmentationOffload.MaxSegments, sender.MaxRunSegments);
+        if (OperatingSystem.IsLinux() && System.Environment.OSVersion.Version >= new Version(6, 9))
+        {
+            Assert.Equal(128, SegmentationOffload.MaxSegments);
+        }
+    }
+
     [Fact]
     public void A_datagram_that_is_too_large_is_refused_and_counted()
     {
@@ -205,9 +250,18 @@ public sealed class DatagramSocketTests : IDisposable
 
     private DatagramPortOptions GroupPort() => new() { Group = _group.Address, Port = _group.Port };
 
-    private DatagramSocket Open(DatagramPortOptions options)
+    private int CountReceives(DatagramSocket sender, DatagramSocket receiver, int segments, int segmentBytes)
     {
-        var port = new DatagramSocketFactory(IPAddress.Loopback, true, _counters, _log).Open(options);
+        byte[] run = Pattern(segments * segmentBytes);
+        Assert.Equal(SendOutcome.Sent, sender.Send(run, segmentBytes, new DatagramAddress(receiver.LocalEndPoint)));
+        var received = Receive(receiver, run.Length);
+        Assert.Equal(run, received.SelectMany(static part => part).ToArray());
+        return received.Count;
+    }
+
+    private DatagramSocket Open(DatagramPortOptions options, IPAddress? address = null)
+    {
+        var port = new DatagramSocketFactory(address ?? IPAddress.Loopback, true, _counters, _log).Open(options);
         _open.Add(port);
         return port;
     }
