@@ -86,6 +86,14 @@ internal static class Rules
         + "absence as a member",
         category: "QuickSilver.Publishing");
 
+    public static readonly DiagnosticDescriptor KeptBytes = Rule(
+        "QS0016",
+        "Bytes of a message are kept",
+        "'{0}' keeps the bytes of a message, which are overwritten by later messages: keep a copy, made with ToArray(), or use byte[] as "
+        + "the payload type, so that each message has bytes of its own",
+        DiagnosticSeverity.Warning,
+        category: "QuickSilver.Subscribing");
+
     private static DiagnosticDescriptor Rule(
         string id,
         string title,

@@ -167,10 +167,7 @@ public sealed class ContractAnalyzerTests
 
         var pages = Directory.GetFiles(Path.Combine(root.FullName, "docs", "rules"), "QS*.md");
         Assert.Equal(
-            new ContractAnalyzer().SupportedDiagnostics
-                .Concat(new HandlerAnalyzer().SupportedDiagnostics)
-                .Concat(new PayloadAnalyzer().SupportedDiagnostics).Concat(new NullPayloadAnalyzer().SupportedDiagnostics)
-                .Select(rule => rule.Id + ".md").Order(),
+            Driver.Analyzers.SelectMany(analyzer => analyzer.SupportedDiagnostics).Select(rule => rule.Id + ".md").Order(),
             pages.Select(page => Path.GetFileName(page)).Order());
         string[] parts = ["**Flagged**", "**Suggested**", "**Why**"];
         Assert.All(pages, page => Assert.All(parts, part => Assert.Contains(part, File.ReadAllText(page))));

@@ -15,6 +15,7 @@ internal static class KnownTypes
     public const string Node = "QuickSilver.QuickSilverNode";
     public const string HostBuilder = "QuickSilver.Hosting.QuickSilverBuilder";
     public const string Subscriber = "QuickSilver.ITopicSubscriber`1";
+    public const string Message = "QuickSilver.Message`1";
 
     public const string List = "System.Collections.Generic.List<T>";
     public const string ReadOnlyList = "System.Collections.Generic.IReadOnlyList<T>";

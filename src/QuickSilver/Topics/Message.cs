@@ -4,7 +4,11 @@ namespace QuickSilver;
 
 /// <summary>A received message. It is a struct, so receiving allocates only the value.</summary>
 /// <typeparam name="T">The topic's payload type.</typeparam>
-/// <param name="Value">The payload.</param>
+/// <param name="Value">
+/// The payload. One of <see cref="ReadOnlyMemory{T}"/> of bytes is lent: in a handler it is valid until the handler returns, in a consumer
+/// until its call has completed, and in a reader until the next message is requested. Then its bytes are those of another message. Copy
+/// what you keep, or use <c>byte[]</c> as the payload type, which is the same contract. Other payloads have memory of their own.
+/// </param>
 /// <param name="Sender">The incarnation of the node that published the message.</param>
 /// <param name="Sequence">The message's number among that sender's messages in this topic, starting at 1.</param>
 public readonly record struct Message<T>(T Value, NodeId Sender, long Sequence)

@@ -30,6 +30,12 @@ internal static class Driver
         generalDiagnosticOption: ReportDiagnostic.Error,
         warningLevel: 9999);
 
+    /// <summary>All analyzers that the package has.</summary>
+    public static ImmutableArray<DiagnosticAnalyzer> Analyzers { get; } =
+    [
+        new ContractAnalyzer(), new HandlerAnalyzer(), new PayloadAnalyzer(), new NullPayloadAnalyzer(), new BorrowedBytesAnalyzer(),
+    ];
+
     public static CSharpCompilation Compile(string source, string name = "Consumer", params MetadataReference[] more) =>
         CSharpCompilation.Create(
             name,
@@ -54,7 +60,7 @@ internal static class Driver
     public static async Task<IReadOnlyList<string>> AnalyzeAsync(Compilation compilation)
     {
         var diagnostics = await compilation
-            .WithAnalyzers([new ContractAnalyzer(), new HandlerAnalyzer(), new PayloadAnalyzer(), new NullPayloadAnalyzer()])
+            .WithAnalyzers(Analyzers)
             .GetAnalyzerDiagnosticsAsync();
         Assert.All(diagnostics, diagnostic => Assert.Equal(DiagnosticSeverity.Error, diagnostic.Severity));
         return [.. diagnostics.OrderBy(found => found.Location.SourceSpan.Start).Select(found => $"{found.Id}: {found.GetMessage()}")];
