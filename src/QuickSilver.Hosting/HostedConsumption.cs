@@ -1,4 +1,5 @@
 using QuickSilver.Core.Background;
+using QuickSilver.Endpoints.Consumers;
 
 namespace QuickSilver.Hosting;
 
@@ -69,12 +70,17 @@ internal sealed class HostedConsumption<T>(
 
     public async Task StopAsync(CancellationToken cancellationToken = default)
     {
-        if (EndWithCurrent() is { } current)
+        var current = EndWithCurrent();
+        bool isInside = IsInside(current);
+        if (current is not null)
         {
             await current.StopAsync(cancellationToken).ConfigureAwait(false);
         }
 
-        await Completion.WaitAsync(cancellationToken).ConfigureAwait(false);
+        if (!isInside)
+        {
+            await Completion.WaitAsync(cancellationToken).ConfigureAwait(false);
+        }
     }
 
     /// <summary>Like StopAsync. False if the token was cancelled before.</summary>
@@ -93,16 +99,24 @@ internal sealed class HostedConsumption<T>(
 
     public async ValueTask DisposeAsync()
     {
-        if (EndWithCurrent() is { } current)
+        var current = EndWithCurrent();
+        bool isInside = IsInside(current);
+        if (current is not null)
         {
             await current.DisposeAsync().ConfigureAwait(false);
         }
 
-        await Completion.ConfigureAwait(false);
+        if (!isInside)
+        {
+            await Completion.ConfigureAwait(false);
+        }
     }
 
     /// <summary>There will be no other node.</summary>
     public void OnHostStopped() => EndWithCurrent();
+
+    // A call of the consumer that waited for the end would wait for itself, and so would its OnEnded.
+    private bool IsInside(IConsumption? current) => ConsumerCallScope.IsInside(current) || ConsumerCallScope.IsInside(this);
 
     private IConsumption? EndWithCurrent()
     {
@@ -178,7 +192,7 @@ internal sealed class HostedConsumption<T>(
 
         try
         {
-            options.OnEnded?.Invoke(end);
+            new ConsumerCallScope(this).Run(_ => options.OnEnded?.Invoke(end), this);
             if (Resources is { } resources)
             {
                 await resources.DisposeAsync().ConfigureAwait(false);

@@ -25,8 +25,8 @@ public sealed class QuickSilverHostingOptions
     public TimeSpan DrainLimit { get; set; } = TimeSpan.FromSeconds(1);
 
     /// <summary>
-    /// The maximum time that consumers have, when the host stops, to handle the messages that they have taken: 0 to 24 hours; default 5 s.
-    /// Published messages are drained after that.
+    /// The maximum time that consumers have, when the host stops, to handle the messages that have come for them: 0 to 24 hours; default
+    /// 5 s. What is left then is dropped and reported. Published messages are drained after that.
     /// </summary>
     public TimeSpan ConsumerLimit { get; set; } = TimeSpan.FromSeconds(5);
 

@@ -392,6 +392,9 @@ internal sealed class MulticastNode
 
     public void Forget(TopicReceiver receiver) => Topics.Forget(receiver);
 
+    public void AwaitLast(TopicReceiver receiver, long configuration, Action settled, Action completed) =>
+        Topics.Left(_open).Add(receiver, configuration, settled, completed);
+
     public void Close()
     {
         if (_isClosed)
@@ -403,6 +406,7 @@ internal sealed class MulticastNode
         _context.FlushSockets();
         _uncertain?.Close();
         _heldUp?.Close();
+        _topics?.CloseLeft();
         _context.Environment.CancelIfMade(_memoryLook);
         _creditLimits?.Close();
         _slowReaders?.Close();

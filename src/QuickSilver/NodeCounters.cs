@@ -18,7 +18,10 @@ public sealed record NodeCounters
     /// <summary>Publish calls that waited for room.</summary>
     public long PublishWaits { get; init; }
 
-    /// <summary>Messages delivered to this node's topics. A message for several endpoints counts once.</summary>
+    /// <summary>
+    /// Messages passed to this node's endpoints: to their handlers, or into the buffers of their readers and consumers. A message for
+    /// several endpoints counts once. <see cref="Unhandled"/> counts those that were dropped from a buffer.
+    /// </summary>
     public long Delivered { get; init; }
 
     /// <summary>Payload bytes of the delivered messages.</summary>
@@ -29,6 +32,12 @@ public sealed record NodeCounters
 
     /// <summary>Messages dropped because of a slow reader. Each was reported in a gap notice.</summary>
     public long ReaderDrops { get; init; }
+
+    /// <summary>
+    /// Messages that had come for endpoints of this node and were not handled, because the endpoints ended before. Each was reported in a
+    /// gap notice. A message that ended in the buffer of a reader is among the <see cref="Delivered"/> ones too.
+    /// </summary>
+    public long Unhandled { get; init; }
 
     /// <summary>Exceptions thrown by handlers.</summary>
     public long HandlerFaults { get; init; }

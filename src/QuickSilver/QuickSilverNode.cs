@@ -27,6 +27,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
     private static readonly TimeSpan EndpointsLimit = TimeSpan.FromMilliseconds(550);
     // Of the limit that membership keeps itself, unless the core thread is blocked.
     private const double LeaveGrace = 1.1;
+    private static readonly TimeSpan ReportGrace = TimeSpan.FromMilliseconds(100);
     private static readonly TimeSpan StopLimit = TimeSpan.FromMilliseconds(200);
 
     private readonly INodeParts _parts;
@@ -378,8 +379,9 @@ public sealed class QuickSilverNode : IAsyncDisposable
     }
 
     /// <summary>
-    /// Closes all topics, leaves the cluster and stops, all within a second. Accepted messages get up to half a second to become stable. To
-    /// wait longer, call <see cref="DrainAsync"/> first.
+    /// Closes all topics, leaves the cluster and stops, all within a second. Accepted messages get up to half a second to become stable,
+    /// and readers and consumers to finish what was acknowledged for them. What they do not handle is dropped and reported (event 1650). To
+    /// wait longer, call <see cref="DrainAsync"/> and <see cref="IConsumption.StopAsync"/> first.
     /// </summary>
     /// <remarks>
     /// Where <see cref="QuickSilverOptions.MembershipService"/> names several servers and none of them leads, the node waits up to five
@@ -553,19 +555,36 @@ public sealed class QuickSilverNode : IAsyncDisposable
             var left = EndpointsLimit - _core.OutsideTime.GetElapsedTime(begun);
             var closing = Task.WhenAll(endpoints.Select(static endpoint => endpoint.DisposeAsync().AsTask()));
             await Within(closing, left < TimeSpan.Zero ? TimeSpan.Zero : left).ConfigureAwait(_core.ResumesInContext);
+            left = EndpointsLimit - _core.OutsideTime.GetElapsedTime(begun);
+            await Within(_core.EndpointRegistry.WhenRead(), left < TimeSpan.Zero ? TimeSpan.Zero : left)
+                .ConfigureAwait(_core.ResumesInContext);
             var departed = new TaskCompletionSource(_core.Completions);
             _core.Run(() => _core.Leave(departed.SetResult));
             inOrder = await Within(departed.Task, _parts.Membership.LeaveLimit * LeaveGrace).ConfigureAwait(_core.ResumesInContext);
         }
 
         inOrder &= await Within(_parts.StopAsync(), StopLimit).ConfigureAwait(_core.ResumesInContext);
-        _core.End();
+        await ReportUnreadAsync(_core.End()).ConfigureAwait(_core.ResumesInContext);
         if (!inOrder)
         {
             ApiLog.StopTimedOut(_core.Log);
         }
 
-        ApiLog.Stopped(_core.Log, _core.CounterCells.Published, _core.CounterCells.Delivered);
+        var cells = _core.CounterCells;
+        ApiLog.Stopped(_core.Log, cells.Published, cells.ReadHandled(), Interlocked.Read(ref cells.Unhandled));
+    }
+
+    // A reader that goes on reports by itself what was dropped. One that does not, such as a call that does not return, cannot.
+    private async Task ReportUnreadAsync(IReadOnlyList<TopicEndpoint> unread)
+    {
+        if (unread.Count > 0
+            && !await Within(Task.WhenAll(unread.Select(static one => one.WhenRead())), ReportGrace).ConfigureAwait(_core.ResumesInContext))
+        {
+            foreach (var endpoint in unread)
+            {
+                endpoint.ReportUnread();
+            }
+        }
     }
 
     private async Task<bool> Within(Task task, TimeSpan limit)

@@ -34,7 +34,7 @@ public sealed class ConsumerTests
     }
 
     [Fact]
-    public async Task A_host_that_stops_lets_the_consumer_finish_what_it_handles()
+    public async Task A_host_that_stops_lets_the_consumer_handle_what_has_come()
     {
         _journal.Gate = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         await using var hosted = await StartAsync(ConsumerScope.Message);
@@ -44,7 +44,8 @@ public sealed class ConsumerTests
         Assert.False(stopping.IsCompleted);
         _journal.Gate.SetResult();
         await StopAsync(hosted, stopping);
-        Assert.Equal(["a"], _journal.Got.Select(static got => got.Text));
+        Assert.Equal(["a", "b"], _journal.Got.Select(static got => got.Text));
+        Assert.Equal(0, _journal.Ends.Single().Unhandled);
     }
 
     [Fact]

@@ -31,6 +31,12 @@ internal interface IMembership
     /// <summary>Gives up all access to a topic. The views that were left live on until settled.</summary>
     void Close(ulong topicId);
 
+    /// <summary>
+    /// Calls back once, after the first configuration that the service made when it knew all that this node has asked for until now was
+    /// applied, with its number. While the service is unreachable there is none.
+    /// </summary>
+    void WhenApplied(Action<long> callback) => callback(0);
+
     /// <summary>The prefixes of topics that this node follows.</summary>
     TopicFollows Follows { get; }
 

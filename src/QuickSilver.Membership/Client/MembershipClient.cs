@@ -171,6 +171,17 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         abandoned?.Invoke();
     }
 
+    public void WhenApplied(Action<long> callback)
+    {
+        if (_isOver)
+        {
+            callback(_known);
+            return;
+        }
+
+        (_topics ??= new TopicTable()).WhenApplied(callback);
+    }
+
     public void Confirm(long configuration, ImmutableArray<OpenView> open)
     {
         _confirmed = Math.Max(_confirmed, configuration);
@@ -482,6 +493,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         _held.Apply(message.IsSnapshot, content);
         _topics?.NoteMembership(topics, content.Regions, Self);
         _observer.OnConfiguration(ConfigurationAssembler.ToChange(message, _service, topics));
+        _topics?.OnApplied(message.Number, message.LastRequest);
         if (isTakenOver && _left is not null)
         {
             SendLeave();

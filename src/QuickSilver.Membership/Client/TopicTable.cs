@@ -14,6 +14,8 @@ internal sealed class TopicTable
     // By pinned topic, the configuration since which this node is a member. Null before the first: few topics are pinned.
     private Dictionary<ulong, long>? _memberSince;
     private ulong _lastRequest;
+    // What waits until the service has applied all that was asked for. Null until something does.
+    private List<(ulong Request, Action<long> Callback)>? _applications;
 
     private ImmutableArray<ulong> _lastRegions;
 
@@ -38,6 +40,20 @@ internal sealed class TopicTable
     private sealed record Ask(ulong RequestId, OpenTopic Topic, TopicRequest Request, Action<TopicOutcome>? Completed);
 
     public int Count => _topics.Count;
+
+    /// <summary>Calls back when a configuration was made that knows all requests until now.</summary>
+    public void WhenApplied(Action<long> callback) => (_applications ??= []).Add((_lastRequest, callback));
+
+    /// <summary>A configuration was applied that the service made when it knew of requests up to this one.</summary>
+    public void OnApplied(long configuration, ulong lastRequest)
+    {
+        var known = _applications?.FindAll(one => one.Request <= lastRequest);
+        _applications?.RemoveAll(one => one.Request <= lastRequest);
+        foreach (var (_, callback) in known ?? [])
+        {
+            callback(configuration);
+        }
+    }
 
     public SetTopicMessage Open(TopicRequest request, Action<TopicOutcome> completed)
     {
@@ -89,6 +105,12 @@ internal sealed class TopicTable
     public List<SetTopicMessage> Register(HeldRegions held)
     {
         held.BeginTelling();
+        // What is registered is all that is asked for, so any configuration from now on knows it.
+        for (int i = 0; i < _applications?.Count; i++)
+        {
+            _applications[i] = _applications[i] with { Request = 0 };
+        }
+
         foreach (var ask in _asks.Values.Where(ask => ask.Completed is null).ToArray())
         {
             _asks.Remove(ask.RequestId);

@@ -108,4 +108,7 @@ internal interface IReceivingNode
     void SetHeld(ulong topicId, bool isHeld);
 
     void Forget(TopicReceiver receiver);
+
+    /// <summary>See <see cref="ITopicReceiver.AwaitLast"/>.</summary>
+    void AwaitLast(TopicReceiver receiver, long configuration, Action settled, Action completed);
 }

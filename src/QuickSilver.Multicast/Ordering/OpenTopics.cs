@@ -3,6 +3,7 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Receiving;
+using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Ordering;
 
@@ -24,6 +25,8 @@ internal sealed class OpenTopics(IOrderingNode node)
     private readonly Dictionary<ChannelKey, TopicReceiver> _receivers = [];
     // The view sequences of the pinned topics to which this node subscribes; null before the first.
     private SortedDictionary<ulong, ViewSequence>? _sequences;
+    // Null until a topic is left in order.
+    private LeftTopics? _left;
 
     /// <summary>
     /// The number of topics that a node may publish in its lifetime, reliable and best effort. Each occupies 40 bytes from then on.
@@ -55,6 +58,12 @@ internal sealed class OpenTopics(IOrderingNode node)
             }
         }
     }
+
+    /// <summary>The subscriptions whose topics this node has left, and that still take what was sent to them.</summary>
+    public LeftTopics Left(OpenViews views) =>
+        _left ??= new LeftTopics(node.Context.Environment, views.IsSettledThrough, views.HasAllThrough);
+
+    public void CloseLeft() => _left?.Close();
 
     public TopicView? ViewOf(ulong topicId) => _views.GetValueOrDefault(topicId);
 

@@ -301,6 +301,23 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
         return true;
     }
 
+    /// <summary>
+    /// The messages that have come and that the sink has not taken, from the first to the last. Between those that wait for an earlier one
+    /// may be some that have not come.
+    /// </summary>
+    public bool TryGetUntaken(out long first, out long last)
+    {
+        // The run of a sender of which nothing was handed up begins with the first message that is here.
+        first = Next == 0 && TryFirstHeld(out long held) ? held : Taken + 1;
+        last = Next - 1;
+        foreach (long sequence in HeldCount == 0 ? [] : (IEnumerable<long>)_waiting.Held!.Keys)
+        {
+            last = Math.Max(last, sequence);
+        }
+
+        return last >= first;
+    }
+
     public void DropBefore(long sequence)
     {
         if (HeldCount == 0)

@@ -178,21 +178,24 @@ internal sealed partial class TopicReceiver : ITopicReceiver
         return isParked;
     }
 
+    public bool IsClosed => _isClosed;
+
     public IReadOnlyList<UntakenRange> Untaken()
     {
         var ranges = new List<UntakenRange>();
         foreach (var order in _senders ?? [])
         {
-            if (order.IsBlocked)
+            if (order.TryGetUntaken(out long first, out long last))
             {
-                // If there was no memory to park it, the message that was refused first is the next.
-                long first = order.Taken + 1;
-                ranges.Add(new UntakenRange(order.Sender, first, Math.Max(first, order.Next - 1)));
+                ranges.Add(new UntakenRange(order.Sender, first, last));
             }
         }
 
         return ranges;
     }
+
+    public void AwaitLast(long configuration, Action settled, Action completed) =>
+        _node.AwaitLast(this, configuration, settled, completed);
 
     /// <summary>
     /// In a best-effort topic: called when the sender reports in its reliable stream that it has sent all messages up to a number.

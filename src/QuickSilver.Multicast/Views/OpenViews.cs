@@ -99,6 +99,14 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
     public bool IsOver(RegionView view) =>
         Find(view.RegionId, view.Number) is not { } region || (IsSettled(region) && region.HasAll);
 
+    /// <summary>Whether no node sends any more in a view of this node that this configuration or an earlier one superseded.</summary>
+    public bool IsSettledThrough(long configuration) =>
+        _settled >= configuration && _ordered.TrueForAll(region => !IsSupersededBy(region, configuration) || IsSettled(region));
+
+    /// <summary>Whether all packets were read that have come in those views.</summary>
+    public bool HasAllThrough(long configuration) =>
+        _ordered.TrueForAll(region => !IsSupersededBy(region, configuration) || region.HasAll);
+
     public void Open(RegionView view, IStreamConsumer consumer)
     {
         RegionPort? port = null;
@@ -299,6 +307,9 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
 
     private bool IsSettled(RegionReceiver region) => region.SupersededAt != 0 && region.SupersededAt <= _settled
         && !_open.Contains(new OpenView(region.View.RegionId, region.View.Number));
+
+    private static bool IsSupersededBy(RegionReceiver region, long configuration) =>
+        region.SupersededAt != 0 && region.SupersededAt <= configuration;
 
     private void ForgetLast() => (LastRegion, LastStream) = (null, null);
 }

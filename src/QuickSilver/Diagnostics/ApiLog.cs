@@ -46,8 +46,13 @@ internal static partial class ApiLog
     [LoggerMessage(1604, LogLevel.Debug, "Timed out after {Timeout} joining a membership service: {Where}.")]
     public static partial void StartFailed(ILogger logger, TimeSpan timeout, string where);
 
-    [LoggerMessage(1605, LogLevel.Information, "The node has stopped ({Published} messages published, {Delivered} delivered).")]
-    public static partial void Stopped(ILogger logger, long published, long delivered);
+    [LoggerMessage(1605, LogLevel.Information,
+        "The node has stopped ({Published} messages published, {Delivered} delivered, {Unhandled} not handled).")]
+    public static partial void Stopped(ILogger logger, long published, long delivered, long unhandled);
+
+    [LoggerMessage(1650, LogLevel.Warning,
+        "Topic \"{Topic}\": {Count} messages that had come were not handled before the endpoint ended: {Ranges}.")]
+    public static partial void Unhandled(ILogger logger, string topic, long count, string ranges);
 
     [LoggerMessage(1606, LogLevel.Warning,
         "The node did not shut down cleanly in time: the core thread is blocked, or members or servers did not answer.")]

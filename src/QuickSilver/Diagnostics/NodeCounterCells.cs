@@ -12,6 +12,10 @@ internal sealed class NodeCounterCells
     public long DeliveredBytes;
     public long Gaps;
     public long ReaderDrops;
+    // Any thread writes it, with interlocked operations: an endpoint ends once.
+    public long Unhandled;
+    // Those of them that no buffer had. Written as Unhandled is.
+    public long UnhandledUntaken;
     public long HandlerFaults;
     public long FeedFaults;
     public long DecodeFaults;
@@ -41,6 +45,10 @@ internal sealed class NodeCounterCells
         Published++;
         PublishedBytes += bytes;
     }
+
+    /// <summary>From any thread: the delivered messages, without those that were dropped from a buffer when its endpoint ended.</summary>
+    public long ReadHandled() =>
+        Volatile.Read(ref Delivered) - (Interlocked.Read(ref Unhandled) - Interlocked.Read(ref UnhandledUntaken));
 
     public void CountDelivered(int bytes)
     {

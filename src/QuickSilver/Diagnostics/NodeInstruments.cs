@@ -40,6 +40,7 @@ internal static class NodeInstruments
         Level("quicksilver.publish.queue", "By", "Bytes queued between publishers and the core thread.", one => one.PublishQueueBytes);
         Count("quicksilver.gaps", "{message}", "Messages that cannot be delivered to topics of this node.", one => one.Gaps);
         Count("quicksilver.reader.drops", "{message}", "Messages dropped because of a slow reader.", one => one.ReaderDrops);
+        Count("quicksilver.unhandled", "{message}", "Messages not handled before their endpoint ended.", one => one.Unhandled);
         Count("quicksilver.handler.faults", "{exception}", "Exceptions thrown by handlers.", one => one.HandlerFaults);
         Count("quicksilver.feed.faults", "{exception}", "Exceptions thrown by attached feeds.", one => one.FeedFaults);
         Count("quicksilver.decode.faults", "{message}", "Messages whose payload could not be decoded.", one => one.DecodeFaults);

@@ -93,9 +93,28 @@ internal sealed class EndpointRegistry
         }
     }
 
-    /// <summary>Ends all endpoints, because the core thread has ended.</summary>
-    public void End()
+    /// <summary>Completes when the readers and consumers of endpoints that have ended have read what is buffered for them.</summary>
+    public Task WhenRead()
     {
+        var reading = new List<Task>();
+        lock (_lock)
+        {
+            for (var endpoint = _first; endpoint is not null; endpoint = endpoint.NextRegistered)
+            {
+                reading.Add(endpoint.WhenRead());
+            }
+        }
+
+        return Task.WhenAll(reading);
+    }
+
+    /// <summary>
+    /// Ends all endpoints, because the core thread has ended. What their readers have not read is dropped. Returns those of which a reader
+    /// has not seen that yet.
+    /// </summary>
+    public IReadOnlyList<TopicEndpoint> End()
+    {
+        var unread = new List<TopicEndpoint>();
         TopicEndpoint? first;
         lock (_lock)
         {
@@ -107,8 +126,15 @@ internal sealed class EndpointRegistry
 
         for (var endpoint = first; endpoint is not null; endpoint = endpoint.NextRegistered)
         {
+            if (!endpoint.WhenRead().IsCompleted)
+            {
+                unread.Add(endpoint);
+            }
+
             EndOne(endpoint);
         }
+
+        return unread;
     }
 
     private static void EndOne(TopicEndpoint endpoint) => endpoint.OnFailed(AfterDispose.OfNode());

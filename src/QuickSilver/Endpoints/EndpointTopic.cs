@@ -40,6 +40,18 @@ internal abstract class EndpointTopic(INodeEnvironment environment, string name)
 
     public abstract void Leave(TopicEndpoint endpoint);
 
+    /// <summary>
+    /// The endpoint ends in order: nothing more is sent to it, and it gets everything that was. Calls back when it has all of it, or
+    /// <see cref="EndLeave"/> was called.
+    /// </summary>
+    public abstract void BeginLeave(TopicEndpoint endpoint, Action completed);
+
+    /// <summary>There is no more time: the endpoint does without what it has not got.</summary>
+    public abstract void EndLeave(TopicEndpoint endpoint);
+
+    /// <summary>What has come for the endpoint and waits below it.</summary>
+    public abstract GapNotice[] UntakenOf(TopicEndpoint endpoint);
+
     public abstract void OnEndpointEnded(TopicEndpoint endpoint, Exception reason);
 
     /// <summary>

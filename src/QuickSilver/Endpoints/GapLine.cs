@@ -16,6 +16,9 @@ internal sealed class GapLine
 
     public bool IsEmpty => _first == _notices.Count;
 
+    /// <summary>The notices, in order.</summary>
+    public IEnumerable<GapNotice> All => _notices.Skip(_first).Select(static entry => entry.Gap);
+
     /// <summary>The position of the first message that a notice precedes.</summary>
     public long Position => IsEmpty ? long.MaxValue : _notices[_first].Position;
 

@@ -10,26 +10,48 @@ internal sealed class HandlerBacklog<T>(HandlerEndpoint<T>[] handlers)
 
     public void Add(in GapNotice gap) => _entries.Add(new Entry(default, gap, IsGap: true));
 
-    /// <summary>Core thread. Delivers while the endpoint is in use: a handler may cancel it in the middle.</summary>
-    public void Deliver(TopicEndpoint endpoint)
+    /// <summary>
+    /// Core thread. Delivers until the endpoint is cancelled, also by a handler in the middle. The rest is then told as gaps, and returned.
+    /// </summary>
+    public UnhandledMessages? Deliver(TopicEndpoint endpoint)
     {
+        UnhandledMessages? unhandled = null;
         foreach (var entry in _entries)
         {
-            foreach (var handler in handlers)
+            if (endpoint.State == EndpointState.Cancelled && !entry.IsGap)
             {
-                if (endpoint.State >= EndpointState.Cancelled)
-                {
-                    return;
-                }
+                (unhandled ??= new UnhandledMessages()).Add(entry.Message.Sender, entry.Message.Sequence);
+            }
+            else
+            {
+                Deliver(endpoint, entry);
+            }
+        }
 
-                if (entry.IsGap)
-                {
-                    handler.Tell(entry.Gap);
-                }
-                else
-                {
-                    handler.Deliver(entry.Message);
-                }
+        foreach (var gap in unhandled?.Ranges() ?? [])
+        {
+            Array.ForEach(handlers, handler => handler.Tell(gap));
+        }
+
+        return unhandled;
+    }
+
+    private void Deliver(TopicEndpoint endpoint, in Entry entry)
+    {
+        foreach (var handler in handlers)
+        {
+            if (endpoint.State == EndpointState.Cancelled)
+            {
+                return;
+            }
+
+            if (entry.IsGap)
+            {
+                handler.Tell(entry.Gap);
+            }
+            else
+            {
+                handler.Deliver(entry.Message);
             }
         }
     }

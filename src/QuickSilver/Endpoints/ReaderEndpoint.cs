@@ -34,6 +34,7 @@ internal sealed class ReaderEndpoint<T>(
         private readonly CancellationTokenRegistration _secondRegistration;
         private ManualResetValueTaskSourceCore<bool> _core = new() { RunContinuationsAsynchronously = true };
         private Message<T> _current;
+        private UnhandledMessages? _unhandled;
         private bool _isDisposed;
 
         public Enumerator(ReaderRing<T> ring, CancellationToken first, CancellationToken second, Action<GapNotice>? onGap)
@@ -68,7 +69,12 @@ internal sealed class ReaderEndpoint<T>(
                 _isDisposed = true;
                 _firstRegistration.Dispose();
                 _secondRegistration.Dispose();
-                _ring.Detach();
+                foreach (var gap in _ring.Detach())
+                {
+                    NoteUnhandled(gap);
+                }
+
+                OnEnded();
             }
 
             return ValueTask.CompletedTask;
@@ -95,8 +101,10 @@ internal sealed class ReaderEndpoint<T>(
                     case RingTake.Message:
                         return true;
                     case RingTake.Ended:
+                        OnEnded();
                         return false;
                     case RingTake.Gap:
+                        NoteUnhandled(gap);
                         _onGap?.Invoke(gap);
                         break;
                     default:
@@ -109,6 +117,22 @@ internal sealed class ReaderEndpoint<T>(
                 _core.Reset();
                 step = _ring.Take(this, out _current, out gap);
             }
+        }
+
+        private void NoteUnhandled(in GapNotice gap)
+        {
+            if (gap.Reason == GapReason.SubscriberEnded)
+            {
+                (_unhandled ??= new UnhandledMessages()).Add(gap);
+            }
+        }
+
+        // At the end of the stream, and when the enumerator is disposed.
+        private void OnEnded()
+        {
+            var unhandled = _unhandled;
+            _unhandled = null;
+            _ring.Owner?.OnReaderEnded(unhandled);
         }
 
         private ValueTask AwaitWake()

@@ -48,7 +48,13 @@ internal sealed partial class TopicEndpoint<T>
     {
         if (TryAdvance(EndpointState.Cancelled))
         {
+            _isCancelled = true;
             Stop(new OperationCanceledException($"This endpoint of the topic \"{Name}\" was cancelled."), readerError: null);
+            if (_ring is not null)
+            {
+                // What comes until then is dropped as well.
+                _ = LeaveAsync();
+            }
         }
     }
 
@@ -65,6 +71,7 @@ internal sealed partial class TopicEndpoint<T>
         {
             // The core thread will not tell the feeds.
             EndFeeds(reason, isFailure: true);
+            EndReading();
         }
     }
 
@@ -162,17 +169,20 @@ internal sealed partial class TopicEndpoint<T>
     {
         var before = State;
         TryAdvance(EndpointState.Disposed);
+        var leaving = before != EndpointState.Failed && IsHeard ? LeaveWithinAsync(DisposeDrainLimit) : Task.CompletedTask;
         if (before is EndpointState.Open or EndpointState.Draining)
         {
             await DrainWithinAsync(DisposeDrainLimit).ConfigureAwait(Topic.Node.ResumesInContext);
         }
+
+        await leaving.ConfigureAwait(Topic.Node.ResumesInContext);
 
         Stop(AfterDispose.OfTopic(Name), readerError: null);
         // An endpoint that the core thread has not left yet ends with the node at the latest.
         var left = RunAsync(() =>
         {
             Topic.Leave(this);
-            Topic.Node.EndpointRegistry.Remove(this);
+            RemoveWhenRead();
         });
         await Within(left, DisposeLeaveLimit).ConfigureAwait(Topic.Node.ResumesInContext);
     }
@@ -180,6 +190,7 @@ internal sealed partial class TopicEndpoint<T>
     // Ends all activities of this endpoint, from any thread: first the waits of other threads, then the rest on the core thread.
     private void Stop(Exception reason, Exception? readerError)
     {
+        _isOver = true;
         bool isFirst = DropQueued(reason);
         if (isFirst && Publishes)
         {
@@ -188,18 +199,8 @@ internal sealed partial class TopicEndpoint<T>
 
         var end = SubscriptionEnd.Of(readerError, State == EndpointState.Cancelled);
         // Only cancellation discards messages that the reader has not read yet.
-        _ring?.End(readerError, discard: State == EndpointState.Cancelled);
-        HandlerEndpoint<T>[] handlers;
-        TopicObserver<T>[] observers;
-        lock (Topic)
-        {
-            handlers = _handlers;
-            Volatile.Write(ref _handlers, []);
-            ChooseDirect();
-            observers = _observers;
-            _observers = [];
-        }
-
+        EndRing(readerError, discard: State == EndpointState.Cancelled);
+        var handlers = TakeHandlers();
         DetachFeeds();
         if (Publishes)
         {
@@ -216,25 +217,12 @@ internal sealed partial class TopicEndpoint<T>
             Unstable.FailAll(reason);
             EndFeeds(reason, isFailure: readerError is not null);
             Topic.OnEndpointEnded(this, reason);
-            TellEnd();
+            EndHandlers(handlers, _isCancelled && _ring is not null ? end with { Unhandled = TellUntaken(handlers.Handlers) } : end);
         });
         if (Topic.Node.Ended.IsCancellationRequested)
         {
             // The core thread will not tell them.
-            TellEnd();
-        }
-
-        void TellEnd()
-        {
-            foreach (var handler in handlers)
-            {
-                handler.End(end);
-            }
-
-            foreach (var observer in observers)
-            {
-                observer.End(readerError);
-            }
+            EndHandlers(handlers, end);
         }
     }
 

@@ -186,9 +186,14 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
 
     public override void Accept(in DeliveredMessage message)
     {
-        if (_ring is not null && State < EndpointState.Cancelled)
+        if (_ring is not null && !_isOver)
         {
             HandTo(this, _codec, null, message);
+        }
+        else if (_ring is not null && _isCancelled)
+        {
+            // Until the topic has left this endpoint out.
+            (Leaving.TooLate ??= new UnhandledMessages()).Add(ToSender(message.Sender), message.Sequence);
         }
     }
 
@@ -362,7 +367,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
     {
         if (_ring!.TakeBacklog() is { } backlog)
         {
-            backlog.Deliver(this);
+            backlog.Deliver(this)?.Report(Topic.Node, Name);
             lock (Topic)
             {
                 ChooseDirect();
@@ -414,13 +419,18 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
 
     private void CheckSubscribes()
     {
-        if (!Subscribes)
+        if (_ring is null)
         {
             throw new InvalidOperationException(
                 $"This endpoint of the topic \"{Name}\" is a publisher and receives nothing. Open another with OpenSubscriberAsync.");
         }
 
         CheckUsable();
+        if (IsStopped)
+        {
+            throw new InvalidOperationException(
+                $"This endpoint of the topic \"{Name}\" was stopped and receives nothing more. Open another endpoint of the topic.");
+        }
     }
 
     private void CheckUsable()

@@ -22,7 +22,8 @@ internal abstract class TopicEndpoint(string name, TopicAccess access, bool stam
 
     public string Name { get; } = name;
 
-    public TopicAccess Access { get; } = access;
+    /// <summary>What the endpoint may do. It subscribes no more when it has left the topic in order.</summary>
+    public TopicAccess Access { get; private set; } = access;
 
     /// <summary>Whether this endpoint gets no messages that this node has published.</summary>
     public bool NoEcho { get; init; }
@@ -97,6 +98,36 @@ internal abstract class TopicEndpoint(string name, TopicAccess access, bool stam
 
     /// <summary>Core thread: called when the topic has removed the endpoint.</summary>
     public abstract void LeaveIntake();
+
+    /// <summary>
+    /// Core thread: the endpoint leaves the topic, and nothing more is sent to it. It takes all that has come without a limit of its own.
+    /// </summary>
+    public virtual void LiftBuffer()
+    {
+    }
+
+    /// <summary>
+    /// Core thread: the topic has left this endpoint out, and it gets no more messages. <paramref name="untaken"/>: those that had come for
+    /// it and that it will not get.
+    /// </summary>
+    public virtual void OnLeft(IReadOnlyList<GapNotice> untaken) => EndAccess();
+
+    /// <summary>From any thread: completes when a reader or consumer has read what it may still read; at once if there is none.</summary>
+    public virtual Task WhenRead() => Task.CompletedTask;
+
+    /// <summary>
+    /// From any thread, when the core thread has ended: what no reader has read by now is dropped, and reported.
+    /// </summary>
+    public virtual void EndReading()
+    {
+    }
+
+    /// <summary>From any thread, after EndReading: reports what a reader that does not go on has not read.</summary>
+    public virtual void ReportUnread()
+    {
+    }
+
+    protected void EndAccess() => Access &= ~TopicAccess.Subscribe;
 
     public abstract ValueTask DisposeAsync();
 

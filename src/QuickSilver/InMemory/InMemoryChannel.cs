@@ -69,6 +69,8 @@ internal sealed class InMemoryReceiver : ITopicReceiver
     private int _waiting;
     private bool _isClosed;
     private bool _isDraining;
+    // Called when all that was sent to this receiver was taken; null: it is still in the topic.
+    private Action? _completed;
 
     public InMemoryReceiver(InMemoryParts node, InMemoryWire wire, IDeliverySink sink)
     {
@@ -97,6 +99,24 @@ internal sealed class InMemoryReceiver : ITopicReceiver
     }
 
     public void Resume() => Drain();
+
+    public IReadOnlyList<UntakenRange> Untaken() =>
+    [
+        .. _queue.GroupBy(static one => one.Sender)
+            .Select(static group => new UntakenRange(group.Key, group.First().Sequence, group.Last().Sequence)),
+    ];
+
+    public void AwaitLast(long configuration, Action settled, Action completed)
+    {
+        // What was sent before is posted before.
+        _wire.Remove(this);
+        _node.Post(() =>
+        {
+            _completed = completed;
+            settled();
+            CompleteIfEmpty();
+        });
+    }
 
     public void Close()
     {
@@ -136,6 +156,17 @@ internal sealed class InMemoryReceiver : ITopicReceiver
         if (tookAny)
         {
             _wire.OnRoom();
+        }
+
+        CompleteIfEmpty();
+    }
+
+    private void CompleteIfEmpty()
+    {
+        if (!_isClosed && _queue.Count == 0 && _completed is { } completed)
+        {
+            _completed = null;
+            completed();
         }
     }
 }

@@ -10,6 +10,8 @@ internal sealed class InMemoryWire(ulong topicId)
     private const int MaxWaiting = 1024;
 
     private readonly Lock _lock = new();
+    // Held while a message is passed to all receivers: one that is removed gets nothing that is sent afterwards.
+    private readonly Lock _sending = new();
     private readonly HashSet<InMemorySender> _blocked = [];
     private ImmutableArray<InMemoryReceiver> _receivers = [];
 
@@ -19,7 +21,11 @@ internal sealed class InMemoryWire(ulong topicId)
 
     public void Remove(InMemoryReceiver receiver)
     {
-        ImmutableInterlocked.Update(ref _receivers, static (all, one) => all.Remove(one), receiver);
+        lock (_sending)
+        {
+            ImmutableInterlocked.Update(ref _receivers, static (all, one) => all.Remove(one), receiver);
+        }
+
         OnRoom();
     }
 
@@ -56,9 +62,12 @@ internal sealed class InMemoryWire(ulong topicId)
 
     public void Send(InMemoryMessage message)
     {
-        foreach (var receiver in _receivers)
+        lock (_sending)
         {
-            receiver.PostMessage(message);
+            foreach (var receiver in _receivers)
+            {
+                receiver.PostMessage(message);
+            }
         }
     }
 

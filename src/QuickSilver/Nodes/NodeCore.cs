@@ -469,8 +469,11 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         }
     }
 
-    /// <summary>From any thread: called when the core thread has ended. Notifies all callers that still wait.</summary>
-    public void End()
+    /// <summary>
+    /// From any thread: called when the core thread has ended. Notifies all callers that still wait. Returns the endpoints with messages
+    /// that their readers did not read.
+    /// </summary>
+    public IReadOnlyList<TopicEndpoint> End()
     {
         Volatile.Read(ref _meter)?.Dispose();
         Volatile.Read(ref _handlers)?.Dispose();
@@ -487,7 +490,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
             one.TrySetResult();
         }
 
-        EndpointRegistry.End();
+        return EndpointRegistry.End();
     }
 
     public NodeStatus ReadStatus() => _status.Read(State, Volatile.Read(ref _openTopics));

@@ -55,6 +55,7 @@ internal sealed class NodeReadings(INodeParts parts, NodeCounterCells cells, End
             DeliveredBytes = Volatile.Read(ref cells.DeliveredBytes),
             Gaps = Volatile.Read(ref cells.Gaps),
             ReaderDrops = Volatile.Read(ref cells.ReaderDrops),
+            Unhandled = Volatile.Read(ref cells.Unhandled),
             HandlerFaults = Volatile.Read(ref cells.HandlerFaults),
             FeedFaults = Volatile.Read(ref cells.FeedFaults),
             DecodeFaults = Volatile.Read(ref cells.DecodeFaults),

@@ -17,6 +17,9 @@ internal sealed class PrefixedTopic<T>(string name)
     /// <summary>Null until it is open.</summary>
     public TopicEndpoint<T>? Endpoint { get; set; }
 
+    /// <summary>Null until it is open. From any thread.</summary>
+    public IConsumption? Consumption { get; set; }
+
     /// <summary>Whether the last call of the handler has completed.</summary>
     public bool HasEnded { get; set; }
 

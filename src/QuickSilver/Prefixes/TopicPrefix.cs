@@ -3,6 +3,7 @@ using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Background;
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
+using QuickSilver.Endpoints.Consumers;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Serialization;
@@ -121,7 +122,14 @@ internal sealed class TopicPrefix<T> : ITopicPrefix
 
     private async Task DisposeOnceAsync()
     {
+        bool isInside = _topics.Exists(static topic => ConsumerCallScope.IsInside(topic.Consumption));
         _core.Run(() => CloseAll(new SubscriptionEnd(SubscriptionEndReason.Disposed, null)));
+        if (isInside)
+        {
+            // A handler that waited for the end would wait for itself.
+            return;
+        }
+
         try
         {
             await Completion.WaitAsync(DisposeLimit, _core.OutsideTime).ConfigureAwait(_core.ResumesInContext);
@@ -289,7 +297,7 @@ internal sealed class TopicPrefix<T> : ITopicPrefix
         var consumer = _options.Consumer;
         try
         {
-            endpoint.Subscribe(
+            topic.Consumption = endpoint.Subscribe(
                 (message, stop) => _handler(name, message, stop),
                 consumer with
                 {

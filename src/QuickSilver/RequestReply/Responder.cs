@@ -1,6 +1,7 @@
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
+using QuickSilver.Endpoints.Consumers;
 using QuickSilver.Inboxes;
 using QuickSilver.Serialization;
 
@@ -81,7 +82,10 @@ internal sealed class Responder<TRequest, TReply> : IResponder
                 OnEnded(new SubscriptionEnd(SubscriptionEndReason.Disposed, null));
             }
 
-            await Completion.WaitAsync(DisposeLimit, Node.OutsideTime).ConfigureAwait(Node.ResumesInContext);
+            if (!ConsumerCallScope.IsInside(_consumption))
+            {
+                await Completion.WaitAsync(DisposeLimit, Node.OutsideTime).ConfigureAwait(Node.ResumesInContext);
+            }
         }
         catch (TimeoutException)
         {

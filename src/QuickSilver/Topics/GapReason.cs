@@ -46,6 +46,12 @@ public enum GapReason
     /// as well (event 1433).
     /// </summary>
     Unaccounted = 8,
+
+    /// <summary>
+    /// The endpoint or its consumer ended before the messages were handled: it was cancelled or disposed, a stop reached its limit, or the
+    /// node stopped. The log has the topic and the number of these messages (event 1650).
+    /// </summary>
+    SubscriberEnded = 9,
 }
 
 internal static class GapReasons
@@ -70,6 +76,7 @@ internal static class GapReasons
         GapReason.ContractMismatch => "the topic is open elsewhere with another contract",
         GapReason.AccessDenied => "the right to subscribe was taken away",
         GapReason.Undecodable => "the payload could not be decoded",
+        GapReason.SubscriberEnded => "the subscriber ended before they were handled",
         GapReason.Unaccounted => "nothing can bring them any more, and no fault explains it",
         _ => $"reason {(int)reason}",
     };

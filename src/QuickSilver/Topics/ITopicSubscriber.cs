@@ -77,9 +77,9 @@ public interface ITopicSubscriber<T> : ITopicEndpoint
     IObservable<Message<T>> AsObservable();
 
     /// <summary>
-    /// Reads messages as they arrive, from the bounded buffer of this endpoint. The stream ends when the topic is cancelled or disposed. An
-    /// endpoint has one reader at a time. <paramref name="onGap"/> is called, in order with the messages, for messages that this reader
-    /// cannot receive.
+    /// Reads messages as they arrive, from the bounded buffer of this endpoint. The stream ends when the endpoint is cancelled or disposed,
+    /// after the messages that were acknowledged for it, or gaps in their place if it was cancelled or its node has ended. An endpoint has
+    /// one reader at a time. <paramref name="onGap"/> is called, in order with the messages, for messages that this reader cannot receive.
     /// </summary>
     /// <remarks>
     /// Reading starts when the stream is enumerated. A second enumeration at the same time throws <see cref="InvalidOperationException"/>.

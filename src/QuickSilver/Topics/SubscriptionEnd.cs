@@ -3,10 +3,16 @@ namespace QuickSilver;
 /// <summary>Why a subscriber gets no more messages.</summary>
 public enum SubscriptionEndReason
 {
-    /// <summary>The application disposed the endpoint, or stopped the consumer. Messages that were buffered were handled first.</summary>
+    /// <summary>
+    /// The application disposed or stopped the endpoint, or its consumer. What was handled first, and what was not, depends on the verb:
+    /// <see cref="SubscriptionEnd.Unhandled"/> counts the rest.
+    /// </summary>
     Disposed = 0,
 
-    /// <summary>The application cancelled the endpoint. Messages that were buffered were dropped.</summary>
+    /// <summary>
+    /// The application cancelled the endpoint. Messages that were buffered were dropped, and reported:
+    /// <see cref="SubscriptionEnd.Unhandled"/>.
+    /// </summary>
     Cancelled = 1,
 
     /// <summary>The node stopped.</summary>
@@ -42,6 +48,13 @@ public enum SubscriptionEndReason
 /// <param name="Error">The exception that a reader throws at this end. Null if the application ended the subscriber.</param>
 public readonly record struct SubscriptionEnd(SubscriptionEndReason Reason, Exception? Error)
 {
+    /// <summary>
+    /// The messages that had come for the subscriber and that it did not handle, because it ended before. Each was reported in a gap notice
+    /// with the reason <see cref="GapReason.SubscriberEnded"/>, to those that get such notices. 0: the subscriber has handled all that
+    /// came.
+    /// </summary>
+    public long Unhandled { get; init; }
+
     internal static SubscriptionEnd Of(Exception? error, bool isCancelled) => error switch
     {
         null => new(isCancelled ? SubscriptionEndReason.Cancelled : SubscriptionEndReason.Disposed, null),

@@ -16,7 +16,7 @@ namespace QuickSilver.Topics;
 
 // One topic of one node, shared by all its endpoints. The union of their access is requested from the membership service, and one sender
 // and one receiver serve them all. Core thread only, unless stated otherwise.
-internal sealed class TopicCore : EndpointTopic, IDeliverySink
+internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
 {
     private readonly ContractDescription _contract;
     // Null while there are none.
@@ -90,6 +90,13 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
             return;
         }
 
+        if (IsLeavingView && opening.Endpoint.Subscribes)
+        {
+            // No receiver may begin in the middle of a view, and the one that is open ends soon.
+            _departures!.Postponed.Add(opening);
+            return;
+        }
+
         (_openings ??= new List<TopicOpening>(1)).Add(opening);
         OnMembersChanged();
         AskIfNeeded();
@@ -101,7 +108,11 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
 
     public void Abandon(TopicOpening opening)
     {
-        if (_openings?.Remove(opening) == true)
+        if (_departures?.Postponed.Remove(opening) == true)
+        {
+            opening.Endpoint.LeaveIntake();
+        }
+        else if (_openings?.Remove(opening) == true)
         {
             opening.Endpoint.LeaveIntake();
             ShrinkToMembers();
@@ -114,6 +125,7 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
 
     public override void Leave(TopicEndpoint endpoint)
     {
+        EndLeave(endpoint);
         if (Array.IndexOf(_endpoints, endpoint) >= 0)
         {
             _endpoints = [.. _endpoints.Where(other => other != endpoint)];
@@ -155,7 +167,7 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
         // Either all endpoints take the message or none does: an endpoint that took it must not get it again because another had no room.
         foreach (var endpoint in _subscribers)
         {
-            if (!IsEcho(endpoint, message) && !endpoint.CanAccept(message.Length))
+            if (!IsLeftOut(endpoint, message) && !endpoint.CanAccept(message.Length))
             {
                 endpoint.Watch?.OnRefused();
                 return false;
@@ -165,9 +177,13 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
         Node.CounterCells.CountDelivered(message.Length);
         foreach (var endpoint in _subscribers)
         {
-            if (!IsEcho(endpoint, message))
+            if (!IsLeftOut(endpoint, message))
             {
                 endpoint.Accept(message);
+                if (_departures is not null)
+                {
+                    NoteTaken(endpoint, message.Sender, message.Sequence);
+                }
             }
         }
 
@@ -189,65 +205,11 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
         foreach (var endpoint in _subscribers)
         {
             endpoint.AcceptGap(notice);
+            if (_departures is not null)
+            {
+                NoteTaken(endpoint, gap.Sender, gap.Last);
+            }
         }
-    }
-
-    public override void OnReaderTooSlow(TopicEndpoint endpoint)
-    {
-        if (Array.IndexOf(_subscribers, endpoint) < 0)
-        {
-            return;
-        }
-
-        var limit = endpoint.Watch!.Limit;
-        ApiLog.ReaderTooSlow(Node.Log, Name, limit);
-        Drop(endpoint, new SlowReaderException(Name, limit), Untaken(GapReason.ReaderTooSlow));
-    }
-
-    public override void OnHandlerTooSlow(TopicEndpoint endpoint, SlowHandlerException failure)
-    {
-        if (Array.IndexOf(_subscribers, endpoint) >= 0)
-        {
-            ApiLog.HandlerTooSlow(Node.Log, failure);
-            Drop(endpoint, failure, []);
-        }
-    }
-
-    /// <summary>
-    /// Called when the service withdraws an access that it granted: another contract is registered under the topic's name, or the service
-    /// that the node came to has other rules of access.
-    /// </summary>
-    public void OnRefused(string refusal, string? deniedTo)
-    {
-        ApiLog.TopicRefused(Node.Log, Name, refusal);
-        var failure = FailureOf(refusal, deniedTo);
-        var untaken = Untaken(deniedTo is null ? GapReason.ContractMismatch : GapReason.AccessDenied);
-        _granted = TopicRole.None;
-        foreach (var endpoint in _endpoints)
-        {
-            Drop(endpoint, failure, Array.IndexOf(_subscribers, endpoint) < 0 ? [] : untaken);
-        }
-    }
-
-    private QuickSilverException FailureOf(string refusal, string? deniedTo) =>
-        deniedTo is { } identity ? new TopicAccessDeniedException(Name, identity, refusal) : ContractMismatchException.Of(refusal);
-
-    private GapNotice[] Untaken(GapReason reason) =>
-    [
-        .. (_receiver?.Untaken() ?? []).Select(
-            range => new GapNotice(new NodeId(range.Sender.Id, range.Sender.Incarnation), range.First, range.Last, reason)),
-    ];
-
-    // Reports the messages that the endpoint will not take any more as gaps, and then ends the endpoint.
-    private void Drop(TopicEndpoint endpoint, Exception failure, GapNotice[] untaken)
-    {
-        foreach (var gap in untaken)
-        {
-            endpoint.AcceptGap(gap);
-        }
-
-        endpoint.OnFailed(failure);
-        Leave(endpoint);
     }
 
     public override void OnEndpointEnded(TopicEndpoint endpoint, Exception reason)
@@ -281,6 +243,12 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
 
     public void OnNodeFailed(Exception reason)
     {
+        foreach (var opening in _departures?.Postponed ?? [])
+        {
+            (_openings ??= []).Add(opening);
+        }
+
+        _departures?.Postponed.Clear();
         foreach (var opening in _openings ?? [])
         {
             opening.Endpoint.OnFailed(reason);
@@ -288,6 +256,7 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
         }
 
         _openings = null;
+        HandOver();
         foreach (var endpoint in _endpoints)
         {
             endpoint.OnFailed(reason);
@@ -343,12 +312,18 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
             role |= opening.Role;
         }
 
+        return role | RoleOfEndpoints();
+    }
+
+    private TopicRole RoleOfEndpoints()
+    {
+        var role = TopicRole.None;
         foreach (var endpoint in _endpoints)
         {
             role |= (TopicRole)endpoint.Access;
         }
 
-        return role;
+        return IsLeavingView ? role & ~TopicRole.Subscribe : role;
     }
 
     // Nobody is denied something because of what another opening asks for.
@@ -359,12 +334,7 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
             return WantedRole();
         }
 
-        var role = TopicRole.None;
-        foreach (var endpoint in _endpoints)
-        {
-            role |= (TopicRole)endpoint.Access;
-        }
-
+        var role = RoleOfEndpoints();
         bool isFirst = true;
         foreach (var opening in _openings ?? [])
         {
@@ -406,7 +376,10 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
 
         if ((wanted & TopicRole.Subscribe) == 0)
         {
-            CloseReceiver();
+            if (!IsLeavingView)
+            {
+                CloseReceiver();
+            }
         }
         else if (_receiver is null)
         {
@@ -442,6 +415,12 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
 
     private void AskOrEnd()
     {
+        if (IsLeavingView)
+        {
+            AskToLeave();
+            return;
+        }
+
         if (_endpoints.Length > 0 || _openings is { Count: > 0 })
         {
             AskIfNeeded();
@@ -451,7 +430,10 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
         _isClosed = true;
         _interest?.Close();
         Node.Forget(this);
-        Node.Membership.Close(Id);
+        if (!_isAway)
+        {
+            Node.Membership.Close(Id);
+        }
     }
 
     // One request at a time: its answer is compared with the role that is wanted by then.
@@ -487,6 +469,7 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
         }
 
         _askedSubscription = subscribes ? _subscription : 0;
+        _isAway = false;
         _granted &= wanted;
         _isSubscribedInView &= subscribes;
         _isAsking = true;

@@ -1,5 +1,6 @@
 using FsCheck;
 using FsCheck.Fluent;
+using QuickSilver.Endpoints;
 using QuickSilver.Endpoints.Rings;
 
 namespace QuickSilver.Tests.Endpoints;
@@ -156,6 +157,9 @@ public sealed class ReaderRingTests
         var ring = Filled(64, 20);
         Assert.Equal("1", ReadOne(ring));
         ring.End(null, discard: true);
+        // It had been given eight.
+        Assert.Equal("gap 2-8", ReadOne(ring));
+        Assert.Equal("gap 9-20", ReadOne(ring));
         Assert.Equal(nameof(RingTake.Ended), ReadOne(ring));
     }
 
@@ -335,6 +339,10 @@ public sealed class ReaderRingTests
         public void OnRoom() => Told++;
 
         public void OnReader()
+        {
+        }
+
+        public void OnReaderEnded(UnhandledMessages? unhandled)
         {
         }
     }

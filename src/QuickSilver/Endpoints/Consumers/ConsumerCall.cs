@@ -269,7 +269,15 @@ internal sealed class ConsumerCall<T> : IDisposable
 
     private bool End(ConsumerOutcome outcome)
     {
-        _consumption.Count(outcome);
+        if (outcome == ConsumerOutcome.Abandoned)
+        {
+            _consumption.OnAbandoned(_message.Sender, _message.Sequence);
+        }
+        else
+        {
+            _consumption.Count(outcome);
+        }
+
         _step = Step.None;
         return true;
     }

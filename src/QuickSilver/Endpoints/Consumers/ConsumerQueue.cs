@@ -109,21 +109,20 @@ internal sealed class ConsumerQueue<T>(int workers)
     }
 
     /// <summary>
-    /// No more messages will be added. Wakes the workers that wait. Returns how many messages were dropped, and whether the intake must be
-    /// run because it waited for room.
+    /// No more messages will be added. Wakes the workers that wait. Passes on each message that is dropped. Returns whether the intake must
+    /// be run because it waited for room.
     /// </summary>
-    public (int Dropped, bool SignalsRoom) Close(bool discard)
+    public bool Close(bool discard, Action<NodeId, long> dropped)
     {
         ConsumerWorker<T>[] woken;
-        int dropped;
         bool signalsRoom;
         lock (_lock)
         {
             _isClosed = true;
-            dropped = discard ? _count : 0;
-            for (int i = 0; i < dropped; i++)
+            while (discard && _count > 0)
             {
                 ref var slot = ref _slots[_head];
+                dropped(slot.Message.Sender, slot.Message.Sequence);
                 slot.Buffer = SlotBuffer.Keep(slot.Buffer);
                 Remove(ref slot);
             }
@@ -138,7 +137,7 @@ internal sealed class ConsumerQueue<T>(int workers)
             worker.Wake();
         }
 
-        return (dropped, signalsRoom);
+        return signalsRoom;
     }
 
     private static ReadOnlySpan<byte> BytesOf(in Message<T> message) => typeof(T) == typeof(ReadOnlyMemory<byte>)

@@ -23,7 +23,9 @@ internal sealed class ConsumerWorker<T> : IThreadPoolWorkItem
     /// <summary>Any thread: ends a wait before a retry.</summary>
     public void EndDelay() => _call.EndDelay();
 
-    public void Execute()
+    public void Execute() => _consumption.RunInside(static worker => ((ConsumerWorker<T>)worker!).Run(), this);
+
+    private void Run()
     {
         // As soon as something else is to run the worker again, it may do so on another thread: this one returns at once.
         for (int i = 0; i < Consumption<T>.MessagesPerRun; i++)

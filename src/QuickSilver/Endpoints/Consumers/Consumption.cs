@@ -41,6 +41,13 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
     private readonly ConsumerQueue<T>[] _queues = [];
     private readonly ConsumerWorker<T>[] _workers = [];
     private readonly long[] _outcomes = new long[Enum.GetValues<ConsumerOutcome>().Length];
+    private readonly ConsumerCallScope _scope;
+    // What was taken and is not handled. Its own lock, until all parts have ended.
+    private readonly UnhandledMessages _abandoned = new();
+    // All that is not handled. Used by the intake, and then by the last part.
+    private readonly UnhandledMessages _unhandled = new();
+    // What the intake found in the ring when it left, for which there will be no other reader.
+    private IReadOnlyList<GapNotice> _rest = [];
     private SubscriptionEnd? _end;
     private volatile Life _life;
     // The intake's last message, if it is not passed on yet.
@@ -62,6 +69,7 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
         Consumer = consumer;
         Options = options;
         Token = _cancellation.Token;
+        _scope = new ConsumerCallScope(this);
         _completion = new TaskCompletionSource<SubscriptionEnd>(endpoint.Topic.Node.Completions);
         if (options.Concurrency == 1)
         {
@@ -127,7 +135,12 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
 
     public void Wake() => RunBeside(this);
 
-    public void Execute()
+    public void Execute() => _scope.Run(static consumption => ((Consumption<T>)consumption!).Run(), this);
+
+    /// <summary>Runs a part of this consumer, so that calls to end it can tell that they come from it.</summary>
+    public void RunInside(ContextCallback part, object state) => _scope.Run(part, state);
+
+    private void Run()
     {
         // Where TryStep returns false, another thread may already run this: nothing follows.
         for (int i = 0; i < MessagesPerRun; i++)
@@ -143,13 +156,24 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
 
     public async Task StopAsync(CancellationToken cancellationToken = default)
     {
-        End(new SubscriptionEnd(SubscriptionEndReason.Disposed, null), Life.Stopping);
+        if (_life == Life.Running)
+        {
+            // The intake reads the ring to its end, which comes when the topic was left.
+            _ = _endpoint.LeaveAsync();
+        }
+
+        if (ConsumerCallScope.IsInside(this))
+        {
+            return;
+        }
+
         try
         {
             await Completion.WaitAsync(cancellationToken).ConfigureAwait(ResumesInContext);
         }
         catch (OperationCanceledException)
         {
+            await _endpoint.LeaveNowAsync().ConfigureAwait(ResumesInContext);
             Abort();
             throw;
         }
@@ -158,12 +182,22 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
     public ValueTask DisposeAsync()
     {
         Abort();
-        return new ValueTask(Completion);
+        return ConsumerCallScope.IsInside(this) ? ValueTask.CompletedTask : new ValueTask(Completion);
     }
 
-    public void OnDiscarded() => End(new SubscriptionEnd(SubscriptionEndReason.Cancelled, null), Life.Aborting);
+    public void OnDiscarded() => End(SubscriptionEnd.Of(null, _endpoint.State == EndpointState.Cancelled), Life.Aborting);
 
-    public void Count(ConsumerOutcome outcome) => Count(outcome, 1);
+    public void Count(ConsumerOutcome outcome) => Interlocked.Increment(ref _outcomes[(int)outcome]);
+
+    /// <summary>A message was taken, and will not be handled.</summary>
+    public void OnAbandoned(NodeId sender, long sequence)
+    {
+        Count(ConsumerOutcome.Abandoned);
+        lock (_abandoned)
+        {
+            _abandoned.Add(sender, sequence);
+        }
+    }
 
     public void CountRetry()
     {
@@ -198,7 +232,7 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
             return;
         }
 
-        var end = _end!.Value;
+        var end = ReportRest();
         try
         {
             Options.OnEnded?.Invoke(end);
@@ -211,9 +245,24 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
         _completion.TrySetResult(end);
     }
 
-    private long Read(ConsumerOutcome outcome) => Volatile.Read(ref _outcomes[(int)outcome]);
+    // Everything that was not handled is told before the end, which has the number.
+    private SubscriptionEnd ReportRest()
+    {
+        foreach (var gap in _abandoned.Ranges())
+        {
+            Tell(gap);
+        }
 
-    private void Count(ConsumerOutcome outcome, int messages) => Interlocked.Add(ref _outcomes[(int)outcome], messages);
+        foreach (var gap in _rest)
+        {
+            Tell(gap);
+        }
+
+        _endpoint.OnReaderEnded(_unhandled);
+        return _end!.Value with { Unhandled = _unhandled.Count };
+    }
+
+    private long Read(ConsumerOutcome outcome) => Volatile.Read(ref _outcomes[(int)outcome]);
 
     // True: the intake goes on. False: it is run again when there is something to do, or it has ended.
     private bool TryStep()
@@ -296,7 +345,7 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
 
         if (added == QueueAdd.Closed)
         {
-            Count(ConsumerOutcome.Abandoned);
+            OnAbandoned(_held.Sender, _held.Sequence);
         }
 
         _heldFor = null;
@@ -307,11 +356,11 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
 
     private bool EndIntake()
     {
-        _ring.Detach();
+        _rest = _ring.Detach();
         _direct?.Dispose();
         foreach (var queue in _queues)
         {
-            Count(ConsumerOutcome.Abandoned, queue.Close(discard: IsAborting).Dropped);
+            queue.Close(discard: IsAborting, OnAbandoned);
         }
 
         OnPartEnded();
@@ -356,9 +405,7 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
 
         foreach (var queue in _queues)
         {
-            var (dropped, signalsRoom) = queue.Close(discard: true);
-            Count(ConsumerOutcome.Abandoned, dropped);
-            if (signalsRoom)
+            if (queue.Close(discard: true, OnAbandoned))
             {
                 Wake();
             }
@@ -367,6 +414,7 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
 
     private void Tell(in GapNotice gap)
     {
+        _unhandled.Add(gap);
         try
         {
             Options.OnGap?.Invoke(gap);

@@ -6,8 +6,9 @@ namespace QuickSilver;
 /// </summary>
 /// <remarks>
 /// Disposing ends the consumer: it takes no more messages, the token of running calls is cancelled, and the task completes when they have
-/// returned. There is no limit on that wait, as the calls are the application's own: <see cref="StopAsync"/> has one. A consumer must not
-/// await it, because it would wait for itself. Messages that the consumer has not taken stay in the endpoint's buffer.
+/// returned. There is no limit on that wait, as the calls are the application's own: <see cref="StopAsync"/> has one. What the consumer had
+/// taken and did not handle is reported as a gap. Messages that it has not taken stay in the endpoint's buffer, for the next consumer or
+/// reader, and are reported when the endpoint ends. A call that comes from the consumer itself does not wait.
 /// </remarks>
 public interface IConsumption : IAsyncDisposable
 {
@@ -35,9 +36,14 @@ public interface IConsumption : IAsyncDisposable
     long Abandoned { get; }
 
     /// <summary>
-    /// Ends the consumer after the messages that it has taken: it takes no more, and those are handled, with their retries. When the token
-    /// is cancelled, the token of running calls is cancelled too, and this call ends.
+    /// Ends the consumer in order. The endpoint leaves the topic, so that nothing more is acknowledged for it, and the consumer handles
+    /// everything that was, with its retries. When the token is cancelled, the token of running calls is cancelled too, the rest is dropped
+    /// and reported as gaps with the reason <see cref="GapReason.SubscriberEnded"/>, and this call ends.
     /// </summary>
+    /// <remarks>
+    /// The endpoint receives nothing afterwards, and its handlers end as well. A publisher of the same endpoint goes on. A call that comes
+    /// from the consumer itself, or from one of its callbacks, begins the end and does not wait for it.
+    /// </remarks>
     /// <exception cref="OperationCanceledException">The token was cancelled before the last call returned.</exception>
     Task StopAsync(CancellationToken cancellationToken = default);
 }

@@ -8,7 +8,7 @@ namespace QuickSilver.Endpoints.Rings;
 // A lock guards it although the core thread takes it too: when the core thread drops the oldest message it is a second consumer, and a gap
 // notice must be exactly between the messages that it separates. The lock is held for some tens of nanoseconds, and no other code is called
 // under it; wakes and continuations run after it is released. While there are handlers and no reader, the core thread sees that without the
-// lock and does not use the ring. A ring without messages or a reader has the lock and nothing else (Contents).
+// lock and does not use the ring. A ring without messages or a reader has the lock and nothing else (RingContents).
 //
 // The first reader or handler claims the ring. Until then, all messages are buffered here and nowhere else. A handler that comes first gets
 // them as a backlog, and the ring is off until a reader comes. The claim is made under the lock that guards additions, so each message is
@@ -28,12 +28,13 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
 
     private readonly Lock _lock = new();
     // Null until there is something to buffer or read.
-    private Contents? _contents;
+    private RingContents<T>? _contents;
     private IRingWaiter? _waiter;
     private Exception? _error;
     private volatile bool _hasReader;
     private bool _wantsRoom;
     private bool _isEnded;
+    private volatile bool _isLifted;
     private volatile bool _isDiscarded;
     private volatile bool _isOff;
     private volatile bool _isClaimed;
@@ -53,7 +54,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     }
 
     /// <summary>Core thread. False only with the policy Wait and a reader: the senders must then wait.</summary>
-    public bool CanAccept(int payloadBytes) => policy != SlowReaderPolicy.Wait || !_hasReader
+    public bool CanAccept(int payloadBytes) => policy != SlowReaderPolicy.Wait || !_hasReader || _isLifted
         || _contents!.HadRoom(payloadBytes) || HasRoom(payloadBytes);
 
     /// <summary>Any thread: whether a reader or a handler has been attached. Never changes back to false.</summary>
@@ -152,19 +153,28 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         return true;
     }
 
-    /// <summary>Any thread: no more messages will be added. Buffered messages can still be read, unless they are discarded.</summary>
-    public void End(Exception? error, bool discard)
+    /// <summary>
+    /// Any thread: with the policy Wait, the ring refuses nothing any more, because nothing is sent to it any more, and what has come must
+    /// be read before the end. That is bounded by what may wait below the ring.
+    /// </summary>
+    public void Lift() => _isLifted = true;
+
+    /// <summary>
+    /// Any thread: no more messages will be added. Buffered messages can still be read. If they are discarded, the reader gets gap notices
+    /// in their place. Returns those for which there is no reader.
+    /// </summary>
+    public IReadOnlyList<GapNotice> End(Exception? error, bool discard)
     {
         IRingWaiter? waiter;
         IRingReader? reader = null;
+        IReadOnlyList<GapNotice> dropped = [];
         lock (_lock)
         {
             if (discard)
             {
                 // The reader drops the messages that it has already taken.
                 _isDiscarded = true;
-                _contents?.Clear();
-                _backlog = null;
+                _contents?.DropAll(GapReason.SubscriberEnded);
                 reader = _contents?.Reader;
             }
 
@@ -174,12 +184,18 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
                 _error = error;
             }
 
+            if (!_hasReader)
+            {
+                dropped = TakeRest();
+            }
+
             waiter = TakeWaiter();
         }
 
         reader?.OnDiscarded();
         waiter?.Wake();
         SignalRoomIfWanted();
+        return dropped;
     }
 
     /// <summary>
@@ -252,27 +268,39 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         return true;
     }
 
-    public void Detach()
+    /// <summary>
+    /// Called when the reader leaves. The messages that it has not read wait for the next one. If the ring has ended there will be none,
+    /// and they are dropped and returned as gaps, behind the notices that the reader has not received.
+    /// </summary>
+    public IReadOnlyList<GapNotice> Detach()
     {
+        IReadOnlyList<GapNotice> dropped = [];
         lock (_lock)
         {
-            if (_isDiscarded)
-            {
-                _contents!.Batch.Settle();
-            }
-            else
-            {
-                // Messages that were dropped since came after those that are put back, which take over their positions.
-                _contents!.Gaps.MoveBehind(_contents.Slots.Head);
-                _contents.Batch.PutBack(_contents.Slots);
-            }
-
-            _contents!.Reader = null;
+            _contents!.PutBack();
+            _contents.Reader = null;
             _hasReader = false;
             _waiter = null;
+            if (_isEnded)
+            {
+                dropped = TakeRest();
+            }
         }
 
         SignalRoomIfWanted();
+        return dropped;
+    }
+
+    /// <summary>Any thread: whether a reader or a consumer is attached.</summary>
+    public bool HasReader => _hasReader;
+
+    /// <summary>Of an ended ring: what was dropped and its reader does not come for.</summary>
+    public IReadOnlyList<GapNotice> PeekUnread()
+    {
+        lock (_lock)
+        {
+            return _contents?.PeekUnread(GapReason.SubscriberEnded) ?? [];
+        }
     }
 
     /// <summary>The reader's next step. If it is Wait, the waiter will be woken once, unless the wait is cancelled.</summary>
@@ -289,6 +317,12 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         bool signalRoom = false;
         lock (_lock)
         {
+            if (_isDiscarded)
+            {
+                _contents!.PutBack();
+                _contents.DropAll(GapReason.SubscriberEnded);
+            }
+
             _contents!.Batch.Settle();
             taken = TakeBatch(waiter, out gap);
             if (_wantsRoom && Waiting <= capacity / 2 && WaitingBytes <= MaxBytes / 2)
@@ -342,7 +376,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
 
     // Called under the lock before anything is buffered or read.
     [MemberNotNull(nameof(_contents))]
-    private void Prepare() => _contents ??= new Contents(capacity);
+    private void Prepare() => _contents ??= new RingContents<T>(capacity);
 
     private long Waiting => _contents is null ? 0 : _contents.Slots.Count + _contents.Batch.Waiting;
 
@@ -406,21 +440,18 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
 
         while (_contents.Slots.Count > 0 && IsFull(payloadBytes))
         {
-            DropHead();
+            _contents.DropOldest(GapReason.ReaderFull);
             dropped++;
         }
 
         return true;
     }
 
-    private void DropHead()
+    // What an application never asked for, as it attached neither a reader nor a handler, it does not miss.
+    private List<GapNotice> TakeRest()
     {
-        var slots = _contents!.Slots;
-        ref var slot = ref slots.Oldest;
-        var gap = new GapNotice(slot.Message.Sender, slot.Message.Sequence, slot.Message.Sequence, GapReason.ReaderFull);
-        _contents.Gaps.Drop(slots.Head, gap);
-        slot.Buffer = SlotBuffer.Keep(slot.Buffer);
-        slots.RemoveOldest();
+        var rest = _contents?.TakeRest(GapReason.SubscriberEnded) ?? [];
+        return _isClaimed ? rest : [];
     }
 
     // The buffers of byte payloads are handed over with their messages, because the ring does not know how long the handlers use them.
@@ -464,37 +495,6 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         if (signalRoom)
         {
             Owner?.OnRoom();
-        }
-    }
-
-    // The buffered messages, and those that the reader has taken.
-    private sealed class Contents(int capacity)
-    {
-        // Used by the core thread only: the room after its last addition. No other thread adds, so there is no less room now.
-        private long _roomMessages;
-        private long _roomBytes;
-
-        /// <summary>The reader, if it wants to know of the end.</summary>
-        public IRingReader? Reader { get; set; }
-
-        public GapLine Gaps { get; } = new();
-
-        public RingSlots<T> Slots { get; } = new();
-
-        public RingBatch<T> Batch { get; } = new(capacity);
-
-        public bool HadRoom(int payloadBytes) => _roomMessages > 0 && payloadBytes <= _roomBytes;
-
-        public void NoteRoom(long messages, long bytes)
-        {
-            _roomMessages = messages;
-            _roomBytes = bytes;
-        }
-
-        public void Clear()
-        {
-            Slots.Clear();
-            Gaps.Clear();
         }
     }
 }

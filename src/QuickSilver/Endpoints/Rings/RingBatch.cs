@@ -34,6 +34,9 @@ internal sealed class RingBatch<T>(int capacity)
         return true;
     }
 
+    /// <summary>The messages that the reader has taken and not read.</summary>
+    public IEnumerable<Message<T>> Unread => _taken.Take(_next.._count).Select(static slot => slot.Message);
+
     /// <summary>Called when the reader has finished with all messages of the batch, or must get no more of it.</summary>
     public void Settle()
     {

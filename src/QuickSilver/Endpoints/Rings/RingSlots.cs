@@ -60,16 +60,6 @@ internal sealed class RingSlots<T>
         Head++;
     }
 
-    /// <summary>Removes all messages, and large buffers with them.</summary>
-    public void Clear()
-    {
-        while (Count > 0)
-        {
-            Oldest.Buffer = SlotBuffer.Keep(Oldest.Buffer);
-            RemoveOldest();
-        }
-    }
-
     /// <summary>Releases all buffers, because the messages in them were handed over.</summary>
     public void Renew() => _slots = [];
 

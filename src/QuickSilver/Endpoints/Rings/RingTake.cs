@@ -17,6 +17,12 @@ internal interface IRingOwner
 
     /// <summary>Called when a reader was attached and messages are buffered for it.</summary>
     void OnReader();
+
+    /// <summary>
+    /// Called when a reader has read an ended ring to its end, or has left. <paramref name="unhandled"/>: what it did not read and no other
+    /// reader can; null: nothing.
+    /// </summary>
+    void OnReaderEnded(UnhandledMessages? unhandled);
 }
 
 internal interface IRingWaiter
@@ -27,6 +33,6 @@ internal interface IRingWaiter
 // A reader that has more to end than its wait.
 internal interface IRingReader : IRingWaiter
 {
-    /// <summary>Called when the messages in the ring were discarded, because the application cancelled the endpoint.</summary>
+    /// <summary>Called when the messages in the ring were discarded, because the endpoint was cancelled or its node has ended.</summary>
     void OnDiscarded();
 }

@@ -282,7 +282,7 @@ public sealed class ConsumerTests
     [Theory]
     [InlineData(1)]
     [InlineData(4)]
-    public async Task Stopping_finishes_what_was_taken(int concurrency)
+    public async Task Stopping_finishes_what_has_come(int concurrency)
     {
         await using var bench = await ConsumerBench.StartAsync();
         var gate = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -303,8 +303,8 @@ public sealed class ConsumerTests
         Assert.False(stopping.IsCompleted);
         gate.SetResult();
         await stopping.OrFail();
-        Assert.Equal(concurrency == 1 ? 1 : 5, consumption.Handled);
-        Assert.Equal(0, consumption.Abandoned);
+        Assert.Equal((5, 0), (consumption.Handled, consumption.Abandoned));
+        Assert.Equal(new SubscriptionEnd(SubscriptionEndReason.Disposed, null), await consumption.Completion);
     }
 
     [Fact]
@@ -375,7 +375,8 @@ public sealed class ConsumerTests
         await using var consumption = bench.Topic.Subscribe(async (_, stop) => await Task.Delay(Timeout.Infinite, stop));
         await bench.DeliverAsync(10);
         bench.Topic.Cancel();
-        Assert.Equal(new SubscriptionEnd(SubscriptionEndReason.Cancelled, null), await consumption.Completion.OrFail());
+        Assert.Equal(
+            new SubscriptionEnd(SubscriptionEndReason.Cancelled, null) { Unhandled = 10 }, await consumption.Completion.OrFail());
         await Patience.Until(() => !ends.IsEmpty);
         Assert.Equal(new SubscriptionEnd(SubscriptionEndReason.Cancelled, null), Assert.Single(ends));
 
@@ -397,7 +398,7 @@ public sealed class ConsumerTests
         Assert.EndsWith("Open another endpoint of the topic.", refused.Message);
         var reading = Assert.Throws<InvalidOperationException>(() => bench.Topic.ReadAllAsync().GetAsyncEnumerator());
         Assert.Equal(refused.Message, reading.Message);
-        await consumption.StopAsync().OrFail();
+        await consumption.DisposeAsync().OrFail();
         await using var reader = bench.Topic.ReadAllAsync().GetAsyncEnumerator();
         refused = Assert.Throws<InvalidOperationException>(() => bench.Topic.Subscribe(static (_, _) => default));
         Assert.StartsWith("This endpoint of the topic \"orders\" already has a reader (ReadAllAsync).", refused.Message);

@@ -1,0 +1,224 @@
+using QuickSilver.Endpoints.Rings;
+
+namespace QuickSilver.Endpoints;
+
+// The orderly end of the subscribing half. First the topic leaves this endpoint out, so that nothing more is acknowledged for it. Then
+// everything that was acknowledged is handed on: handlers get it at once, and a reader or consumer reads it from the buffer at its own
+// pace. What is left at a limit is dropped, and reported: as a gap, in the log, and at the end.
+//
+// Invariant (I25): each message that came for an endpoint with a reader, a consumer or a handler is handled or reported.
+internal sealed partial class TopicEndpoint<T>
+{
+    // A service that is there answers within a fraction of a second. Without one, nothing can keep away what is still sent.
+    private static readonly TimeSpan LeaveLimit = TimeSpan.FromSeconds(5);
+
+    // Null while the subscription goes on: there are thousands of idle topics.
+    private LeavingState? _leaving;
+    private volatile bool _isOver;
+    private volatile bool _isCancelled;
+
+    private bool IsStopped => Volatile.Read(ref _leaving) is { HasBegun: true };
+
+    private LeavingState Leaving => LazyInitializer.EnsureInitialized(ref _leaving, () => new LeavingState(Topic.Node.Completions));
+
+    // Whether a reader or a handler has ever been attached. Otherwise nothing misses the messages.
+    private bool IsHeard => _ring is { IsClaimed: true };
+
+    /// <summary>From any thread: leaves the topic. Completes when the buffer has everything that this endpoint gets.</summary>
+    internal Task LeaveAsync() => LeaveWithinAsync(LeaveLimit);
+
+    /// <summary>From any thread: leaves the topic without waiting for what has not come yet.</summary>
+    internal async Task LeaveNowAsync()
+    {
+        var left = BeginLeave();
+        Topic.Node.Run(() => Topic.EndLeave(this));
+        await Within(left, DisposeLeaveLimit).ConfigureAwait(Topic.Node.ResumesInContext);
+    }
+
+    public override void LiftBuffer() => _ring?.Lift();
+
+    public override void OnLeft(IReadOnlyList<GapNotice> untaken)
+    {
+        EndAccess();
+        if (_isCancelled)
+        {
+            ReportTooLate(untaken);
+            return;
+        }
+
+        if (_ring is null || _isOver)
+        {
+            return;
+        }
+
+        var rest = new UnhandledMessages();
+        foreach (var gap in untaken)
+        {
+            Tell(gap);
+            rest.Add(gap);
+        }
+
+        Interlocked.Add(ref Topic.Node.CounterCells.UnhandledUntaken, rest.Count);
+        if (_ring.IsOff)
+        {
+            rest.Report(Topic.Node, Name);
+        }
+
+        EndRing(error: null, discard: false);
+        EndHandlers(TakeHandlers(), SubscriptionEnd.Of(null, isCancelled: false) with { Unhandled = rest.Count });
+    }
+
+    public override Task WhenRead()
+    {
+        lock (Topic)
+        {
+            bool isRead = _ring is not { HasReader: true, Count: > 0 };
+            return isRead ? Task.CompletedTask : (Leaving.Read ??= new TaskCompletionSource(Topic.Node.Completions)).Task;
+        }
+    }
+
+    public override void EndReading()
+    {
+        if (State == EndpointState.Disposed && _ring is { HasReader: true })
+        {
+            EndRing(error: null, discard: true);
+        }
+    }
+
+    public override void ReportUnread()
+    {
+        if (State == EndpointState.Disposed && _ring is { HasReader: true })
+        {
+            Leaving.IsUnreadReported = true;
+            var unread = new UnhandledMessages();
+            unread.AddAll(_ring.PeekUnread());
+            unread.Report(Topic.Node, Name);
+        }
+    }
+
+    void IRingOwner.OnReaderEnded(UnhandledMessages? unhandled) => OnReaderEnded(unhandled);
+
+    internal void OnReaderEnded(UnhandledMessages? unhandled)
+    {
+        var leaving = Volatile.Read(ref _leaving);
+        if (leaving is not { IsUnreadReported: true })
+        {
+            unhandled?.Report(Topic.Node, Name);
+        }
+
+        if (leaving is null)
+        {
+            return;
+        }
+
+        TaskCompletionSource? read;
+        lock (Topic)
+        {
+            (read, leaving.Read) = (leaving.Read, null);
+        }
+
+        read?.TrySetResult();
+        if (leaving.IsRemovedWhenRead)
+        {
+            Topic.Node.EndpointRegistry.Remove(this);
+        }
+    }
+
+    // Core thread, after a cancellation: what waits below this endpoint is told to its handlers. Its buffer takes nothing any more.
+    private long TellUntaken(HandlerEndpoint<T>[] handlers)
+    {
+        long untaken = 0;
+        foreach (var gap in Topic.UntakenOf(this))
+        {
+            Array.ForEach(handlers, handler => handler.Tell(gap));
+            untaken += gap.Count;
+        }
+
+        return untaken;
+    }
+
+    // What came between a cancellation and the moment at which the topic was left.
+    private void ReportTooLate(IReadOnlyList<GapNotice> untaken)
+    {
+        if (IsHeard)
+        {
+            var unhandled = new UnhandledMessages();
+            unhandled.AddAll(untaken);
+            Interlocked.Add(ref Topic.Node.CounterCells.UnhandledUntaken, unhandled.Count);
+            unhandled.AddAll(Leaving.TooLate?.Ranges() ?? []);
+            unhandled.Report(Topic.Node, Name);
+        }
+
+        Leaving.TooLate = null;
+    }
+
+    // The node waits for a reader of this endpoint, and drops what it does not read in time.
+    private void RemoveWhenRead()
+    {
+        if (_ring is { HasReader: true })
+        {
+            Leaving.IsRemovedWhenRead = true;
+        }
+
+        // The reader may have ended in between.
+        if (_ring is not { HasReader: true })
+        {
+            Topic.Node.EndpointRegistry.Remove(this);
+        }
+    }
+
+    // What no reader will read any more is reported here. What a reader does not read is reported when the reader ends.
+    private void EndRing(Exception? error, bool discard)
+    {
+        if (_ring is not null)
+        {
+            var unhandled = new UnhandledMessages();
+            unhandled.AddAll(_ring.End(error, discard));
+            unhandled.Report(Topic.Node, Name);
+        }
+    }
+
+    private (HandlerEndpoint<T>[] Handlers, TopicObserver<T>[] Observers) TakeHandlers()
+    {
+        lock (Topic)
+        {
+            var taken = (_handlers, _observers);
+            Volatile.Write(ref _handlers, []);
+            ChooseDirect();
+            _observers = [];
+            return taken;
+        }
+    }
+
+    private static void EndHandlers((HandlerEndpoint<T>[] Handlers, TopicObserver<T>[] Observers) taken, SubscriptionEnd end)
+    {
+        foreach (var handler in taken.Handlers)
+        {
+            handler.End(end);
+        }
+
+        foreach (var observer in taken.Observers)
+        {
+            observer.End(end.Error);
+        }
+    }
+
+    private async Task LeaveWithinAsync(TimeSpan limit)
+    {
+        if (!await Within(BeginLeave(), limit).ConfigureAwait(Topic.Node.ResumesInContext))
+        {
+            await LeaveNowAsync().ConfigureAwait(Topic.Node.ResumesInContext);
+        }
+    }
+
+    private Task<bool> BeginLeave()
+    {
+        var leaving = Leaving;
+        if (leaving.TryBegin())
+        {
+            Topic.Node.Run(() => Topic.BeginLeave(this, leaving.OnLeft));
+        }
+
+        return leaving.Left;
+    }
+}

@@ -1,0 +1,72 @@
+using QuickSilver.Diagnostics;
+
+namespace QuickSilver.Endpoints;
+
+// The messages that had come for a subscriber and that it did not handle before it ended, as ranges of each sender. Not thread-safe.
+internal sealed class UnhandledMessages
+{
+    private const int MostInWords = 8;
+
+    private readonly List<GapNotice> _ranges = [];
+
+    public long Count { get; private set; }
+
+    public void Add(NodeId sender, long sequence) => Add(new GapNotice(sender, sequence, sequence, GapReason.SubscriberEnded));
+
+    /// <summary>Adds a gap, unless it has another reason.</summary>
+    public void Add(in GapNotice gap)
+    {
+        if (gap.Reason == GapReason.SubscriberEnded)
+        {
+            _ranges.Add(gap);
+            Count += gap.Count;
+        }
+    }
+
+    public void AddAll(IEnumerable<GapNotice> gaps)
+    {
+        foreach (var gap in gaps)
+        {
+            Add(gap);
+        }
+    }
+
+    /// <summary>The ranges in the order of their senders and numbers. Adjacent ones are joined.</summary>
+    public IReadOnlyList<GapNotice> Ranges()
+    {
+        var joined = new List<GapNotice>();
+        foreach (var range in _ranges.OrderBy(static one => (one.Sender.Id, one.Sender.Incarnation, one.First)))
+        {
+            if (joined.Count > 0 && joined[^1] is var last && last.Sender == range.Sender && last.Last + 1 == range.First)
+            {
+                joined[^1] = last with { Last = range.Last };
+            }
+            else
+            {
+                joined.Add(range);
+            }
+        }
+
+        return joined;
+    }
+
+    /// <summary>From any thread that uses this alone: counts and logs the messages, if there are any.</summary>
+    public void Report(IEndpointNode node, string topic)
+    {
+        if (Count > 0)
+        {
+            Interlocked.Add(ref node.CounterCells.Unhandled, Count);
+            ApiLog.Unhandled(node.Log, topic, Count, InWords());
+        }
+    }
+
+    private string InWords()
+    {
+        var ranges = Ranges();
+        string words = string.Join(", ", ranges.Take(MostInWords).Select(InWords));
+        return ranges.Count > MostInWords ? $"{words} and {ranges.Count - MostInWords} more ranges" : words;
+    }
+
+    private static string InWords(GapNotice range) =>
+        range.First == range.Last ? $"{range.First} of {range.Sender}" : $"{range.First} to {range.Last} of {range.Sender}";
+}

@@ -1,0 +1,177 @@
+using QuickSilver.Endpoints;
+using QuickSilver.Membership.Contracts;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
+
+namespace QuickSilver.Topics;
+
+// Endpoints that end in order: see Departures. Each is finished by its last message, or by whoever waits for it and has no more time.
+internal sealed partial class TopicCore
+{
+    // Null while no endpoint leaves.
+    private Departures? _departures;
+    // The topic was closed at the service when its last endpoint left, and was not asked for since.
+    private bool _isAway;
+
+    private bool IsLeavingView => _departures is { IsLeavingView: true };
+
+    public override void BeginLeave(TopicEndpoint endpoint, Action completed)
+    {
+        bool isEnded = endpoint.State == EndpointState.Failed || !endpoint.Subscribes;
+        if (isEnded || Array.IndexOf(_endpoints, endpoint) < 0 || _departures?.Has(endpoint) == true)
+        {
+            completed();
+            return;
+        }
+
+        (_departures ??= new Departures()).Add(endpoint, completed);
+        if (_departures.Count == _subscribers.Length)
+        {
+            _departures.IsLeavingView = true;
+            AskToLeave();
+            return;
+        }
+
+        endpoint.LiftBuffer();
+        if (!_departures.TryLimit(endpoint, _receiver?.Untaken() ?? []))
+        {
+            Finish(endpoint);
+        }
+    }
+
+    public override void EndLeave(TopicEndpoint endpoint)
+    {
+        if (_departures?.Has(endpoint) == true)
+        {
+            Finish(endpoint);
+        }
+    }
+
+    // What is asked for is what the endpoints do that stay.
+    private void AskToLeave()
+    {
+        if (_isAsking)
+        {
+            // It is asked again with the answer.
+            return;
+        }
+
+        if (RoleToAskFor() != TopicRole.None)
+        {
+            AskIfNeeded();
+        }
+        else if (!_isAway)
+        {
+            _isAway = true;
+            _granted = TopicRole.None;
+            _askedSubscription = 0;
+            _isSubscribedInView = false;
+            Node.Membership.Close(Id);
+        }
+
+        if (_departures is { IsLeavingView: true, IsAsked: false } && (_granted & TopicRole.Subscribe) == 0)
+        {
+            _departures.IsAsked = true;
+            Node.Membership.WhenApplied(configuration => _receiver?.AwaitLast(configuration, OnSettled, OnLast));
+        }
+    }
+
+    // No sender sends to this node any more. What waits for room is all that is left, and is bounded.
+    private void OnSettled()
+    {
+        foreach (var endpoint in _departures?.Endpoints ?? [])
+        {
+            endpoint.LiftBuffer();
+        }
+
+        _receiver?.Resume();
+    }
+
+    private void OnLast()
+    {
+        foreach (var endpoint in _departures?.Endpoints ?? [])
+        {
+            Finish(endpoint);
+        }
+    }
+
+    private void Finish(TopicEndpoint endpoint)
+    {
+        endpoint.LiftBuffer();
+        if (IsLeavingView)
+        {
+            _receiver?.Resume();
+        }
+
+        var (completed, untaken) = _departures!.Remove(endpoint, _receiver?.Untaken() ?? []);
+        endpoint.OnLeft(untaken);
+        if (!endpoint.Publishes)
+        {
+            _endpoints = [.. _endpoints.Where(other => other != endpoint)];
+        }
+
+        if (_departures.Count == 0)
+        {
+            EndDepartures();
+        }
+        else
+        {
+            OnMembersChanged();
+        }
+
+        completed();
+    }
+
+    private void EndDepartures()
+    {
+        var departures = _departures!;
+        _departures = null;
+        if (departures.IsLeavingView)
+        {
+            CloseReceiver();
+        }
+
+        (_openings ??= []).AddRange(departures.Postponed);
+        _openings = _openings.Count == 0 ? null : _openings;
+        ShrinkToMembers();
+    }
+
+    private bool IsLeftOut(TopicEndpoint endpoint, in DeliveredMessage message) =>
+        IsEcho(endpoint, message) || (_departures is not null && _departures.IsPast(endpoint, message));
+
+    // Not within the call that passes a message on: others may still get it.
+    private void NoteTaken(TopicEndpoint endpoint, NodeKey sender, long through)
+    {
+        if (_departures!.OnTaken(endpoint, sender, through))
+        {
+            Node.Run(() => EndLeave(endpoint));
+        }
+    }
+
+    // The node ends, or was removed: endpoints get what has come, and the rest is told.
+    private void HandOver()
+    {
+        foreach (var endpoint in _subscribers)
+        {
+            endpoint.LiftBuffer();
+        }
+
+        if (_subscribers.Length > 0)
+        {
+            _receiver?.Resume();
+        }
+
+        foreach (var endpoint in _departures?.Endpoints ?? [])
+        {
+            Finish(endpoint);
+        }
+
+        foreach (var gap in Untaken(GapReason.SubscriberEnded))
+        {
+            foreach (var endpoint in _subscribers)
+            {
+                endpoint.AcceptGap(gap);
+            }
+        }
+    }
+}

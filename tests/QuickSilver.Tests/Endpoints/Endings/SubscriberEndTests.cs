@@ -1,0 +1,201 @@
+using System.Collections.Concurrent;
+using QuickSilver.Tests.Infrastructure;
+
+namespace QuickSilver.Tests.Endpoints.Endings;
+
+// I25. Here the buffer has 8 messages, and what it refuses waits below it.
+public sealed class SubscriberEndTests
+{
+    private static readonly TopicOptions Small = new() { ReaderCapacity = 8 };
+
+    [Theory]
+    [InlineData(1)]
+    [InlineData(3)]
+    public async Task A_consumer_that_is_stopped_handles_what_was_buffered_and_what_waits_below_the_buffer(int concurrency)
+    {
+        var logs = new RecordingLogs();
+        await using var bench = await ConsumerBench.StartAsync(Small, logs);
+        var gate = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var got = new ConcurrentBag<long>();
+        var consumption = bench.Topic.Subscribe(
+            async (message, _) =>
+            {
+                await gate.Task;
+                got.Add(message.Sequence);
+            },
+            new ConsumerOptions<string> { Concurrency = concurrency, OnGap = _ => Assert.Fail("There is a gap.") });
+        await bench.DeliverAsync(100);
+        var stopping = consumption.StopAsync();
+        await Patience.Until(() => bench.Delivered == 100);
+        Assert.False(stopping.IsCompleted);
+        gate.SetResult();
+        await stopping.OrFail();
+
+        Assert.Equal(Enumerable.Range(1, 100).Select(static i => (long)i), got.Order());
+        Assert.Equal(0, (await consumption.Completion).Unhandled);
+        Assert.DoesNotContain(logs.Entries, static entry => entry.Id == 1650);
+        Assert.True(bench.Parts.ReceiverOf("orders").IsClosed);
+    }
+
+    [Theory]
+    [InlineData(1)]
+    [InlineData(3)]
+    public async Task A_stop_that_reaches_its_limit_reports_the_range_that_was_not_handled_once(int concurrency)
+    {
+        var logs = new RecordingLogs();
+        await using var bench = await ConsumerBench.StartAsync(Small, logs);
+        var gaps = new ConcurrentQueue<GapNotice>();
+        var ends = new ConcurrentQueue<SubscriptionEnd>();
+        int running = 0;
+        var consumption = bench.Topic.Subscribe(
+            async (message, stop) =>
+            {
+                if (message.Sequence > 20)
+                {
+                    Interlocked.Increment(ref running);
+                    await Task.Delay(Timeout.Infinite, stop);
+                }
+            },
+            new ConsumerOptions<string> { Concurrency = concurrency, OnGap = gaps.Enqueue, OnEnded = ends.Enqueue });
+        await bench.DeliverAsync(100);
+        await Patience.Until(() => Volatile.Read(ref running) == concurrency);
+        using var limit = new CancellationTokenSource();
+        var stopping = consumption.StopAsync(limit.Token);
+        await limit.CancelAsync();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => stopping.OrFail());
+        var end = await consumption.Completion.OrFail();
+
+        Assert.Equal((20, 80), (consumption.Handled, end.Unhandled));
+        Assert.Equal(end, Assert.Single(ends));
+        Assert.All(gaps, static gap => Assert.Equal(GapReason.SubscriberEnded, gap.Reason));
+        Assert.Equal(
+            Enumerable.Range(21, 80).Select(static i => (long)i),
+            gaps.SelectMany(static gap => Enumerable.Range(0, (int)gap.Count).Select(i => gap.First + i)));
+        var entry = Assert.Single(logs.Entries, static entry => entry.Id == 1650);
+        Assert.Contains("\"orders\": 80 messages that had come were not handled", entry.Text);
+        Assert.Contains("21 to 100 of ", entry.Text);
+        Assert.Equal(80, bench.Node.GetCounters().Unhandled);
+        Assert.Throws<InvalidOperationException>(() => bench.Topic.Subscribe(static (_, _) => default));
+    }
+
+    [Fact]
+    public async Task What_a_disposed_consumer_leaves_is_reported_when_its_endpoint_ends()
+    {
+        var logs = new RecordingLogs();
+        await using var bench = await ConsumerBench.StartAsync(logs: logs);
+        var called = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var consumption = bench.Topic.Subscribe(async (_, stop) =>
+        {
+            called.TrySetResult();
+            await Task.Delay(Timeout.Infinite, stop);
+        });
+        await bench.DeliverAsync(50);
+        await called.Task.OrFail();
+        await consumption.DisposeAsync().OrFail();
+        Assert.Equal(1, (await consumption.Completion).Unhandled);
+        Assert.Equal(49, bench.Waiting);
+        await bench.Topic.DisposeAsync().OrFail();
+
+        Assert.Equal(50, bench.Node.GetCounters().Unhandled);
+        Assert.Equal(2, logs.Entries.Count(static entry => entry.Id == 1650));
+    }
+
+    [Fact]
+    public async Task A_disposed_endpoint_lets_its_reader_read_what_waits_below_the_buffer()
+    {
+        await using var bench = await ConsumerBench.StartAsync(Small);
+        await using var reader = bench.Topic.ReadAllAsync().GetAsyncEnumerator();
+        var first = reader.MoveNextAsync();
+        await bench.DeliverAsync(100);
+        Assert.True(await first.OrFail());
+        await bench.Topic.DisposeAsync().OrFail();
+        Assert.Equal(100, bench.Delivered);
+        for (int i = 2; i <= 100; i++)
+        {
+            Assert.True(await reader.MoveNextAsync().OrFail());
+            Assert.Equal(i, reader.Current.Sequence);
+        }
+
+        Assert.False(await reader.MoveNextAsync().OrFail());
+        Assert.Equal(0, bench.Node.GetCounters().Unhandled);
+    }
+
+    [Fact]
+    public async Task A_reader_that_leaves_an_ended_endpoint_leaves_messages_that_are_reported()
+    {
+        var logs = new RecordingLogs();
+        await using var bench = await ConsumerBench.StartAsync(logs: logs);
+        var reader = bench.Topic.ReadAllAsync().GetAsyncEnumerator();
+        await bench.DeliverAsync(20);
+        Assert.True(await reader.MoveNextAsync().OrFail());
+        await bench.Topic.DisposeAsync().OrFail();
+        Assert.Equal(0, bench.Node.GetCounters().Unhandled);
+        await reader.DisposeAsync();
+
+        Assert.Equal(19, bench.Node.GetCounters().Unhandled);
+        Assert.Contains("2 to 20 of ", Assert.Single(logs.Entries, static entry => entry.Id == 1650).Text);
+    }
+
+    [Fact]
+    public async Task A_cancelled_endpoint_tells_its_reader_what_it_drops()
+    {
+        var logs = new RecordingLogs();
+        await using var bench = await ConsumerBench.StartAsync(logs: logs);
+        var gaps = new List<GapNotice>();
+        await using var reader = bench.Topic.ReadAllAsync(gaps.Add).GetAsyncEnumerator();
+        await bench.DeliverAsync(20);
+        Assert.True(await reader.MoveNextAsync().OrFail());
+        bench.Topic.Cancel();
+        Assert.False(await reader.MoveNextAsync().OrFail());
+
+        Assert.Equal((2, 20), (gaps[0].First, gaps[^1].Last));
+        Assert.Equal(19, gaps.Sum(static gap => gap.Count));
+        Assert.Equal(19, bench.Node.GetCounters().Unhandled);
+        Assert.Single(logs.Entries, static entry => entry.Id == 1650);
+    }
+
+    [Fact]
+    public async Task An_endpoint_that_nothing_ever_read_ends_without_a_report()
+    {
+        var logs = new RecordingLogs();
+        await using var bench = await ConsumerBench.StartAsync(logs: logs);
+        await bench.DeliverAsync(20);
+        await bench.Topic.DisposeAsync().OrFail();
+
+        Assert.Equal(0, bench.Node.GetCounters().Unhandled);
+        Assert.DoesNotContain(logs.Entries, static entry => entry.Id == 1650);
+    }
+
+    [Fact]
+    public async Task What_has_come_and_cannot_be_handed_on_is_told_before_the_end_and_counted_there()
+    {
+        var logs = new RecordingLogs();
+        await using var bench = await ConsumerBench.StartAsync(logs: logs);
+        var told = new ConcurrentQueue<string>();
+        using var handler = bench.Topic.SubscribeInline(
+            (in Message<string> message) => told.Enqueue(message.Value),
+            gap => told.Enqueue($"{gap.First}-{gap.Last} {gap.Reason}"),
+            end => told.Enqueue($"{end.Reason} {end.Unhandled}"));
+        await bench.DeliverAsync(2);
+        bench.Parts.ReceiverOf("orders").Refused = (4, 7);
+        await bench.Topic.DisposeAsync().OrFail();
+
+        Assert.Equal(["1", "2", "4-7 SubscriberEnded", "Disposed 4"], told);
+        Assert.Single(logs.Entries, static entry => entry.Id == 1650);
+        Assert.Equal((2, 4), (bench.Node.GetCounters().Delivered, bench.Node.GetCounters().Unhandled));
+    }
+
+    [Fact]
+    public async Task A_message_in_the_backlog_of_handlers_is_delivered_although_the_endpoint_is_disposed_at_once()
+    {
+        await using var bench = await ConsumerBench.StartAsync();
+        await bench.DeliverAsync(20);
+        int got = 0;
+        var ended = new TaskCompletionSource<SubscriptionEnd>(TaskCreationOptions.RunContinuationsAsynchronously);
+        bench.Topic.SubscribeInline((in Message<string> _) => got++, onEnded: ended.SetResult);
+        await bench.Topic.DisposeAsync().OrFail();
+
+        Assert.Equal(0, (await ended.Task.OrFail()).Unhandled);
+        Assert.Equal(20, got);
+    }
+}
