@@ -27,10 +27,17 @@ public sealed record NodeCounters
     /// <summary>Payload bytes of the delivered messages.</summary>
     public long DeliveredBytes { get; init; }
 
-    /// <summary>Messages that cannot be delivered to topics of this node. Each was reported in a gap notice.</summary>
+    /// <summary>
+    /// Messages that topics of this node did not get, for every <see cref="GapReason"/> but <see cref="GapReason.ReaderFull"/> and
+    /// <see cref="GapReason.SubscriberEnded"/>, which <see cref="ReaderDrops"/> and <see cref="Unhandled"/> count. Each was reported in a gap notice. A message that several endpoints of a topic miss for one reason
+    /// counts once.
+    /// </summary>
     public long Gaps { get; init; }
 
-    /// <summary>Messages dropped because of a slow reader. Each was reported in a gap notice.</summary>
+    /// <summary>
+    /// Messages that were dropped because the buffer of an endpoint was full. Each was reported in a gap notice with the reason
+    /// <see cref="GapReason.ReaderFull"/>. A message counts for each endpoint that dropped it.
+    /// </summary>
     public long ReaderDrops { get; init; }
 
     /// <summary>
@@ -45,7 +52,10 @@ public sealed record NodeCounters
     /// <summary>Exceptions thrown by attached feeds, and messages of feeds that were too large.</summary>
     public long FeedFaults { get; init; }
 
-    /// <summary>Messages whose payload could not be decoded. Each was reported in a gap notice.</summary>
+    /// <summary>
+    /// How often an endpoint could not decode a payload. The messages are among <see cref="Gaps"/>; one that two endpoints cannot decode
+    /// counts twice here.
+    /// </summary>
     public long DecodeFaults { get; init; }
 
     /// <summary>

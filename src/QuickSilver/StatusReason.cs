@@ -82,6 +82,9 @@ public enum StatusReasonKind
 
     /// <summary>The node has been without the membership service for so long that it may have been removed.</summary>
     Degraded = 25,
+
+    /// <summary>A call of <see cref="ITopicPublisher{T}.WaitForSubscribersAsync"/> waits for longer than usual.</summary>
+    SubscribersMissing = 26,
 }
 
 /// <summary>Why a node is not ready, or which problem it has although it is ready.</summary>

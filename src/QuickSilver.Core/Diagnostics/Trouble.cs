@@ -18,6 +18,7 @@ internal enum TroubleKind
     CodecBlocks,
     HandlerBlocks,
     PathTooSmall,
+    SubscribersMissing,
 }
 
 /// <summary>A trouble of a node.</summary>

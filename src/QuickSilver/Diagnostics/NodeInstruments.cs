@@ -38,12 +38,12 @@ internal static class NodeInstruments
         Count("quicksilver.delivered.bytes", "By", "Payload bytes delivered to this node's topics.", one => one.DeliveredBytes);
         Count("quicksilver.publish.waits", "{call}", "Publish calls that waited for room.", one => one.PublishWaits);
         Level("quicksilver.publish.queue", "By", "Bytes queued between publishers and the core thread.", one => one.PublishQueueBytes);
-        Count("quicksilver.gaps", "{message}", "Messages that cannot be delivered to topics of this node.", one => one.Gaps);
-        Count("quicksilver.reader.drops", "{message}", "Messages dropped because of a slow reader.", one => one.ReaderDrops);
+        Count("quicksilver.gaps", "{message}", "Messages that topics of this node did not get.", one => one.Gaps);
+        Count("quicksilver.reader.drops", "{message}", "Messages dropped because a buffer was full.", one => one.ReaderDrops);
         Count("quicksilver.unhandled", "{message}", "Messages not handled before their endpoint ended.", one => one.Unhandled);
         Count("quicksilver.handler.faults", "{exception}", "Exceptions thrown by handlers.", one => one.HandlerFaults);
         Count("quicksilver.feed.faults", "{exception}", "Exceptions thrown by attached feeds.", one => one.FeedFaults);
-        Count("quicksilver.decode.faults", "{message}", "Messages whose payload could not be decoded.", one => one.DecodeFaults);
+        Count("quicksilver.decode.faults", "{message}", "Payloads that could not be decoded.", one => one.DecodeFaults);
         Count("quicksilver.handler.blocking", "{call}", "Calls of handlers that blocked the core thread.", one => one.BlockingHandlers);
         Count("quicksilver.consumer.retries", "{call}", "Repeated calls of consumers.", one => one.ConsumerRetries);
         Count("quicksilver.consumer.skips", "{message}", "Messages that consumers skipped.", one => one.ConsumerSkips);
@@ -185,7 +185,7 @@ internal static class NodeInstruments
         Shared.CreateObservableCounter(
             "quicksilver.topic.consumed", () => Topics(static one => one.Delivered), "{message}", "Messages delivered here, by topic.");
         Shared.CreateObservableCounter(
-            "quicksilver.topic.lost", () => Topics(static one => one.Lost), "{message}", "Messages that never come here, by topic.");
+            "quicksilver.topic.lost", () => Topics(static one => one.Lost), "{message}", "Messages that did not get here, by topic.");
         Shared.CreateObservableGauge(
             "quicksilver.topic.waiting", () => Topics(static one => one.Waiting), "{message}", "Messages waiting for readers, by topic.");
 

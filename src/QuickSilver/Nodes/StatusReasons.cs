@@ -66,6 +66,10 @@ internal static class StatusReasons
         [StatusReasonKind.CodecBlocks] = (
             "All messages wait behind one that is being encoded.",
             "Let the codec return from Write: it must not wait for anything."),
+        [StatusReasonKind.SubscribersMissing] = (
+            "A publisher of this node waits for more subscribers of its topic than there are (WaitForSubscribersAsync).",
+            "Start the programs that subscribe, or look at the status of those that run. The number counts nodes, not endpoints. The "
+            + "call completes by itself."),
         [StatusReasonKind.PathTooSmall] = (
             "The path to a member carries smaller packets than PacketBytes says. Those in its regions are smaller, which costs throughput.",
             "Raise the MTU of the interface, tunnel or overlay network on the way, or lower PacketBytes on all nodes."),
@@ -114,6 +118,7 @@ internal static class StatusReasons
         TroubleKind.TopicOpening => StatusReasonKind.TopicOpening,
         TroubleKind.CodecBlocks => StatusReasonKind.CodecBlocks,
         TroubleKind.PathTooSmall => StatusReasonKind.PathTooSmall,
+        TroubleKind.SubscribersMissing => StatusReasonKind.SubscribersMissing,
         _ => StatusReasonKind.HandlerBlocks,
     };
 }

@@ -7,12 +7,14 @@ using QuickSilver.Multicast;
 using QuickSilver.Multicast.Stalls;
 using QuickSilver.Publishing;
 using QuickSilver.Topics;
+using QuickSilver.Topics.Subscribers;
 
 namespace QuickSilver.Nodes;
 
 // Reports waits above the multicast layer that exceed the stall limit. One kind is a topic that is being opened: a service that is
-// reachable but does not answer yet, because it collects the nodes of another service, looks idle to the application. The other kind is the
-// publish lane: a codec that does not return from Write delays all messages that were published after its own.
+// reachable but does not answer yet, because it collects the nodes of another service, looks idle to the application. Another kind is the
+// publish lane: a codec that does not return from Write delays all messages that were published after its own. The third kind is a call
+// that waits for subscribers.
 internal sealed class TopicWaits
 {
     // The maximum number of waits that are reported one by one; more would add nothing.
@@ -66,6 +68,14 @@ internal sealed class TopicWaits
 
                 waits.Add(new Wait(opening, 0));
             }
+
+            foreach (var wait in topic.SubscriberWaits)
+            {
+                if (waits.Count < Most && !wait.Done.Task.IsCompleted)
+                {
+                    waits.Add(new Wait(wait, wait.Most));
+                }
+            }
         }
     }
 
@@ -73,9 +83,12 @@ internal sealed class TopicWaits
     {
         string why = string.Create(CultureInfo.InvariantCulture, $"{Describe(of)}. Waiting for {time.TotalSeconds:0.0} s");
         Volatile.Write(ref _stalls, _stalls + 1);
-        var (kind, waitsFor) = of is TopicOpening
-            ? (TroubleKind.TopicOpening, "the membership service")
-            : (TroubleKind.CodecBlocks, "the codec to return from Write");
+        var (kind, waitsFor) = of switch
+        {
+            TopicOpening => (TroubleKind.TopicOpening, "the membership service"),
+            SubscriberWait wait => (TroubleKind.SubscribersMissing, $"subscribers of topic \"{wait.Endpoint.Name}\""),
+            _ => (TroubleKind.CodecBlocks, "the codec to return from Write"),
+        };
         _troubles.Begin(of, new Trouble(kind, why + ".", _environment.UtcNow - time, waitsFor));
         if (IsNotable)
         {
@@ -88,12 +101,24 @@ internal sealed class TopicWaits
         _troubles.End(of);
         if (IsNotable)
         {
-            ApiLog.TopicGoesOn(_log, of is TopicOpening opening ? $"Topic \"{opening.Topic.Name}\"" : "The publish lane", time);
+            string what = of switch
+            {
+                TopicOpening opening => $"Topic \"{opening.Topic.Name}\"",
+                SubscriberWait wait => $"The publisher of topic \"{wait.Endpoint.Name}\"",
+                _ => "The publish lane",
+            };
+            ApiLog.TopicGoesOn(_log, what, time);
         }
     }
 
-    private static string Describe(object of) => of is TopicOpening { Topic: var topic }
-        ? $"Opening topic \"{topic.Name}\": waiting for the membership service"
-            + (topic.IsAsking ? " to answer" : " to issue a view with this node")
-        : "All publishers wait for one message whose codec has not returned from Write";
+    private static string Describe(object of) => of switch
+    {
+        TopicOpening { Topic: var topic } => $"Opening topic \"{topic.Name}\": waiting for the membership service"
+            + (topic.IsAsking ? " to answer" : " to issue a view with this node"),
+        SubscriberWait wait => string.Create(
+            CultureInfo.InvariantCulture,
+            $"The publisher of topic \"{wait.Endpoint.Name}\" waits until {wait.Count} nodes subscribe, of which there are "
+                + $"{wait.Subscribers} (WaitForSubscribersAsync)"),
+        _ => "All publishers wait for one message whose codec has not returned from Write",
+    };
 }

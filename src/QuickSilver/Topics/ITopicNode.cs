@@ -33,7 +33,7 @@ internal interface ITopicNode : IEndpointNode
 
     void Unfollow(SubscriberInterest interest);
 
-    /// <summary>Called when a topic waits to be opened: a wait that takes too long is reported.</summary>
+    /// <summary>Called when a topic waits to be opened, or for subscribers: a wait that takes too long is reported.</summary>
     void OnWait();
 
     /// <summary>Called when an endpoint was opened.</summary>

@@ -19,7 +19,10 @@ public interface IAttachedFeed : IDisposable
 /// <typeparam name="T">The payload type.</typeparam>
 public interface ITopicPublisher<T> : ITopicEndpoint
 {
-    /// <summary>The number of subscribers in the topic's current view, including this endpoint if it also subscribes.</summary>
+    /// <summary>
+    /// The number of nodes that subscribe, in the topic's current view. A node counts once, however many of its endpoints subscribe, and so
+    /// does this node if one of its endpoints does.
+    /// </summary>
     /// <remarks>
     /// May be 0 for some tens of milliseconds after a publisher was opened, although there are subscribers, because the view that contains
     /// them arrives after access is granted. A first 0 does not mean that the topic has no subscribers. Call
@@ -105,8 +108,13 @@ public interface ITopicPublisher<T> : ITopicEndpoint
     IAttachedFeed AttachFeed(IMessageFeed<T> feed);
 
     /// <summary>
-    /// Completes when the topic has at least <paramref name="count"/> subscribers, including this endpoint if it also subscribes.
+    /// Completes when at least <paramref name="count"/> nodes subscribe to the topic (<see cref="Subscribers"/>): a node counts once, however
+    /// many of its endpoints subscribe, and so does this node if one of its endpoints does.
     /// </summary>
+    /// <remarks>
+    /// It waits without a limit. If no subscriber comes for <see cref="QuickSilverOptions.StallWarning"/>, the log and the status of the node
+    /// name the topic, how many nodes it waits for, and how many there are (<see cref="StatusReasonKind.SubscribersMissing"/>).
+    /// </remarks>
     /// <exception cref="ArgumentOutOfRangeException">The count is negative.</exception>
     /// <exception cref="OperationCanceledException">The token or <see cref="ITopicEndpoint.Cancel"/> cancelled the call.</exception>
     /// <exception cref="ObjectDisposedException">The endpoint or its node was disposed.</exception>

@@ -16,7 +16,9 @@ internal sealed partial class TopicCore
 
         var limit = endpoint.Watch!.Limit;
         ApiLog.ReaderTooSlow(Node.Log, Name, limit);
-        Drop(endpoint, new SlowReaderException(Name, limit), Untaken(GapReason.ReaderTooSlow));
+        var untaken = Untaken(GapReason.ReaderTooSlow);
+        CountLost(untaken);
+        Drop(endpoint, new SlowReaderException(Name, limit), untaken);
     }
 
     public override void OnHandlerTooSlow(TopicEndpoint endpoint, SlowHandlerException failure)
@@ -37,6 +39,7 @@ internal sealed partial class TopicCore
         ApiLog.TopicRefused(Node.Log, Name, refusal);
         var failure = FailureOf(refusal, deniedTo);
         var untaken = Untaken(deniedTo is null ? GapReason.ContractMismatch : GapReason.AccessDenied);
+        CountLost(untaken);
         _granted = TopicRole.None;
         foreach (var endpoint in _endpoints)
         {

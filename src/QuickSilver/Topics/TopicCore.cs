@@ -66,7 +66,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
 
     public long Delivered => _receiver?.Taken ?? 0;
 
-    /// <summary>The messages of others that never come here. It does not fall.</summary>
+    /// <summary>The messages that gap notices reported, but for what readers' buffers dropped. It does not fall.</summary>
     public long Lost => _losses?.Messages ?? 0;
 
     /// <summary>What keeps the topic from sending.</summary>
@@ -144,8 +144,8 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
         _interest = _interest is { IsIdle: true } ? null : _interest;
     }
 
-    /// <summary>The number of waits for subscribers. A cancelled wait is removed at the next call. Core thread.</summary>
-    public int OpenWaits => _interest?.Waits ?? 0;
+    /// <summary>The calls that wait for subscribers. A cancelled one is removed at the next call. Core thread.</summary>
+    public IReadOnlyList<SubscriberWait> SubscriberWaits => _interest?.Waits ?? [];
 
     public override ISubscriberInterest Interest => _interest ??= new SubscriberInterest(Node, this);
 
@@ -196,9 +196,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
 
     public void OnGap(in TopicGap gap)
     {
-        long lost = gap.Last - gap.First + 1;
-        (_losses ??= new Losses()).Messages += lost;
-        Node.CounterCells.Gaps += lost;
+        CountLost(gap.Last - gap.First + 1);
         var reason = GapReasons.Of(gap.Reason);
         ApiLog.GapTold(Node.Log, Name, gap.Sender, gap.First, gap.Last, reason.InWords());
         var notice = new GapNotice(new NodeId(gap.Sender.Id, gap.Sender.Incarnation), gap.First, gap.Last, reason);
@@ -209,6 +207,22 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
             {
                 NoteTaken(endpoint, gap.Sender, gap.Last);
             }
+        }
+    }
+
+    // Each reason of a gap is counted in one place: ReaderFull by the endpoint as a drop, and every other one here. A message that several
+    // endpoints miss for one reason counts once.
+    private void CountLost(long messages)
+    {
+        (_losses ??= new Losses()).Messages += messages;
+        Node.CounterCells.Gaps += messages;
+    }
+
+    private void CountLost(GapNotice[] untaken)
+    {
+        if (untaken.Length > 0)
+        {
+            CountLost(untaken.Sum(static gap => gap.Count));
         }
     }
 
@@ -298,6 +312,13 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
 
     public override void OnDecodeFault(Exception exception, NodeId sender, long sequence)
     {
+        // The endpoints of a topic get a message one after the other, before any gets the next one.
+        if (_losses?.Undecodable != (sender, sequence))
+        {
+            CountLost(1);
+            _losses!.Undecodable = (sender, sequence);
+        }
+
         if (RepeatedEvent.IsLogged(++Node.CounterCells.DecodeFaults))
         {
             ApiLog.PayloadUndecodable(Node.Log, exception, Name, sender, sequence, Node.CounterCells.DecodeFaults);
@@ -551,8 +572,10 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
 
     private sealed class Losses
     {
-        // Of others, that never came.
+        // All that a gap notice reported, but for what readers' buffers dropped.
         public long Messages;
+        // The last one that an endpoint could not decode.
+        public (NodeId Sender, long Sequence)? Undecodable;
         // Own ones, for which there never was room.
         public long TooLarge;
     }

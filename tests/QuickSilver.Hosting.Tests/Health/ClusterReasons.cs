@@ -115,6 +115,20 @@ internal static class ClusterReasons
         return Reason(cluster, 1, StatusReasonKind.TopicOpening);
     }
 
+    // The publisher's own node has two endpoints that subscribe, and is one of three nodes.
+    public static Task<StatusReason> SubscribersMissing()
+    {
+        using var cluster = Started(nodes: 2);
+        var topic = cluster.RunUntilCompleted(cluster.Nodes[0].Node.OpenTopicAsync<string>("news"));
+        cluster.RunUntilCompleted(cluster.Nodes[0].Node.OpenSubscriberAsync<string>("news"));
+        cluster.RunUntilCompleted(topic.WaitForSubscribersAsync(1));
+        var waiting = topic.WaitForSubscribersAsync(2);
+        var reason = Reason(cluster, 0, StatusReasonKind.SubscribersMissing);
+        cluster.RunUntilCompleted(cluster.Nodes[1].Node.OpenSubscriberAsync<string>("news"));
+        cluster.RunUntilCompleted(waiting);
+        return reason;
+    }
+
     private static Task<StatusReason> WithoutMulticast(int node, StatusReasonKind kind)
     {
         using var cluster = Started(nodes: 3, new LinkModel { MulticastOff = true });

@@ -80,6 +80,10 @@ public sealed class ReasonTableTests
             ClusterReasons.TopicOpening,
             ["Opening topic \"late\": waiting for the membership service to answer"],
             "the membership service", "the log of the membership service"),
+        [StatusReasonKind.SubscribersMissing] = new(
+            ClusterReasons.SubscribersMissing,
+            ["The publisher of topic \"news\" waits until 2 nodes subscribe, of which there are 1 (WaitForSubscribersAsync)"],
+            "subscribers of topic \"news\"", "The number counts nodes, not endpoints"),
         [StatusReasonKind.CodecBlocks] = new(
             NodeReasons.CodecBlocksAsync,
             ["All publishers wait for one message whose codec has not returned from Write"],

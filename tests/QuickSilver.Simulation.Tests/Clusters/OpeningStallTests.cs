@@ -1,6 +1,6 @@
 namespace QuickSilver.Simulation.Tests.Clusters;
 
-// A topic that cannot be opened for a while, as the membership service does not answer.
+// What the public layer waits for: a topic to be open, while the membership service does not answer, and subscribers.
 public sealed class OpeningStallTests
 {
     private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
@@ -31,6 +31,33 @@ public sealed class OpeningStallTests
         cluster.Network.Reconnect();
         cluster.RunUntilCompleted(opening);
         cluster.Run(Second * 2);
+        Assert.Null(node.Status.Reason);
+    }
+
+    [Fact]
+    public void A_publisher_that_waits_for_more_nodes_than_subscribe_is_named_until_they_do_or_it_gives_up()
+    {
+        using var cluster = new SimulatedCluster(
+            new SimulationOptions { Nodes = 3, NodeOptions = new QuickSilverOptions { StallWarning = Second } });
+        cluster.Start();
+        var node = cluster.Nodes[0].Node;
+        var topic = cluster.RunUntilCompleted(node.OpenTopicAsync<string>("news"));
+        cluster.RunUntilCompleted(node.OpenSubscriberAsync<string>("news"));
+        cluster.RunUntilCompleted(topic.WaitForSubscribersAsync(1));
+        var two = topic.WaitForSubscribersAsync(2);
+        cluster.Run(Second * 2);
+        Assert.Contains("The publisher of topic \"news\" waits until 2 nodes subscribe, of which there are 1", node.Status.Reason);
+        Assert.Equal((true, 1, 1), (node.Status.IsReady, topic.Subscribers, node.GetCounters().Stalls));
+
+        cluster.RunUntilCompleted(cluster.Nodes[1].Node.OpenSubscriberAsync<string>("news"));
+        cluster.RunUntilCompleted(two);
+        using var giveUp = new CancellationTokenSource();
+        var three = topic.WaitForSubscribersAsync(3, giveUp.Token);
+        cluster.Run(Second * 2);
+        Assert.Contains("waits until 3 nodes subscribe, of which there are 2", node.Status.Reason);
+        giveUp.Cancel();
+        cluster.Run(Second * 2);
+        Assert.True(three.IsCanceled);
         Assert.Null(node.Status.Reason);
     }
 }

@@ -139,8 +139,28 @@ public sealed class HandlerTests
         });
         Assert.Equal(["x"], handled);
         Assert.Equal((1L, 1L, GapReason.Undecodable), (gaps[0].First, gaps[0].Last, gaps[0].Reason));
-        Assert.Equal(1, node.GetCounters().DecodeFaults);
+        Assert.Equal((1L, 1L), (node.GetCounters().DecodeFaults, node.GetCounters().Gaps));
         Assert.Contains(logs.Entries, entry => entry.Id == 1614);
+    }
+
+    [Fact]
+    public async Task A_message_that_two_endpoints_cannot_decode_is_one_lost_message()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        var gaps = new List<GapNotice>();
+        foreach (var topic in new[] { await parts.OpenAsync<string>(node, Name), await parts.OpenAsync<string>(node, Name) })
+        {
+            topic.SubscribeInline((in Message<string> _) => { }, gaps.Add);
+        }
+
+        await parts.Core.RunAsync(() =>
+        {
+            Assert.True(parts.ReceiverOf(Name).Deliver(1, [0xFF, 0xFE]));
+            Assert.True(parts.ReceiverOf(Name).Deliver(2, [0xFF, 0xFE]));
+        });
+        Assert.Equal(4, gaps.Count);
+        Assert.Equal((4L, 2L), (node.GetCounters().DecodeFaults, node.GetCounters().Gaps));
     }
 
     [Fact]

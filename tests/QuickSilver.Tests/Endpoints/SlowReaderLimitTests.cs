@@ -47,6 +47,7 @@ public sealed class SlowReaderLimitTests
         var end = await Assert.ThrowsAsync<SlowReaderException>(() => parts.Settle(reader.MoveNextAsync().AsTask()));
         Assert.Contains("\"flights\" blocked its senders for 00:00:05 (SlowReaderLimit)", end.Message);
         Assert.Equal("1,2,3,gap 4-9: ReaderTooSlow", string.Join(',', told));
+        Assert.Equal((6L, 0L), (node.GetCounters().Gaps, node.GetCounters().ReaderDrops));
         Assert.Throws<SlowReaderException>(() => topic.SubscribeInline((in Message<string> _) => { }));
     }
 

@@ -46,6 +46,17 @@ public sealed class InMemoryNetworkTests
     }
 
     [Fact]
+    public async Task Subscribers_are_nodes_and_not_endpoints()
+    {
+        await using var node = await _network.StartNodeAsync().OrFail();
+        await using var topic = await node.OpenTopicAsync<string>("t").OrFail();
+        await using var other = await node.OpenSubscriberAsync<string>("t").OrFail();
+        await topic.WaitForSubscribersAsync(1).OrFail();
+        Assert.Equal(1, topic.Subscribers);
+        Assert.False(topic.WaitForSubscribersAsync(2).IsCompleted);
+    }
+
+    [Fact]
     public async Task A_reader_that_takes_nothing_keeps_publishers_waiting_and_loses_nothing()
     {
         const int Messages = 50_000;

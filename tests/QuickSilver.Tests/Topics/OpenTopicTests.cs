@@ -170,7 +170,7 @@ public sealed class OpenTopicTests
             var wait = topic.WaitForSubscribersAsync(1000, giveUp.Token);
             await giveUp.CancelAsync();
             await Assert.ThrowsAnyAsync<OperationCanceledException>(() => wait).OrFail();
-            await parts.Core.RunAsync(() => open = ((TopicCore)topic.Topic).OpenWaits);
+            await parts.Core.RunAsync(() => open = ((TopicCore)topic.Topic).SubscriberWaits.Count);
         }
 
         Assert.InRange(open, 0, 2);

@@ -65,6 +65,7 @@ public sealed class TopicCoreTests
         await parts.Core.RunAsync(() => parts.Service.Observer!.OnTopicRefused(TopicId.Of(Name), "another contract"));
 
         Assert.Equal([(4L, 6L, GapReason.ContractMismatch)], gaps);
+        Assert.Equal(3, node.GetCounters().Gaps);
         var failure = await Assert.ThrowsAsync<ContractMismatchException>(() => publisher.PublishAsync("x").AsTask()).OrFail();
         Assert.StartsWith("another contract.", failure.Message);
         Assert.Equal([TopicId.Of(Name)], parts.Service.Closed);
@@ -86,6 +87,7 @@ public sealed class TopicCoreTests
         await parts.Core.RunAsync(() => parts.Service.Observer!.OnTopicRefused(TopicId.Of(Name), "'clerk' may not publish.", "clerk"));
 
         Assert.Equal([GapReason.AccessDenied], gaps);
+        Assert.Equal(3, node.GetCounters().Gaps);
         var failure = await Assert.ThrowsAsync<TopicAccessDeniedException>(() => publisher.PublishAsync("x").AsTask()).OrFail();
         Assert.Equal(("clerk", Name), (failure.Identity, failure.Topic));
         Assert.DoesNotContain("options of all endpoints", failure.Message);

@@ -17,10 +17,11 @@ internal sealed class SubscriberInterest(ITopicNode node, TopicCore topic) : ISu
 
     public SubscriberSet Current => _current;
 
-    public int Waits => _waits.Count;
+    /// <summary>The calls that wait for subscribers. A cancelled one is removed at the next call.</summary>
+    public IReadOnlyList<SubscriberWait> Waits => _waits.Open;
 
     /// <summary>Whether it can be forgotten.</summary>
-    public bool IsIdle => !_isFollowed && _waits.Count == 0;
+    public bool IsIdle => !_isFollowed && Waits.Count == 0;
 
     public void Follow(Action? changed = null)
     {
@@ -44,8 +45,12 @@ internal sealed class SubscriberInterest(ITopicNode node, TopicCore topic) : ISu
             return;
         }
 
-        _waits.Add(endpoint, count, done);
+        _waits.Add(new SubscriberWait(endpoint, count, done));
         OnSubscribers();
+        if (Waits.Count > 0)
+        {
+            node.OnWait();
+        }
     }
 
     public void Add(TopicEndpoint endpoint, SubscriberWatch watch)

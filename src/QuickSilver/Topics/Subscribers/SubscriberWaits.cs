@@ -2,17 +2,18 @@ using QuickSilver.Endpoints;
 
 namespace QuickSilver.Topics.Subscribers;
 
-// The calls that wait until a topic has a number of subscribers. Core thread only.
+// The calls that wait until a topic has a number of subscribers, which are nodes. Core thread only.
 internal sealed class SubscriberWaits
 {
-    private readonly List<Entry> _waits = [];
+    private readonly List<SubscriberWait> _waits = [];
 
-    public int Count => _waits.Count;
+    public IReadOnlyList<SubscriberWait> Open => _waits;
 
-    public void Add(TopicEndpoint endpoint, int count, TaskCompletionSource done) => _waits.Add(new Entry(endpoint, count, done));
+    public void Add(SubscriberWait wait) => _waits.Add(wait);
 
     public void OnSubscribers(int subscribers) => _waits.RemoveAll(wait =>
     {
+        wait.OnSubscribers(subscribers);
         // A cancelled wait is removed at the next call, whatever the number.
         if (wait.Count <= subscribers)
         {
@@ -32,6 +33,4 @@ internal sealed class SubscriberWaits
         wait.Done.TrySetException(reason);
         return true;
     });
-
-    private readonly record struct Entry(TopicEndpoint Endpoint, int Count, TaskCompletionSource Done);
 }
