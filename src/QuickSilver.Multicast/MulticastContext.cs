@@ -9,7 +9,7 @@ using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Hybrid;
-using QuickSilver.Multicast.Ordering;
+using QuickSilver.Multicast.Ordering.Credit;
 using QuickSilver.Multicast.Paths;
 using QuickSilver.Multicast.Reachability;
 using QuickSilver.Multicast.Reassembly;

@@ -55,6 +55,13 @@ internal static partial class MulticastLog
         + "them. They are told as a gap. No fault of the network explains this: please report it with the logs of both nodes.")]
     public static partial void Unaccounted(ILogger logger, long first, long last, NodeKey sender, string topic);
 
+    [LoggerMessage(1460, LogLevel.Information,
+        "The publisher of {Topic} is held to {Rate:0.#} messages a second by a reader on node {Reader}.")]
+    public static partial void TopicPaced(ILogger logger, string topic, NamedNode reader, double rate);
+
+    [LoggerMessage(1461, LogLevel.Information, "The publisher of {Topic} is no longer held by a reader.")]
+    public static partial void TopicNotPaced(ILogger logger, string topic);
+
     [LoggerMessage(1402, LogLevel.Error, "Configuration {Number} could not be applied; the node leaves the cluster.")]
     public static partial void ConfigurationFailed(ILogger logger, Exception exception, long number);
 }

@@ -131,6 +131,9 @@ internal sealed class MulticastNode
 
     public IReadOnlyList<Trouble> Troubles => _context.Troubles.Oldest;
 
+    /// <summary>The topics of this node that are held to the rate of a reader. From any thread.</summary>
+    public IReadOnlyList<PacedTopic> Paced => _creditLimits?.Paced ?? [];
+
     public ClaimPool Claims => field ??= new();
 
     /// <summary>The receivers of all open views of which this node is a member, superseded views included.</summary>
@@ -304,6 +307,8 @@ internal sealed class MulticastNode
         _topics is not null && _topics.IsRoutedTo(topicId, member, region);
 
     public bool SendsTo(NodeKey member, ulong region, uint view) => _sent is not null && _sent.IsInto(region, view, member);
+
+    public string? NameOf(ulong topicId) => _topics?.NameOf(topicId);
 
     public void SetCredit(ulong topicId, long through)
     {

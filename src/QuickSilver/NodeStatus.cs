@@ -45,6 +45,13 @@ public sealed record NodeStatus(NodeState State, bool IsLive, bool IsReady, int 
     /// <summary>The name of the node. See <see cref="QuickSilverOptions.Name"/>.</summary>
     public string Name { get; init; } = "";
 
+    /// <summary>
+    /// The topics that this node publishes at the rate of a slow reader, for longer than <see cref="QuickSilverOptions.StallWarning"/>.
+    /// That is the policy <see cref="SlowReaderPolicy.Wait"/> at work, and no problem by itself. A topic whose reader takes nothing is
+    /// among the reasons instead (<see cref="StatusReasonKind.ReaderElsewhereFull"/>). Measured every second; empty if there is none.
+    /// </summary>
+    public IReadOnlyList<HeldTopic> HeldTopics { get; init; } = [];
+
     /// <summary>"gso" if the kernel segments runs of datagrams, "single" otherwise, and before the node has opened its sockets.</summary>
     public string DatagramPath { get; init; } = "single";
 

@@ -31,6 +31,9 @@ internal interface IOrderingNode : ISendingNode, IReceivingNode
     /// <summary>Whether the node is a member of a view of this region into which this node sends.</summary>
     bool SendsTo(NodeKey member, ulong region, uint view);
 
+    /// <summary>The name of a topic that is published here; null if it is not known.</summary>
+    string? NameOf(ulong topicId);
+
     /// <summary>Sets the last number up to which a topic's messages may be sent.</summary>
     void SetCredit(ulong topicId, long through);
 }

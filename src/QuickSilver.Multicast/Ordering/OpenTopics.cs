@@ -202,6 +202,9 @@ internal sealed class OpenTopics(IOrderingNode node)
         return false;
     }
 
+    /// <summary>The name of a topic that is published here; null if it is not known.</summary>
+    public string? NameOf(ulong topicId) => _senders.GetValueOrDefault(topicId)?.Name;
+
     /// <summary>Sets the last number for which all members have room.</summary>
     public void SetCredit(ulong topicId, long through)
     {

@@ -24,6 +24,14 @@ internal readonly struct HeldMessage(InboundStream stream, long packet, in Deliv
     }
 }
 
+// How far parked messages were delivered: all, as many as was asked for, or as many as the sink had room for.
+internal enum HandUp
+{
+    All,
+    Some,
+    Refused,
+}
+
 // One sender's run in one topic at one subscription. Next is 0 until the beginning of the run is known.
 internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
 {
@@ -77,15 +85,21 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
         set => _waiting.RunStart = value;
     }
 
-    // The record in SlowReaders. It exists from when the sink has no room until the sender was told often enough that there is room again.
-    public SlowReaders.Slow? Slow
+    // The record in SlowReaders. It exists from when the sink has no room until the sender was told often enough that it has no limit.
+    public SlowRun? Slow
     {
         get => _waiting.Slow;
         set => _waiting.Slow = value;
     }
 
     /// <summary>The last number that the sink accepted.</summary>
-    public long Taken => Next - 1 - (_waiting.Parked?.Count ?? 0);
+    public long Taken => Next - 1 - ParkedCount;
+
+    /// <summary>The messages that are parked.</summary>
+    public int ParkedCount => _waiting.Parked?.Count ?? 0;
+
+    /// <summary>The memory of the messages that are parked.</summary>
+    public long ParkedBytes => _waiting.Parked?.Bytes ?? 0;
 
     /// <summary>How many messages the sink has accepted: neither those that were lost, nor those before the run began.</summary>
     public long TakenCount => Next == 0 ? 0 : Taken - _waiting.Skipped;
@@ -174,27 +188,32 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
     public bool TryPark(in DeliveredMessage message, ParkingBudget budget) =>
         (_waiting.Parked ??= new ParkedMessages(budget)).TryAdd(message);
 
-    /// <summary>Delivers the parked messages. False: some are left, because the sink has no room for them yet.</summary>
-    public bool TryHandUpParked(ulong topicId, MulticastCounters counters)
+    /// <summary>Delivers parked messages, at most so many.</summary>
+    public HandUp HandUpParked(ulong topicId, int most, MulticastCounters counters)
     {
-        if (_waiting.Parked is not { } parked)
+        if (_waiting.Parked is not { Count: > 0 } parked)
         {
-            return true;
+            return HandUp.All;
         }
 
         var message = new DeliveredMessage(Sender);
-        while (parked.Count > 0)
+        for (; parked.Count > 0; most--)
         {
+            if (most == 0)
+            {
+                return HandUp.Some;
+            }
+
             parked.Peek(ref message, topicId, Next - parked.Count);
             if (!TryHandUp(message, counters))
             {
-                return false;
+                return HandUp.Refused;
             }
 
             parked.Remove();
         }
 
-        return true;
+        return HandUp.All;
     }
 
     public bool Hold(InboundStream stream, in StreamMessage message)
@@ -356,7 +375,7 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
         // The numbers below Next that the sink never gets.
         public long Skipped;
         public InboundStream? PendingLoss;
-        public SlowReaders.Slow? Slow;
+        public SlowRun? Slow;
         public AwaitedMessage? Awaited;
         public ParkedMessages? Parked;
 

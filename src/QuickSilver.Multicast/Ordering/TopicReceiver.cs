@@ -151,48 +151,7 @@ internal sealed partial class TopicReceiver : ITopicReceiver
         }
     }
 
-    // Messages of later views wait for the reader too. Their sender is held, because they would wait in each of these views.
-    private void HoldIfReaderIsSlow(SenderOrder order)
-    {
-        if (order.Next != 0 && IsAnyBlocked)
-        {
-            _node.SlowReaders.OnBlocked(this, order);
-        }
-    }
-
-    /// <summary>Passes the message to the sink, or parks it while the sink has no room. False: there is no memory to park it.</summary>
-    public bool TryPass(SenderOrder order, in DeliveredMessage message)
-    {
-        if (!order.IsBlocked && order.TryHandUp(message, _node.Context.Counters))
-        {
-            return true;
-        }
-
-        bool isParked = order.TryPark(message, _node.Context.Parking);
-        if (!order.IsBlocked)
-        {
-            order.IsBlocked = true;
-            _node.SlowReaders.OnBlocked(this, order);
-        }
-
-        return isParked;
-    }
-
     public bool IsClosed => _isClosed;
-
-    public IReadOnlyList<UntakenRange> Untaken()
-    {
-        var ranges = new List<UntakenRange>();
-        foreach (var order in _senders ?? [])
-        {
-            if (order.TryGetUntaken(out long first, out long last))
-            {
-                ranges.Add(new UntakenRange(order.Sender, first, last));
-            }
-        }
-
-        return ranges;
-    }
 
     public void AwaitLast(long configuration, Action settled, Action completed) =>
         _node.AwaitLast(this, configuration, settled, completed);
@@ -313,6 +272,11 @@ internal sealed partial class TopicReceiver : ITopicReceiver
             if (!order.IsAwaiting && !order.IsBlocked && isOver(order.Sender))
             {
                 Remove(order);
+                if (order.Slow is not null)
+                {
+                    _node.SlowReaders.OnClosed(order);
+                }
+
                 Depart(order);
             }
         }
@@ -325,49 +289,15 @@ internal sealed partial class TopicReceiver : ITopicReceiver
         {
             var order = _senders[i];
             Drain(order);
-            if (!order.IsBlocked && order.Slow is not null)
+            if (order.Slow is not null)
             {
-                _node.SlowReaders.OnUnblocked(order);
+                _node.SlowReaders.OnInstalled(order);
             }
 
             if (order.TryFirstHeld(out long first) && order.TryPeekHeld(first, out var held) && !IsAhead(held.Stream))
             {
                 _node.OnLoss(held.Stream);
             }
-        }
-    }
-
-    public void Resume()
-    {
-        for (int i = 0; i < _senders?.Count; i++)
-        {
-            var order = _senders[i];
-            if (order.IsBlocked)
-            {
-                order.IsBlocked = !order.TryHandUpParked(TopicId, _node.Context.Counters);
-                Drain(order);
-                if (order.IsBlocked)
-                {
-                    continue;
-                }
-
-                _node.SlowReaders.OnUnblocked(order);
-                if (order.PendingLoss is { } stream)
-                {
-                    order.PendingLoss = null;
-                    _node.OnLoss(stream);
-                }
-
-                if (!IsReliable)
-                {
-                    _node.Losses.Note(this, order);
-                }
-            }
-        }
-
-        if (_isPinned && !_isClosed)
-        {
-            _node.ViewsOf(TopicId)?.TryInstall();
         }
     }
 
@@ -385,7 +315,7 @@ internal sealed partial class TopicReceiver : ITopicReceiver
             order.DropAll();
             if (order.Slow is not null)
             {
-                _node.SlowReaders.OnUnblocked(order);
+                _node.SlowReaders.OnClosed(order);
             }
         }
 

@@ -38,6 +38,9 @@ internal sealed class ViewSequence(IReceivingNode node, TopicReceiver receiver, 
     /// <summary>The configuration of the view that is installed; 0 before the first.</summary>
     public long Configuration => _installed?.Configuration ?? 0;
 
+    /// <summary>A number that grows while the next view comes nearer: readers that take what was sent before it are progress.</summary>
+    public long Progress => Configuration + (receiver.IsAnyBlocked ? receiver.Taken : 0);
+
     /// <summary>A text that tells what the next view waits for.</summary>
     public string Why => receiver.IsAnyBlocked
         ? $"A view of {receiver.Label} waits for a reader on this node to take what was sent before it"

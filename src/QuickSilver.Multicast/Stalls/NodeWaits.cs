@@ -111,7 +111,7 @@ internal sealed class NodeWaits
         {
             if (waits.Count < Most)
             {
-                waits.Add(new Wait(views, views.Configuration));
+                waits.Add(new Wait(views, views.Progress));
             }
         }
 
@@ -163,10 +163,11 @@ internal sealed class NodeWaits
             $"A subscription to {message.Topic.Label} waits for {message.InWords} of node {message.Order.Sender}: "
                 + $"{message.Order.HeldCount} later ones are here",
             $"node {message.Order.Sender}"),
-        SlowReaders.Slow slow => new Why(
+        SlowRun slow => new Why(
             TroubleKind.ReaderFull,
-            $"A reader of {slow.Label} on this node has no room for messages of node {slow.Order.Sender}, which waits, and it reads none",
-            $"the reader of {slow.Label}"),
+            $"A reader of {slow.Receiver.Label} on this node has no room for messages of node {slow.Order.Sender}, which waits, and it "
+                + "reads none",
+            $"the reader of {slow.Receiver.Label}"),
         _ => new Why(TroubleKind.ViewMissing, $"{of} waits", null),
     };
 

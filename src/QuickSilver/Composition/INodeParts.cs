@@ -6,6 +6,7 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
+using QuickSilver.Multicast.Ordering.Credit;
 using QuickSilver.Multicast.Protocols;
 
 namespace QuickSilver.Composition;
@@ -90,6 +91,9 @@ internal interface INodeParts
 
     /// <summary>Problems of the layers below that do not stop them, the oldest first. From any thread.</summary>
     IReadOnlyList<Trouble> Troubles => [];
+
+    /// <summary>The topics of this node that are held to the rate of a reader. From any thread.</summary>
+    IReadOnlyList<PacedTopic> Paced => [];
 
     /// <summary>Why datagrams do not reach or leave this node, as far as it can determine; null while they do. From any thread.</summary>
     Trouble? Isolation => null;

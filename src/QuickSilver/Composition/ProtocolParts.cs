@@ -11,6 +11,7 @@ using QuickSilver.Membership.Client.Servers;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
+using QuickSilver.Multicast.Ordering.Credit;
 using QuickSilver.Multicast.Protocols;
 
 namespace QuickSilver.Composition;
@@ -90,6 +91,8 @@ internal abstract class ProtocolParts(
         (null, var others) => others ?? [],
         ({ } one, var others) => [one, .. others ?? []],
     };
+
+    public IReadOnlyList<PacedTopic> Paced => _multicast?.Paced ?? [];
 
     public IPEndPoint? ServiceEndPoint => _membership?.ServiceEndPoint;
 

@@ -3,8 +3,8 @@ using QuickSilver.Core.Environment;
 
 namespace QuickSilver.Endpoints;
 
-// Ends an endpoint whose reader has had no room, and has therefore stopped its topic's senders, for as long as its options allow. Core
-// thread.
+// Ends an endpoint whose reader has taken nothing, and has therefore stopped its topic's senders, for as long as its options allow. A
+// reader that is slow and takes messages all the time holds the senders to its rate, and does not stop them. Core thread.
 internal sealed class SlowReaderWatch
 {
     private readonly INodeEnvironment _environment;
@@ -28,6 +28,12 @@ internal sealed class SlowReaderWatch
         }
     }
 
-    /// <summary>Called when the endpoint has room, or has ended.</summary>
-    public void OnRoom() => _environment.Cancel(_alarm);
+    /// <summary>Called when the endpoint has room, was given a message, or has ended.</summary>
+    public void OnRoom()
+    {
+        if (_alarm.IsPending)
+        {
+            _environment.Cancel(_alarm);
+        }
+    }
 }

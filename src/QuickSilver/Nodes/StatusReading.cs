@@ -93,9 +93,15 @@ internal sealed class StatusReading
             DatagramPath = _parts.ReadCounters().IsSegmented ? "gso" : "single",
             Interface = _parts.Interface,
             Members = _parts.Members,
+            HeldTopics = ReadHeldTopics(),
             Reasons = reasons.Count == 0 ? (IReadOnlyList<StatusReason>)[] : reasons,
         };
     }
+
+    private IReadOnlyList<HeldTopic> ReadHeldTopics() => _parts.Paced is { Count: > 0 } paced
+        ? [.. paced.Where(static one => one.Name is not null).Select(one => new HeldTopic(
+            one.Name!, new NodeId(one.Member.Id, one.Member.Incarnation), _parts.Names.Find(one.Member) ?? "", one.Rate, one.SinceUtc))]
+        : [];
 
     private static void Add(List<StatusReason> reasons, IReadOnlyList<Trouble> troubles) =>
         reasons.AddRange(troubles.Select(StatusReasons.Of));

@@ -11,7 +11,8 @@ namespace QuickSilver.Publishing;
 // Room: a message may enter if topic and node have room, or if the topic has nothing queued at all. The second rule keeps every topic going
 // when others fill the node's budget, admits a message that is larger than the budget, and means that a topic's line moves when that
 // topic's own messages depart, so no other topic needs to wake it. The line is served when half of the topic's room is free, so that a
-// publisher that has waited once can then publish thousands of messages.
+// publisher that has waited once can then publish thousands of messages. A topic that is held to the rate of a slow reader may need many
+// seconds for that, so its line is served now and then with whatever room there is: its publishers go on in small steps.
 //
 // A message that fits the lane and has waited in the line goes into the lane, not into the inbox. Otherwise all messages of the topic after
 // it would have to bypass the lane too, for as long as its publishers are faster than the network.
@@ -21,6 +22,9 @@ namespace QuickSilver.Publishing;
 // failed then joins the line and checks itself.
 internal sealed class PublishGate : SignalRequest
 {
+    // How often the line is served although less than half of the room is free.
+    private static readonly TimeSpan ServeInterval = TimeSpan.FromMilliseconds(50);
+
     private readonly PublishIntake _intake;
     private readonly PublishBudget _budget;
     // Null until the first publisher joins the line.
@@ -31,6 +35,8 @@ internal sealed class PublishGate : SignalRequest
     private bool _isQueued;
     private PublishRequest? _lineHead;
     private PublishRequest? _lineTail;
+    // Core thread: since when the line waits, or when it was served because its time had come. Null while there is none.
+    private TimeSpan? _servedAt;
 
     /// <param name="environment">The environment of the node.</param>
     /// <param name="budget">The budget of the node.</param>
@@ -153,11 +159,20 @@ internal sealed class PublishGate : SignalRequest
         Interlocked.Add(ref _used, -charge);
         if (Volatile.Read(ref _hasLine))
         {
-            lock (LineLock)
-            {
-                ServeLine();
-            }
+            ServeInTime();
         }
+    }
+
+    private void ServeInTime()
+    {
+        var now = Environment.Now;
+        bool isTime = now - _servedAt >= ServeInterval;
+        lock (LineLock)
+        {
+            ServeLine(isTime);
+        }
+
+        _servedAt = !HasLine ? null : isTime ? now : _servedAt ?? now;
     }
 
     /// <summary>Called on cancellation: removes a waiting request from the line if it is still there.</summary>
@@ -274,10 +289,10 @@ internal sealed class PublishGate : SignalRequest
 
     protected override void OnSignal() => Publisher.OnInbox();
 
-    private void ServeLine()
+    private void ServeLine(bool isTime = false)
     {
         long used = Volatile.Read(ref _used);
-        bool mayServe = used == 0 || (used <= _budget.TopicLimit / 2 && _budget.Used <= _budget.Limit / 4 * 3);
+        bool mayServe = isTime || used == 0 || (used <= _budget.TopicLimit / 2 && _budget.Used <= _budget.Limit / 4 * 3);
         while (mayServe && _lineHead is { } request)
         {
             if (IsForLane(request))

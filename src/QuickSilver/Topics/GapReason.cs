@@ -24,7 +24,8 @@ public enum GapReason
     ReaderFull = 3,
 
     /// <summary>
-    /// The reader blocked the senders for longer than <see cref="TopicOptions.SlowReaderLimit"/>. The endpoint is closed.
+    /// The reader took nothing, and so blocked the senders, for longer than <see cref="TopicOptions.SlowReaderLimit"/>. The endpoint is
+    /// closed.
     /// </summary>
     ReaderTooSlow = 4,
 

@@ -108,12 +108,12 @@ public interface ITopicPublisher<T> : ITopicEndpoint
     IAttachedFeed AttachFeed(IMessageFeed<T> feed);
 
     /// <summary>
-    /// Completes when at least <paramref name="count"/> nodes subscribe to the topic (<see cref="Subscribers"/>): a node counts once, however
-    /// many of its endpoints subscribe, and so does this node if one of its endpoints does.
+    /// Completes when at least <paramref name="count"/> nodes subscribe to the topic (<see cref="Subscribers"/>): a node counts once,
+    /// however many of its endpoints subscribe, and so does this node if one of its endpoints does.
     /// </summary>
     /// <remarks>
-    /// It waits without a limit. If no subscriber comes for <see cref="QuickSilverOptions.StallWarning"/>, the log and the status of the node
-    /// name the topic, how many nodes it waits for, and how many there are (<see cref="StatusReasonKind.SubscribersMissing"/>).
+    /// It waits without a limit. If no subscriber comes for <see cref="QuickSilverOptions.StallWarning"/>, the log and the status of the
+    /// node name the topic, how many nodes it waits for, and how many there are (<see cref="StatusReasonKind.SubscribersMissing"/>).
     /// </remarks>
     /// <exception cref="ArgumentOutOfRangeException">The count is negative.</exception>
     /// <exception cref="OperationCanceledException">The token or <see cref="ITopicEndpoint.Cancel"/> cancelled the call.</exception>

@@ -25,7 +25,8 @@ public enum SubscriptionEndReason
     ContractMismatch = 4,
 
     /// <summary>
-    /// The endpoint blocked the senders for longer than <see cref="TopicOptions.SlowReaderLimit"/>: <see cref="SlowReaderException"/>.
+    /// The endpoint took nothing, and so blocked the senders, for longer than <see cref="TopicOptions.SlowReaderLimit"/>: <see
+    /// cref="SlowReaderException"/>.
     /// </summary>
     ReaderTooSlow = 5,
 

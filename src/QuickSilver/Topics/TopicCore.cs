@@ -179,6 +179,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
         {
             if (!IsLeftOut(endpoint, message))
             {
+                endpoint.Watch?.OnRoom();
                 endpoint.Accept(message);
                 if (_departures is not null)
                 {

@@ -20,8 +20,9 @@ public sealed record TopicOptions
     public SlowReaderPolicy SlowReader { get; init; } = SlowReaderPolicy.Wait;
 
     /// <summary>
-    /// The maximum time for which a reader with the policy <see cref="SlowReaderPolicy.Wait"/> may block the senders of its topic. The
-    /// endpoint of a reader that is full for longer is closed: the reader receives the buffered messages, then a gap for each sender with
+    /// The maximum time for which a reader with the policy <see cref="SlowReaderPolicy.Wait"/> may take nothing while it blocks the senders
+    /// of its topic; a slow reader that takes messages only holds them to its rate. The endpoint of a reader that takes nothing for longer
+    /// is closed: the reader receives the buffered messages, then a gap for each sender with
     /// the range that it lost, and ends with <see cref="SlowReaderException"/>, as do all later calls of its endpoint. The senders and the
     /// node's other endpoints of the topic continue. 00:00:00.1 to 1.00:00:00; default: null, no limit.
     /// </summary>

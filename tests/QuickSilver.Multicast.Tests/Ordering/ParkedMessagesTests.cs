@@ -1,7 +1,7 @@
 using FsCheck;
 using FsCheck.Fluent;
 using QuickSilver.Multicast.Channels;
-using QuickSilver.Multicast.Ordering;
+using QuickSilver.Multicast.Ordering.Credit;
 
 namespace QuickSilver.Multicast.Tests.Ordering;
 
@@ -21,10 +21,13 @@ public sealed class ParkedMessagesTests
         var budget = new ParkingBudget(1_000, 1_500);
         var one = new ParkedMessages(budget);
         var other = new ParkedMessages(budget);
+        Assert.True(budget.HasPlenty(one.Bytes));
         Assert.True(one.TryAdd(Message(new byte[900])));
+        Assert.Equal((false, true), (budget.HasPlenty(one.Bytes), budget.HasPlenty(other.Bytes)));
         Assert.False(one.TryAdd(Message(new byte[900])));
         Assert.False(other.TryAdd(Message(new byte[900])));
         Assert.True(other.TryAdd(Message(new byte[400])));
+        Assert.False(budget.HasPlenty(0));
 
         one.Clear();
         Assert.True(other.TryAdd(Message(new byte[500])));

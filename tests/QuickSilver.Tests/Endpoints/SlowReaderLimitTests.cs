@@ -79,6 +79,33 @@ public sealed class SlowReaderLimitTests
         Assert.False(receiver.IsClosed);
     }
 
+    // It never makes so much room that its buffer says so: the topic offers it the next message now and then.
+    [Fact]
+    public async Task A_reader_that_takes_a_message_now_and_then_is_not_ended_until_it_stops()
+    {
+        await using var parts = new FakeParts(threaded: false);
+        var node = await parts.StartAsync();
+        var topic = await parts.OpenSubscriberAsync<string>(node, Name, Limited with { ReaderCapacity = 8 });
+        var receiver = parts.ReceiverOf(Name);
+        await using var reader = topic.ReadAllAsync().GetAsyncEnumerator();
+        var next = reader.MoveNextAsync();
+        long sent = 1;
+        for (int round = 0; round < 20; round++)
+        {
+            await parts.Core.RunAsync(() => sent = Deliver(receiver, sent, sent + 20));
+            await parts.Core.RunAsync(() => parts.Core.Advance(TimeSpan.FromSeconds(1)));
+            Assert.True(await parts.Settle(next.AsTask()));
+            next = reader.MoveNextAsync();
+        }
+
+        Assert.False(receiver.IsClosed);
+        await parts.Core.RunAsync(() => sent = Deliver(receiver, sent, sent + 20));
+        await parts.Core.RunAsync(() => parts.Core.Advance(TimeSpan.FromSeconds(4.9)));
+        Assert.False(receiver.IsClosed);
+        await parts.Core.RunAsync(() => parts.Core.Advance(TimeSpan.FromSeconds(0.2)));
+        Assert.True(receiver.IsClosed);
+    }
+
     [Fact]
     public async Task Another_endpoint_of_the_node_goes_on_without_it()
     {

@@ -114,6 +114,26 @@ public sealed class PublishGateTests
         Assert.False(Gate.HasLine);
     }
 
+    // As where a slow reader holds the topic: half of the room may need many seconds.
+    [Fact]
+    public async Task Those_who_wait_for_long_go_on_as_soon_as_a_message_has_gone()
+    {
+        Fill();
+        _bench.TakeInbox();
+        var first = _bench.Wait(_bench.Request(100, Bytes));
+        var second = _bench.Wait(_bench.Request(101, Bytes));
+        Gate.Release(Charge);
+        Assert.False(first.IsCompleted);
+        _bench.Core.Advance(TimeSpan.FromMilliseconds(100));
+        Gate.Release(Charge);
+        await Task.WhenAll(first, second).OrFail();
+        Assert.Equal([100, 101], _bench.TakeInbox());
+
+        var third = _bench.Wait(_bench.Request(102, Bytes));
+        Gate.Release(Charge);
+        Assert.False(third.IsCompleted);
+    }
+
     [Fact]
     public void Who_finds_room_on_joining_the_line_does_not_wait()
     {

@@ -28,7 +28,7 @@ internal static class PubCommand
         topic.Validators.Add(Bounds.CheckTopics);
         var receivers = new Option<int>("--receivers")
         {
-            Description = "The number of subscribers to wait for before the first line.",
+            Description = "The number of subscribing nodes to wait for before the first line.",
             HelpName = "N",
             DefaultValueFactory = _ => 1,
         }.Within(1, 100_000);

@@ -16,10 +16,21 @@ internal sealed class CreditLimits(IOrderingNode node)
 {
     // Several intervals of the receiver's repetition (SlowReaders).
     private static readonly TimeSpan Forgotten = TimeSpan.FromSeconds(3);
+    // More in the log would add nothing.
+    private const int MostNamed = 64;
     private static readonly TimeSpan LookInterval = TimeSpan.FromSeconds(1);
 
     private readonly Dictionary<ulong, Dictionary<NodeKey, Limit>> _topics = [];
+    // The topics of which the log has said that they are held to a rate.
+    private readonly SortedSet<ulong> _named = [];
+    private volatile PacedTopic[] _paced = [];
     private Alarm? _look;
+
+    /// <summary>
+    /// The topics that are held to the rate of a reader, by their ids, as of the last second. One whose reader takes nothing is among the
+    /// stalls instead. From any thread.
+    /// </summary>
+    public IReadOnlyList<PacedTopic> Paced => _paced;
 
     /// <summary>The topics for which a member has sent a limit, or has lifted one a moment ago.</summary>
     public int Count => _topics.Count;
@@ -46,7 +57,8 @@ internal sealed class CreditLimits(IOrderingNode node)
             if (node.IsRoutedTo(topic, from, region))
             {
                 isAny = true;
-                Set(topic, from, new Limit(through, header.Sequence, node.Context.Environment.Now, node.Context.Environment.Now));
+                var now = node.Context.Environment.Now;
+                Set(topic, from, new Limit(through, header.Sequence, now, now, CreditRate.Begin(through, now)));
             }
         }
 
@@ -62,17 +74,16 @@ internal sealed class CreditLimits(IOrderingNode node)
         }
     }
 
-    /// <summary>
-    /// The member with the smallest limit for the topic, the limit, and the time since which it applies; null if no member has a limit.
-    /// </summary>
-    public (NodeKey Member, long Through, TimeSpan Since)? SlowestOf(ulong topic)
+    /// <summary>The member with the smallest limit for the topic; null if no member has a limit.</summary>
+    public PacedTopic? SlowestOf(ulong topic)
     {
-        (NodeKey, long Through, TimeSpan)? slowest = null;
+        PacedTopic? slowest = null;
+        var now = node.Context.Environment.Now;
         foreach (var (member, limit) in _topics.GetValueOrDefault(topic) ?? [])
         {
             if (limit.Through != CreditPacket.Unlimited && (slowest is null || limit.Through < slowest.Value.Through))
             {
-                slowest = (member, limit.Through, limit.Since);
+                slowest = new PacedTopic(topic, member, limit.Through, limit.Since, limit.Rate.Of(limit.Through, now));
             }
         }
 
@@ -95,7 +106,9 @@ internal sealed class CreditLimits(IOrderingNode node)
                 return;
             }
 
-            limit = known.Through != CreditPacket.Unlimited ? limit with { Since = known.Since } : limit;
+            limit = known.Through == CreditPacket.Unlimited || limit.Through == CreditPacket.Unlimited
+                ? limit
+                : limit with { Since = known.Since, Rate = known.Rate.With(limit.Through, limit.At) };
         }
 
         members[member] = limit;
@@ -111,11 +124,43 @@ internal sealed class CreditLimits(IOrderingNode node)
     {
         var old = node.Context.Environment.Now - Forgotten;
         RemoveWhere((_, limit) => limit.At <= old);
+        NotePaced();
         if (_topics.Count > 0)
         {
             node.Context.Environment.Schedule(_look!, LookInterval);
         }
     }
+
+    private void NotePaced()
+    {
+        var now = node.Context.Environment.Now;
+        _paced =
+        [
+            .. _topics.Keys.Order().Select(SlowestOf).OfType<PacedTopic>()
+                .Where(paced => now - paced.Since >= node.Context.Options.StallWarning && paced.Rate > 0)
+                .Select(paced => paced with
+                {
+                    Name = node.NameOf(paced.TopicId),
+                    SinceUtc = node.Context.Environment.UtcNow - (now - paced.Since),
+                }),
+        ];
+        foreach (var paced in _paced)
+        {
+            if (_named.Count < MostNamed && _named.Add(paced.TopicId))
+            {
+                var reader = node.Context.Membership.Names.Named(paced.Member);
+                MulticastLog.TopicPaced(node.Context.Log, LabelOf(paced.TopicId), reader, paced.Rate);
+            }
+        }
+
+        foreach (ulong topic in _named.Where(topic => SlowestOf(topic) is null).ToList())
+        {
+            _named.Remove(topic);
+            MulticastLog.TopicNotPaced(node.Context.Log, LabelOf(topic));
+        }
+    }
+
+    private string LabelOf(ulong topic) => node.NameOf(topic) is { } name ? $"topic \"{name}\"" : $"topic {topic:x}";
 
     private void RemoveWhere(Func<NodeKey, Limit, bool> isOver)
     {
@@ -138,5 +183,5 @@ internal sealed class CreditLimits(IOrderingNode node)
 
     private void Apply(ulong topic) => node.SetCredit(topic, SlowestOf(topic)?.Through ?? CreditPacket.Unlimited);
 
-    private readonly record struct Limit(long Through, long Stamp, TimeSpan At, TimeSpan Since);
+    private readonly record struct Limit(long Through, long Stamp, TimeSpan At, TimeSpan Since, CreditRate Rate);
 }

@@ -6,75 +6,119 @@ using QuickSilver.Multicast.Stalls;
 
 namespace QuickSilver.Multicast.Ordering.Credit;
 
-// Credit per topic, at the receiver. When readers on this node have no room for a topic, the sender is told to stop sending this topic
-// only. Messages already in flight still arrive. When the readers have room again, the sender is told to continue.
+// Credit per topic, at the receiver. When readers on this node have no room for a topic, its sender gets a limit for this topic only.
+// Messages already in flight still arrive, and are parked (ParkedMessages). From then on, the limit follows what the readers take, in small
+// steps (SlowRun), until the sender does not use what it is given. No credit is sent while readers keep up.
 //
 // Where packets are sealed, a credit is of the view by which this node gets the topics, and sealed under the key of that view.
 //
 // Soft state: the sender removes a limit that is not repeated (CreditLimits), so a lost packet costs time and never causes a stall.
-// Messages that arrive meanwhile are parked (ParkedMessages).
 internal sealed class SlowReaders(IOrderingNode node)
 {
-    // A sender removes a limit after several of these intervals without a repetition.
-    private static readonly TimeSpan HoldInterval = TimeSpan.FromMilliseconds(500);
-    private static readonly TimeSpan ReleaseInterval = TimeSpan.FromMilliseconds(20);
-    private const int Releases = 3;
-
-    private readonly List<Slow> _slow = [];
+    private readonly List<SlowRun> _slow = [];
     private readonly MulticastContext _context = node.Context;
     private Alarm? _repeat;
     private long _stamp;
 
-    /// <summary>The runs for which readers on this node have no room.</summary>
-    public IEnumerable<Slow> Blocked => _slow.Where(static slow => slow.IsHeld);
+    private TimeSpan Now => _context.Environment.Now;
 
-    /// <summary>Adds the blocked runs to the list of waits.</summary>
+    /// <summary>The runs for which readers on this node have no room.</summary>
+    public IEnumerable<SlowRun> Blocked => _slow.Where(static slow => slow.IsBlocked);
+
+    /// <summary>
+    /// Adds the blocked runs to the list of waits. Their progress is that of the readers, whichever sender's messages they take.
+    /// </summary>
     public void AddBlocked(List<Wait> waits, int most)
     {
         foreach (var slow in _slow)
         {
-            if (slow.IsHeld && waits.Count < most)
+            if (slow.IsBlocked && waits.Count < most)
             {
-                waits.Add(new Wait(slow, slow.Order.Taken));
+                waits.Add(new Wait(slow, slow.Receiver.Taken));
             }
         }
     }
 
     /// <summary>Called when readers have no room for the sender's messages in the topic.</summary>
-    public void OnBlocked(TopicReceiver topic, SenderOrder order)
+    public void OnBlocked(TopicReceiver topic, SenderOrder order) => Hold(topic, order);
+
+    /// <summary>Called when messages of a view that is not installed yet wait for readers.</summary>
+    public void OnAhead(TopicReceiver topic, SenderOrder order) => Hold(topic, order).IsAhead = true;
+
+    /// <summary>Called when the view of these messages was installed.</summary>
+    public void OnInstalled(SenderOrder order)
     {
-        _context.OnWait();
-        var slow = order.Slow;
-        if (slow is null)
+        if (order.Slow is { IsHeld: true, IsAhead: true } slow)
         {
-            order.Slow = slow = new Slow(topic, order);
-            _slow.Add(slow);
+            slow.IsAhead = false;
+            if (!order.IsBlocked)
+            {
+                Release(slow);
+            }
         }
-        else if (slow.IsHeld)
+    }
+
+    /// <summary>Called when the sink had room by itself, and was given what was parked, as far as it took it.</summary>
+    public void OnRoom(SenderOrder order)
+    {
+        if (order.Slow is not { IsHeld: true } slow)
         {
             return;
         }
 
-        slow.IsHeld = true;
-        Tell(slow);
+        slow.OnRoom(Now);
+        if (slow.IsHeld)
+        {
+            Repeat();
+        }
+        else
+        {
+            Tell(slow);
+        }
     }
 
-    /// <summary>Called when there is room again, or the subscription no longer takes the sender's messages.</summary>
-    public void OnUnblocked(SenderOrder order)
+    /// <summary>Called when the subscription no longer takes the sender's messages.</summary>
+    public void OnClosed(SenderOrder order)
     {
         if (order.Slow is { IsHeld: true } slow)
         {
-            slow.IsHeld = false;
-            slow.ReleasesLeft = Releases;
-            Tell(slow);
+            Release(slow);
         }
     }
 
     public void Close() => _context.Environment.CancelIfMade(_repeat);
 
-    private void Tell(Slow slow)
+    private SlowRun Hold(TopicReceiver topic, SenderOrder order)
     {
-        slow.OnTold(_context.Environment.Now);
+        _context.OnWait();
+        var slow = order.Slow;
+        if (slow is null)
+        {
+            order.Slow = slow = new SlowRun(topic, order);
+            _slow.Add(slow);
+        }
+
+        if (!slow.IsHeld)
+        {
+            slow.Hold(Now);
+            slow.OnTold(Now);
+            Send([slow], order.Sender, ViewOf(slow));
+            Repeat();
+        }
+
+        return slow;
+    }
+
+    private void Release(SlowRun slow)
+    {
+        slow.Release(Now);
+        Tell(slow);
+    }
+
+    private void Tell(SlowRun slow)
+    {
+        slow.Step(Now, mayPark: true);
+        slow.OnTold(Now);
         Send([slow], slow.Order.Sender, ViewOf(slow));
         Repeat();
     }
@@ -89,20 +133,22 @@ internal sealed class SlowReaders(IOrderingNode node)
 
         if (_slow.Count > 0)
         {
-            _context.Environment.Schedule(_repeat ??= new Alarm(OnRepeat), Later(next - _context.Environment.Now));
+            _context.Environment.Schedule(_repeat ??= new Alarm(OnRepeat), Later(next - Now));
         }
     }
 
-    private RegionView? ViewOf(Slow slow) => _context.Options.IsSealed ? node.OwnViewOf(slow.Topic) : null;
+    private RegionView? ViewOf(SlowRun slow) => _context.Options.IsSealed ? node.OwnViewOf(slow.Receiver.TopicId) : null;
 
     private static TimeSpan Later(TimeSpan delay) => delay > TimeSpan.Zero ? delay : TimeSpan.Zero;
 
     private void OnRepeat()
     {
-        var now = _context.Environment.Now;
+        var now = Now;
         var due = _slow.FindAll(slow => slow.NextAt <= now);
-        due.ForEach(slow => slow.OnTold(now));
-        foreach (var several in due.GroupBy(slow => (slow.Order.Sender, View: ViewOf(slow)))
+        due.ForEach(static slow => slow.Receiver.Offer());
+        var told = due.FindAll(slow => slow.Step(now, _context.Parking.HasPlenty(slow.Order.ParkedBytes)));
+        told.ForEach(slow => slow.OnTold(now));
+        foreach (var several in told.GroupBy(slow => (slow.Order.Sender, View: ViewOf(slow)))
             .OrderBy(static one => one.Key.Sender).ThenBy(static one => one.Key.View?.RegionId))
         {
             foreach (var some in several.Chunk(CreditPacket.MaxEntries))
@@ -120,12 +166,12 @@ internal sealed class SlowReaders(IOrderingNode node)
         Repeat();
     }
 
-    private void Send(ReadOnlySpan<Slow> several, NodeKey sender, RegionView? view)
+    private void Send(ReadOnlySpan<SlowRun> several, NodeKey sender, RegionView? view)
     {
         Span<(ulong, long)> entries = stackalloc (ulong, long)[CreditPacket.MaxEntries];
         for (int i = 0; i < several.Length; i++)
         {
-            entries[i] = (several[i].Topic, several[i].IsHeld ? several[i].Order.Next - 1 : CreditPacket.Unlimited);
+            entries[i] = (several[i].Receiver.TopicId, several[i].Through);
         }
 
         Span<byte> packet = stackalloc byte[CreditPacket.MaxBytes];
@@ -138,26 +184,6 @@ internal sealed class SlowReaders(IOrderingNode node)
         else if (_context.Directory.Find(sender) is { } to)
         {
             _context.SendControl(packet[..bytes], to);
-        }
-    }
-
-    // One sender's run in one topic, from when readers have no room for it until the sender was told often enough that there is room.
-    internal sealed class Slow(TopicReceiver topic, SenderOrder order)
-    {
-        public ulong Topic { get; } = topic.TopicId;
-        public string Label => topic.Label;
-        public SenderOrder Order { get; } = order;
-        // Readers have no room.
-        public bool IsHeld { get; set; }
-        // How many more times the sender is told that there is room again.
-        public int ReleasesLeft { get; set; }
-        public TimeSpan NextAt { get; private set; }
-        public bool IsOver => !IsHeld && ReleasesLeft <= 0;
-
-        public void OnTold(TimeSpan now)
-        {
-            ReleasesLeft--;
-            NextAt = now + (IsHeld ? HoldInterval : ReleaseInterval);
         }
     }
 }

@@ -1,12 +1,13 @@
 using System.Buffers;
 using QuickSilver.Multicast.Channels;
 
-namespace QuickSilver.Multicast.Ordering;
+namespace QuickSilver.Multicast.Ordering.Credit;
 
 // Parked messages: messages of one sender in one topic that are in order and for which the sink has no room. They are copied out of their
 // packets, so that a slow reader retains neither the packets nor the sender's window, which other topics share.
 //
-// The parked messages are those that were in flight when the reader ran out of room: the sender waits as soon as it is told (SlowReaders).
+// The parked messages are those that were in flight when the reader ran out of room, and later the few that the sender may be ahead of the
+// reader (SlowReaders).
 // The bytes are limited for each sender and topic, and for the node. A message that exceeds a limit stays in its packet.
 internal sealed class ParkedMessages(ParkingBudget budget)
 {
@@ -20,6 +21,9 @@ internal sealed class ParkedMessages(ParkingBudget budget)
     private long _bytes;
 
     public int Count => _messages.Count;
+
+    /// <summary>What they take of the budget.</summary>
+    public long Bytes => _bytes;
 
     public bool TryAdd(in DeliveredMessage message)
     {
@@ -98,6 +102,11 @@ internal sealed class ParkingBudget(long perSenderAndTopic, long limit)
     private const int PlaceBytes = 32;
 
     public long Bytes { get; private set; }
+
+    /// <summary>
+    /// Whether there is room for more credit. The rest is for what is in flight: a message that finds no room holds back other topics.
+    /// </summary>
+    public bool HasPlenty(long parked) => parked <= perSenderAndTopic / 4 * 3 && Bytes <= limit / 4 * 3;
 
     public static long Cost(int bytes) => bytes + PlaceBytes;
 

@@ -1,0 +1,120 @@
+using QuickSilver.Multicast.Channels;
+
+namespace QuickSilver.Multicast.Ordering;
+
+// The messages for which the sink has no room: they are parked, and offered again when the sink says that it has room, and now and then
+// without that (SlowReaders).
+internal sealed partial class TopicReceiver
+{
+    // Of one sender's parked messages, before another's.
+    private const int TurnMessages = 16;
+
+    // The sender that is the first to get room rotates.
+    private int _firstTurn;
+
+    // Messages of later views wait for the reader too. Their sender is held, because they would wait in each of these views.
+    private void HoldIfReaderIsSlow(SenderOrder order)
+    {
+        if (order.Next != 0 && IsAnyBlocked)
+        {
+            _node.SlowReaders.OnAhead(this, order);
+        }
+    }
+
+    /// <summary>Passes the message to the sink, or parks it while the sink has no room. False: there is no memory to park it.</summary>
+    public bool TryPass(SenderOrder order, in DeliveredMessage message)
+    {
+        if (!order.IsBlocked && order.TryHandUp(message, _node.Context.Counters))
+        {
+            return true;
+        }
+
+        bool isParked = order.TryPark(message, _node.Context.Parking);
+        if (!order.IsBlocked)
+        {
+            order.IsBlocked = true;
+            _node.SlowReaders.OnBlocked(this, order);
+        }
+
+        return isParked;
+    }
+
+    public IReadOnlyList<UntakenRange> Untaken()
+    {
+        var ranges = new List<UntakenRange>();
+        foreach (var order in _senders ?? [])
+        {
+            if (order.TryGetUntaken(out long first, out long last))
+            {
+                ranges.Add(new UntakenRange(order.Sender, first, last));
+            }
+        }
+
+        return ranges;
+    }
+
+    public void Resume() => HandUpParked(isRoom: true);
+
+    /// <summary>
+    /// Offers the sink what waits, without its word that it has room: that comes only when it has much (ITopicReceiver.Resume).
+    /// </summary>
+    public void Offer() => HandUpParked(isRoom: false);
+
+    private void HandUpParked(bool isRoom)
+    {
+        OfferInTurn();
+        for (int i = 0; i < _senders?.Count; i++)
+        {
+            var order = _senders[i];
+            if (order.IsBlocked)
+            {
+                order.IsBlocked = order.ParkedCount > 0;
+                Drain(order);
+                if (!order.IsBlocked)
+                {
+                    OnUnblocked(order);
+                }
+            }
+
+            if (isRoom && order.Slow is not null)
+            {
+                _node.SlowReaders.OnRoom(order);
+            }
+        }
+
+        if (_isPinned && !_isClosed)
+        {
+            _node.ViewsOf(TopicId)?.TryInstall();
+        }
+    }
+
+    // The senders get the room in turns of some messages, so that none waits for all that another one has sent.
+    private void OfferInTurn()
+    {
+        bool isAnyLeft = _senders?.Count > 0;
+        _firstTurn++;
+        while (isAnyLeft)
+        {
+            isAnyLeft = false;
+            for (int i = 0; i < _senders?.Count; i++)
+            {
+                var order = _senders[(int)((uint)(_firstTurn + i) % (uint)_senders.Count)];
+                isAnyLeft |= order.IsBlocked && order.HandUpParked(TopicId, TurnMessages, _node.Context.Counters) == HandUp.Some;
+            }
+        }
+    }
+
+    private void OnUnblocked(SenderOrder order)
+    {
+        if (order.PendingLoss is { } stream)
+        {
+            order.PendingLoss = null;
+            _node.OnLoss(stream);
+        }
+
+        if (!IsReliable)
+        {
+            _node.Losses.Note(this, order);
+        }
+    }
+}
