@@ -16,6 +16,7 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
     // Those that have ended too, until another is added: one that failed is a reason not to be ready.
     private readonly List<HostedConsumption<T>> _consumptions = [];
     private readonly HostedOpening<TopicEndpoint<T>> _opening = new();
+    private readonly EndpointDrops _endpoints = new();
     // Null until the host has started.
     private volatile ILogger? _log;
     private volatile TimeProvider _time = TimeProvider.System;
@@ -43,6 +44,8 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
         }
     }
 
+    public long Dropped => _endpoints.Dropped;
+
     public int Subscribers => Current?.Subscribers ?? 0;
 
     private TopicEndpoint<T>? Current => _opening.Current;
@@ -62,6 +65,7 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
             var topic = await node.OpenEndpointAsync(name, access, options, codec, cancellationToken).ConfigureAwait(false);
             lock (_lock)
             {
+                _endpoints.Add(topic);
                 _opening.Open(topic, AttachAll);
             }
         }

@@ -25,8 +25,7 @@ internal static partial class HostingLog
     [LoggerMessage(1708, LogLevel.Error, "The node was removed from the cluster. The host is stopping, as Hosting:WhenExpelled says.")]
     public static partial void StoppingHost(ILogger logger);
 
-    [LoggerMessage(1703, LogLevel.Warning, "The host is stopping before all members acknowledged the published messages.")]
-    public static partial void NotDrained(ILogger logger);
+    // 1703: the host stopped before all members acknowledged the published messages. The node reports them by topic (1660).
 
     [LoggerMessage(1705, LogLevel.Warning,
         "The host is stopping before {Count} consumers have handled what they took. The tokens of their calls were cancelled.")]

@@ -1,6 +1,7 @@
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Options;
 using QuickSilver.Core.Background;
 using QuickSilver.Core.Diagnostics;
 
@@ -17,6 +18,16 @@ internal sealed class NodeSettings(HostedNode node, IServiceProvider provider)
 
     /// <summary>Has no effect in a container without a host.</summary>
     public void StopHost() => provider.GetService<IHostApplicationLifetime>()?.StopApplication();
+
+    /// <summary>How long the host waits for its services when it stops.</summary>
+    public TimeSpan ShutdownTimeout => provider.GetRequiredService<IOptions<HostOptions>>().Value.ShutdownTimeout;
+
+    /// <summary>The nodes of the host that are still to be drained.</summary>
+    public int NodesLeft => provider.GetServices<HostedNode>().Count(one => !one.Get<NodeLifetime>(provider).HasStopped);
+
+    /// <summary>Has no effect in a container without a host.</summary>
+    public void OnStopping(Action stopping) =>
+        provider.GetService<IHostApplicationLifetime>()?.ApplicationStopping.Register(stopping);
 
     public string LogCategory => node.Key is null ? "QuickSilver.Hosting" : $"QuickSilver.Hosting.{node.Key}";
 }
@@ -48,6 +59,7 @@ internal sealed class NodeLifetime(
     private volatile bool _areConsumersOver;
     // False in a host that calls StartAsync and StopAsync alone.
     private bool _hasLifecycle;
+    private readonly StopClock _stopping = new(time);
     private Task _running = Task.CompletedTask;
 
     /// <summary>Whether consumers were asked to end. From any thread.</summary>
@@ -60,6 +72,9 @@ internal sealed class NodeLifetime(
         node.Topics(provider),
         provider.GetRequiredService<ILoggerFactory>(),
         provider.GetRequiredService<TimeProvider>());
+
+    /// <summary>Whether the node needs no more of the host's time for stopping, except for its end.</summary>
+    public bool HasStopped { get; private set; }
 
     public Task StartingAsync(CancellationToken cancellationToken)
     {
@@ -80,11 +95,16 @@ internal sealed class NodeLifetime(
 
     public Task StartedAsync(CancellationToken cancellationToken) => Task.CompletedTask;
 
-    public Task StoppingAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+    public Task StoppingAsync(CancellationToken cancellationToken)
+    {
+        _stopping.Begin();
+        return Task.CompletedTask;
+    }
 
-    public Task StopAsync(CancellationToken cancellationToken) => _hasLifecycle ? Task.CompletedTask : EndAsync();
+    public Task StopAsync(CancellationToken cancellationToken) =>
+        _hasLifecycle ? Task.CompletedTask : EndAsync(cancellationToken);
 
-    public Task StoppedAsync(CancellationToken cancellationToken) => EndAsync();
+    public Task StoppedAsync(CancellationToken cancellationToken) => EndAsync(cancellationToken);
 
     /// <summary>Opens the topics of consumers and responders, on this node and the next ones.</summary>
     public void BeginConsumers() => _consumersBegin.TrySetResult();
@@ -128,32 +148,44 @@ internal sealed class NodeLifetime(
             topic.OnHostStarted(_log, time);
         }
 
+        settings.OnStopping(_stopping.Begin);
         _running = Detached.Begin(() => RunAsync(checkedOptions));
     }
 
-    private async Task EndAsync()
+    private async Task EndAsync(CancellationToken cancellationToken)
     {
+        _stopping.Begin();
         if (holder.Current is { } node && !_stop.IsCancellationRequested)
         {
-            try
-            {
-                if (!await node.DrainAsync(settings.Hosting.DrainLimit).ConfigureAwait(false))
-                {
-                    HostingLog.NotDrained(_log);
-                }
-            }
-            catch (ObjectDisposedException)
-            {
-                // Application code has disposed the node, or it was expelled this moment: the host stops all the same.
-            }
+            await DrainAsync(node, cancellationToken).ConfigureAwait(false);
         }
 
+        HasStopped = true;
         await _stop.CancelAsync().ConfigureAwait(false);
         await _running.ConfigureAwait(false);
         holder.End();
         foreach (var topic in _topics)
         {
             topic.OnHostStopped(_log);
+        }
+    }
+
+    // What is not drained, the node reports when it ends.
+    private async Task DrainAsync(QuickSilverNode node, CancellationToken cancellationToken)
+    {
+        var limit = new StopLimit(settings.Hosting.DrainLimit, settings.ShutdownTimeout, _stopping.Elapsed, settings.NodesLeft);
+        node.LossRemedy = limit.Remedy;
+        try
+        {
+            await node.DrainAsync(limit.Drain).WaitAsync(cancellationToken).ConfigureAwait(false);
+        }
+        catch (ObjectDisposedException)
+        {
+            // Application code has disposed the node, or it was expelled this moment: the host stops all the same.
+        }
+        catch (OperationCanceledException)
+        {
+            // The host's time for stopping is over.
         }
     }
 

@@ -1,3 +1,5 @@
+using Microsoft.Extensions.Hosting;
+
 namespace QuickSilver.Hosting;
 
 /// <summary>What a host does when the cluster has removed its node.</summary>
@@ -19,10 +21,12 @@ public enum ExpulsionResponse
 public sealed class QuickSilverHostingOptions
 {
     /// <summary>
-    /// The maximum time that a stopping host waits until all members have acknowledged the published messages: 0 to 24 hours; default 1 s.
-    /// It must be less than the time that the host gives its services to stop, which is 30 s by default.
+    /// The maximum time that a stopping host waits until all members have acknowledged the published messages: 0 to 24 hours. Null
+    /// (default): what the host's own limit, <see cref="HostOptions.ShutdownTimeout"/>, has left when the consumers have ended, less 2 s (a
+    /// quarter of the limit, if that is less) in which the node leaves the cluster. Several nodes of a host share it. A longer time than the
+    /// host's limit has no effect. A warning reports the messages that are not acknowledged by then, for each topic (event 1660).
     /// </summary>
-    public TimeSpan DrainLimit { get; set; } = TimeSpan.FromSeconds(1);
+    public TimeSpan? DrainLimit { get; set; }
 
     /// <summary>
     /// The maximum time that consumers have, when the host stops, to handle the messages that have come for them: 0 to 24 hours; default

@@ -15,6 +15,15 @@ internal interface IMulticast
 
     /// <summary>What can be read of the streams and views; null if nothing can.</summary>
     VitalReadings? Readings => null;
+
+    /// <summary>What the messages of a topic that are not sent wait for, in words; null if they wait for nothing.</summary>
+    string? WhyWaiting(ulong topicId) => null;
+
+    /// <summary>
+    /// The messages that were sent and that not all members are known to hold, by topic. For the end of the node: it reads all packets that
+    /// are kept.
+    /// </summary>
+    IEnumerable<UnacknowledgedTopic> ReadUnacknowledged() => [];
 }
 
 internal interface ITopicSender

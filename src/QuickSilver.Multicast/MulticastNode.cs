@@ -183,6 +183,23 @@ internal sealed class MulticastNode
 
     public ITopicReceiver OpenSubscription(in ChannelSpec channel, IDeliverySink sink) => Topics.OpenSubscription(channel, sink);
 
+    public string? WhyWaiting(ulong topicId) => _topics?.FindSender(topicId) is { } sender ? Waits.WhyWaiting(sender) : null;
+
+    public IEnumerable<UnacknowledgedTopic> ReadUnacknowledged()
+    {
+        _context.FlushSockets();
+        var messages = new UnacknowledgedMessages();
+        foreach (var stream in Streams)
+        {
+            if (stream is { IsReliable: true, IsSettled: false })
+            {
+                stream.ReadUnacknowledged(messages, Waits.WhyUnacknowledged(stream));
+            }
+        }
+
+        return messages.Topics;
+    }
+
     public void OnConfiguration(ConfigurationChange change)
     {
         if (_isClosed || change.Number <= _configuration)

@@ -9,7 +9,13 @@ namespace QuickSilver;
 /// </summary>
 public sealed record NodeCounters
 {
-    /// <summary>Messages accepted by the multicast layer.</summary>
+    /// <summary>
+    /// Messages accepted of publishers: those that were sent, those that wait to be sent, and those that were dropped. While messages are
+    /// sent, it may be a few too high or too low.
+    /// </summary>
+    public long Accepted { get; init; }
+
+    /// <summary>Messages sent: accepted by the multicast layer, which has room for them.</summary>
     public long Published { get; init; }
 
     /// <summary>Payload bytes of the published messages.</summary>
@@ -17,6 +23,18 @@ public sealed record NodeCounters
 
     /// <summary>Publish calls that waited for room.</summary>
     public long PublishWaits { get; init; }
+
+    /// <summary>
+    /// Messages that were accepted and dropped before they were sent, because their endpoint or the node ended. Each was reported in a log
+    /// message with its topic (events 1660 to 1662).
+    /// </summary>
+    public long PublishDrops { get; init; }
+
+    /// <summary>
+    /// Messages that were sent and that not all members had acknowledged when the node ended: they may arrive or not. Each was reported in a
+    /// log message with its topic (event 1660). 0 until then.
+    /// </summary>
+    public long Unacknowledged { get; init; }
 
     /// <summary>
     /// Messages passed to this node's endpoints: to their handlers, or into the buffers of their readers and consumers. A message for

@@ -9,6 +9,9 @@ public sealed record NodeGauges
     /// <summary>Bytes that are queued between publishers and the core thread.</summary>
     public long PublishQueueBytes { get; init; }
 
+    /// <summary>Messages that were accepted of publishers and wait to be sent.</summary>
+    public long PublishQueueMessages { get; init; }
+
     /// <summary>Messages that were delivered to this node and wait for readers and consumers.</summary>
     public long WaitingForReaders { get; init; }
 

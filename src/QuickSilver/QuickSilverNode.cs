@@ -89,6 +89,12 @@ public sealed class QuickSilverNode : IAsyncDisposable
     /// <summary>Why <see cref="Expulsion"/> has completed.</summary>
     internal NodeExpelledException? EndOfLife => _core.EndOfLife;
 
+    /// <summary>What helps when accepted messages are lost at the node's end, as a sentence for its report.</summary>
+    internal string LossRemedy
+    {
+        set => _core.PublishLosses.Remedy = value;
+    }
+
     /// <summary>Starts a node and joins its cluster.</summary>
     /// <param name="options">The options. Null: embedded membership on the loopback interface.</param>
     /// <param name="loggerFactory">The logger factory. Null: no logging. Exceptions of its loggers are swallowed and counted.</param>
@@ -550,6 +556,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
         _core.TryStop();
         long begun = _core.OutsideTime.GetTimestamp();
         bool inOrder = false;
+        _core.Run(_core.PublishLosses.Collect);
         if (await EndpointsAsync(EndpointsLimit).ConfigureAwait(_core.ResumesInContext) is { } endpoints)
         {
             var left = EndpointsLimit - _core.OutsideTime.GetElapsedTime(begun);
@@ -562,6 +569,10 @@ public sealed class QuickSilverNode : IAsyncDisposable
             _core.Run(() => _core.Leave(departed.SetResult));
             inOrder = await Within(departed.Task, _parts.Membership.LeaveLimit * LeaveGrace).ConfigureAwait(_core.ResumesInContext);
         }
+        else
+        {
+            _core.OnEndWithoutCore();
+        }
 
         inOrder &= await Within(_parts.StopAsync(), StopLimit).ConfigureAwait(_core.ResumesInContext);
         await ReportUnreadAsync(_core.End()).ConfigureAwait(_core.ResumesInContext);
@@ -571,7 +582,8 @@ public sealed class QuickSilverNode : IAsyncDisposable
         }
 
         var cells = _core.CounterCells;
-        ApiLog.Stopped(_core.Log, cells.Published, cells.ReadHandled(), Interlocked.Read(ref cells.Unhandled));
+        var counters = _core.Readings.ReadCounts();
+        ApiLog.Stopped(_core.Log, counters.Accepted, counters.Published, cells.ReadHandled(), Interlocked.Read(ref cells.Unhandled));
     }
 
     // A reader that goes on reports by itself what was dropped. One that does not, such as a call that does not return, cannot.

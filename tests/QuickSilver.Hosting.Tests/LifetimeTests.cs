@@ -77,7 +77,7 @@ public sealed class LifetimeTests
         await stopping;
         Assert.True(parts.Service.HasLeft);
         Assert.True(parts.IsStopped);
-        Assert.DoesNotContain(hosted.Logs.Entries, entry => entry.Id == 1703);
+        Assert.DoesNotContain(hosted.Logs.Entries, entry => entry.Id == 1660);
         await Assert.ThrowsAsync<ObjectDisposedException>(() => hosted.Nodes.GetAsync()).OrFail();
         await Assert.ThrowsAsync<ObjectDisposedException>(() => topic.PublishAsync("x").AsTask()).OrFail();
     }

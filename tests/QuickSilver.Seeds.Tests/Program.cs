@@ -10,6 +10,8 @@ namespace QuickSilver.Seeds.Tests;
 //   dotnet run --project tests/QuickSilver.Seeds.Tests -c Release -- FIRST COUNT states [KEYS]
 // Campaign Takeover:
 //   dotnet run --project tests/QuickSilver.Seeds.Tests -c Release -- FIRST COUNT takeover
+// Campaign Stops:
+//   dotnet run --project tests/QuickSilver.Seeds.Tests -c Release -- FIRST COUNT stops [first]
 // A line for each seed that failed; with "first" it ends with the first of them, with "pinned" it runs campaign PinnedTopics. Exit code 1
 // when any did.
 internal static class Program
@@ -19,7 +21,7 @@ internal static class Program
     public static int Main(string[] args)
     {
         var words = args.Skip(2).ToList();
-        if (args.Length < 2 || (words is not ["states", ..] && words.Exists(static word => word is not ("first" or "pinned" or "takeover")))
+        if (args.Length < 2 || (words is not ["states" or "stops", ..] && words.Exists(static word => word is not ("first" or "pinned" or "takeover")))
             || !ulong.TryParse(args[0], CultureInfo.InvariantCulture, out ulong first)
             || !ulong.TryParse(args[1], CultureInfo.InvariantCulture, out ulong count))
         {
@@ -31,6 +33,11 @@ internal static class Program
         if (words is ["states", ..])
         {
             return StatesCampaign.RunMany(first, count, words.Count > 1 ? int.Parse(words[1], CultureInfo.InvariantCulture) : 10_000);
+        }
+
+        if (words is ["stops", ..])
+        {
+            return StopsCampaign.RunMany(first, count, endsWithFirst: words.Contains("first"));
         }
 
         int failed = 0;

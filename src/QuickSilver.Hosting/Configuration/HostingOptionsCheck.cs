@@ -19,7 +19,7 @@ internal sealed class HostingOptionsCheck(HostedNode node, IServiceProvider prov
         }
 
         var failures = new List<string>();
-        CheckTime(nameof(options.DrainLimit), options.DrainLimit, failures);
+        CheckTime(nameof(options.DrainLimit), options.DrainLimit ?? TimeSpan.Zero, failures);
         CheckTime(nameof(options.ConsumerLimit), options.ConsumerLimit, failures);
         if (options.ReadyWhenMembers is < 1 or > MostMembers)
         {

@@ -70,6 +70,9 @@ internal sealed class OpenTopics(IOrderingNode node)
     public TopicReceiver? FindReceiver(ulong topicId, StreamClass streamClass) =>
         _receivers.GetValueOrDefault(new ChannelKey(topicId, streamClass));
 
+    /// <summary>The newest sender of a topic; null if none is open.</summary>
+    public TopicSender? FindSender(ulong topicId) => _senders.GetValueOrDefault(topicId);
+
     public ViewSequence? ViewsOf(ulong topicId) => _sequences?.GetValueOrDefault(topicId);
 
     public TopicSender OpenPublisher(in ChannelSpec channel)

@@ -1,5 +1,6 @@
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Flow;
+using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Dissemination;
@@ -46,6 +47,8 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
     private TimeSpan _pathsCheckedAt = TimeSpan.MinValue / 2;
     // When the last acknowledgement arrived, or when the first packet was sent for which one is due.
     private TimeSpan _ackedAt;
+    // The last message of which a part was acknowledged before the rest.
+    private CutMessage _cut;
 
     public RegionSender(MulticastContext context, RegionView view, StreamClass streamClass, IDisseminator path)
     {
@@ -391,6 +394,7 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
             Acknowledged = stable;
             _announcements.OnAcknowledged(stable, now);
             Signs.OnAcknowledged(stable, now);
+            NoteCut(stable);
             _packets.ReleaseThrough(stable);
             _claims.ReleaseThrough(Acknowledged);
         }
@@ -409,6 +413,48 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
         RegisterIfReady();
         RestIfSettled(needsBlock: false);
         _context.OnSenderProgress();
+    }
+
+    // The header of a message is not kept for longer than its packet, but the message is held only with its last packet.
+    private void NoteCut(long stable)
+    {
+        if (stable >= _packets.Last || _packets[stable + 1].Lease is null)
+        {
+            return;
+        }
+
+        var header = new PacketHeader(_packets.PacketAt(stable + 1));
+        long begin = stable + 1 - header.HeadDistance;
+        if (header.HeadBytes == 0 || !_packets.Contains(begin) || _packets[begin].Lease is null)
+        {
+            return;
+        }
+
+        for (var messages = new PackedMessages(_packets.PacketAt(begin)); messages.MoveNext();)
+        {
+            _cut = new CutMessage(messages.Topic, messages.Number);
+        }
+    }
+
+    /// <summary>Adds the messages that not all members are known to hold. For the end of the node: all that is packed is closed.</summary>
+    public void ReadUnacknowledged(UnacknowledgedMessages messages, string waitsFor)
+    {
+        _packer.Flush();
+        long first = Acknowledged + 1;
+        if (_cut.Number > 0 && first <= _packets.Last && _packets[first].Lease is not null
+            && new PacketHeader(_packets.PacketAt(first)).HeadBytes > 0)
+        {
+            messages.Add(_cut, waitsFor);
+        }
+
+        for (long number = first; number <= _packets.Last; number++)
+        {
+            // One without memory is held by all, though earlier ones are not.
+            if (_packets[number].Lease is not null)
+            {
+                messages.Add(_packets.PacketAt(number), waitsFor);
+            }
+        }
     }
 
     /// <summary>Releases packets that all members hold although they lack earlier ones. No member will request them.</summary>

@@ -117,6 +117,13 @@ internal sealed class RetentionBuffer(RetentionBudget budget)
 
     public ref RetainedPacket this[long sequence] => ref _ring[sequence & (_ring.Length - 1)];
 
+    /// <summary>The bytes of a packet that is kept.</summary>
+    public ReadOnlySpan<byte> PacketAt(long sequence)
+    {
+        ref var packet = ref this[sequence];
+        return packet.Lease!.Span.Slice(packet.Offset, packet.Length);
+    }
+
     /// <param name="lease">The block, on which a claim is added.</param>
     /// <param name="offset">Where the packet begins.</param>
     /// <param name="length">Its length.</param>

@@ -35,6 +35,12 @@ internal sealed class NodeWaits
 
     public void Close() => _watch.Close();
 
+    /// <summary>What a topic without room waits for, in words; null if it has room.</summary>
+    public string? WhyWaiting(TopicSender topic) => topic.IsClosed || topic.HasRoom ? null : WhyNoRoom(topic).What;
+
+    /// <summary>What a stream with packets that are not acknowledged waits for, in words.</summary>
+    public string WhyUnacknowledged(RegionSender stream) => WhyUnstable(stream).What;
+
     private bool IsNotable => RepeatedEvent.IsLogged(_context.Counters.Stalls);
 
     private static string Seconds(TimeSpan time) =>

@@ -47,8 +47,8 @@ internal static partial class ApiLog
     public static partial void StartFailed(ILogger logger, TimeSpan timeout, string where);
 
     [LoggerMessage(1605, LogLevel.Information,
-        "The node has stopped ({Published} messages published, {Delivered} delivered, {Unhandled} not handled).")]
-    public static partial void Stopped(ILogger logger, long published, long delivered, long unhandled);
+        "The node has stopped ({Accepted} messages accepted to publish, {Sent} sent, {Delivered} delivered, {Unhandled} not handled).")]
+    public static partial void Stopped(ILogger logger, long accepted, long sent, long delivered, long unhandled);
 
     [LoggerMessage(1650, LogLevel.Warning,
         "Topic \"{Topic}\": {Count} messages that had come were not handled before the endpoint ended: {Ranges}.")]
@@ -129,6 +129,24 @@ internal static partial class ApiLog
 
     [LoggerMessage(1616, LogLevel.Error, "A message for topic \"{Topic}\" cannot be sent: {Reason} {Count} failures in all.")]
     public static partial void PublishImpossible(ILogger logger, string topic, string reason, long count);
+
+    [LoggerMessage(1660, LogLevel.Warning,
+        "Topic \"{Topic}\": {Count} accepted messages may never arrive. {Dropped} were not sent, and {Unacknowledged} were sent and not "
+        + "acknowledged by all members. {Waited} {Remedy}")]
+    public static partial void PublishesLost(
+        ILogger logger, string topic, long count, long dropped, long unacknowledged, string waited, string remedy);
+
+    [LoggerMessage(1661, LogLevel.Information,
+        "Topic \"{Topic}\": {Dropped} accepted messages were not sent, because their endpoint was cancelled.")]
+    public static partial void PublishesCancelled(ILogger logger, string topic, long dropped);
+
+    [LoggerMessage(1662, LogLevel.Warning,
+        "Topic \"{Topic}\": {Dropped} accepted messages were not sent, because their endpoint has ended. {Reason}")]
+    public static partial void PublishesFailed(ILogger logger, string topic, long dropped, string reason);
+
+    [LoggerMessage(1663, LogLevel.Warning,
+        "The node has ended although its core thread is blocked. {Messages} accepted messages of its topics were not sent.")]
+    public static partial void EndedWithoutCore(ILogger logger, long messages);
 
     [LoggerMessage(1617, LogLevel.Warning, "{Why}.")]
     public static partial void TopicStalled(ILogger logger, string why);

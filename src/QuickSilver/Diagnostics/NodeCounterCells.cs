@@ -8,6 +8,8 @@ internal sealed class NodeCounterCells
     public long PublishedBytes;
     // Any thread writes it, with interlocked operations: a publish call that waits is not on the hot path.
     public long PublishWaits;
+    public long PublishDrops;
+    public long Unacknowledged;
     public long Delivered;
     public long DeliveredBytes;
     public long Gaps;

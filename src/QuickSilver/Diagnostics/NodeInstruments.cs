@@ -32,11 +32,18 @@ internal static class NodeInstruments
     static NodeInstruments()
     {
         // Each instrument reads the counters again: collections are rare, and each value may be slightly newer than the one before.
+        Count("quicksilver.publish.accepted", "{message}", "Messages accepted of publishers.", one => one.Accepted);
         Count("messaging.client.sent.messages", "{message}", "Messages accepted by the multicast layer.", one => one.Published);
+        Count("quicksilver.publish.drops", "{message}", "Accepted messages dropped before they were sent.", one => one.PublishDrops);
+        Count(
+            "quicksilver.publish.unacknowledged", "{message}", "Messages sent and not acknowledged when the node ended.",
+            one => one.Unacknowledged);
         Count("messaging.client.consumed.messages", "{message}", "Messages delivered to this node's topics.", one => one.Delivered);
         Count("quicksilver.published.bytes", "By", "Payload bytes accepted by the multicast layer.", one => one.PublishedBytes);
         Count("quicksilver.delivered.bytes", "By", "Payload bytes delivered to this node's topics.", one => one.DeliveredBytes);
         Count("quicksilver.publish.waits", "{call}", "Publish calls that waited for room.", one => one.PublishWaits);
+        Level(
+            "quicksilver.publish.waiting", "{message}", "Accepted messages that wait to be sent.", one => one.PublishQueueMessages);
         Level("quicksilver.publish.queue", "By", "Bytes queued between publishers and the core thread.", one => one.PublishQueueBytes);
         Count("quicksilver.gaps", "{message}", "Messages that topics of this node did not get.", one => one.Gaps);
         Count("quicksilver.reader.drops", "{message}", "Messages dropped because a buffer was full.", one => one.ReaderDrops);

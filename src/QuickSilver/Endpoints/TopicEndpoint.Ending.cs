@@ -10,6 +10,9 @@ internal sealed partial class TopicEndpoint<T>
     private static readonly TimeSpan DrainLimit = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan DisposeDrainLimit = TimeSpan.FromMilliseconds(500);
     private static readonly TimeSpan DisposeLeaveLimit = TimeSpan.FromMilliseconds(250);
+    // How long the count of what is dropped waits for publishers that are about to write into the lane: no encoding takes so long, unless a
+    // codec hangs.
+    private static readonly TimeSpan CommitLimit = TimeSpan.FromMilliseconds(100);
 
     private Task? _disposal;
     private Exception? _failure;
@@ -207,22 +210,25 @@ internal sealed partial class TopicEndpoint<T>
             _gate.FailLine(this, reason);
         }
 
-        Topic.Node.Run(() =>
+        Topic.Node.Run(() => EndOnCore(Topic.Node.Environment.Now + CommitLimit));
+        if (Topic.Node.Ended.IsCancellationRequested)
         {
-            if (isFirst && Publishes)
+            // The core thread will not notify them.
+            EndHandlers(handlers, end);
+        }
+
+        void EndOnCore(TimeSpan lastTry)
+        {
+            if (isFirst && Publishes && !_intake.TryEnd(Source, isLastTry: Topic.Node.Environment.Now >= lastTry))
             {
-                _intake.End(Source);
+                Topic.Node.Run(() => EndOnCore(lastTry));
+                return;
             }
 
             Unstable.FailAll(reason);
             EndFeeds(reason, isFailure: readerError is not null);
             Topic.OnEndpointEnded(this, reason);
             EndHandlers(handlers, _isCancelled && _ring is not null ? end with { Unhandled = TellUntaken(handlers.Handlers) } : end);
-        });
-        if (Topic.Node.Ended.IsCancellationRequested)
-        {
-            // The core thread will not tell them.
-            EndHandlers(handlers, end);
         }
     }
 

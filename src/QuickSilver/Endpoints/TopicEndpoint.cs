@@ -19,6 +19,7 @@ internal abstract class TopicEndpoint(string name, TopicAccess access, bool stam
 {
     private int _state;
     private volatile bool _hasPublished;
+    private long _toldDrops;
 
     public string Name { get; } = name;
 
@@ -130,6 +131,14 @@ internal abstract class TopicEndpoint(string name, TopicAccess access, bool stam
     protected void EndAccess() => Access &= ~TopicAccess.Subscribe;
 
     public abstract ValueTask DisposeAsync();
+
+    /// <summary>Core thread: the messages that were dropped since the last call.</summary>
+    public long TakeDrops()
+    {
+        long drops = Dropped - _toldDrops;
+        _toldDrops += drops;
+        return drops;
+    }
 
     /// <summary>Advances the state; states never go back. False if this state or a later one was already reached.</summary>
     protected bool TryAdvance(EndpointState to) => ForwardState.TryAdvance(ref _state, (int)to);

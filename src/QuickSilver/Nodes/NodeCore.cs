@@ -75,6 +75,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         _expelled = new TaskCompletionSource(Completions);
         _logs = GuardedLoggers.Of(logs);
         Log = _logs.CreateLogger("QuickSilver");
+        PublishLosses = new PublishLosses(CounterCells, Log);
         Readings = new NodeReadings(parts, CounterCells, EndpointRegistry, _logs);
         if (parts.Interface is { } chosen)
         {
@@ -100,6 +101,8 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     public NodeCounterCells CounterCells { get; } = new();
 
     public NodeReadings Readings { get; }
+
+    public PublishLosses PublishLosses { get; }
 
     public PublishBudget PublishBudget => _publishing!.Budget;
 
@@ -276,6 +279,8 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
 
     public TopicView? ViewOf(ulong topicId) => _parts.ViewOf(topicId);
 
+    public string? WhyWaiting(ulong topicId) => _parts.Multicast.WhyWaiting(topicId);
+
     public RegionView? RegionOf(ulong region) => _parts.RegionOf(region);
 
     public bool IsMember(NodeKey node) => _parts.IsMember(node);
@@ -351,13 +356,34 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         _losses.Close();
         var reason = _status.OnExpelled(inWords);
         _joined.TrySetException(failure);
-        foreach (var topic in _topics.ToArray())
-        {
-            topic.OnNodeFailed(failure);
-        }
+        PublishLosses.Remedy = failure.Message;
+        EndTopics(failure);
 
         _losses.Tell(reason);
         _expelled.TrySetResult();
+    }
+
+    /// <summary>From any thread: the node ends, and its core thread is blocked. What waits for it is lost.</summary>
+    public void OnEndWithoutCore()
+    {
+        if (Readings.Publishing?.QueuedMessages is > 0 and var messages)
+        {
+            Interlocked.Add(ref CounterCells.PublishDrops, messages);
+            ApiLog.EndedWithoutCore(Log, messages);
+        }
+    }
+
+    private void EndTopics(Exception reason)
+    {
+        PublishLosses.Collect();
+        foreach (var topic in _topics.ToArray())
+        {
+            topic.OnNodeFailed(reason);
+        }
+
+        // After what the endpoints do at their end, which they have passed to the core thread.
+        Run(() => PublishLosses.Tell(
+            _hasBegun ? _parts.Multicast.ReadUnacknowledged() : [], id => _byId.GetValueOrDefault(id)?.Name));
     }
 
     public void OnServiceReachable(bool reachable)
@@ -407,11 +433,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         Environment.Cancel(_pulse);
         _losses.Close();
         _waits?.Close();
-        foreach (var topic in _topics.ToArray())
-        {
-            topic.OnNodeFailed(AfterDispose.OfNode());
-        }
-
+        EndTopics(AfterDispose.OfNode());
         foreach (var (_, protocol) in _protocols ?? [])
         {
             protocol.Close();

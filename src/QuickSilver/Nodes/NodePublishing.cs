@@ -23,6 +23,9 @@ internal sealed class NodePublishing
 
     public PublishBudget Budget { get; }
 
+    /// <summary>From any thread: the accepted messages that wait, in the lane and outside it.</summary>
+    public long QueuedMessages => Requests.Waiting + Intake.Lane.Waiting;
+
     /// <summary>From any thread: the bytes that wait, in the lane and outside it.</summary>
     public long QueuedBytes => Budget.Used + Intake.Lane.UsedBytes;
 }

@@ -9,6 +9,9 @@ namespace QuickSilver.Nodes;
 // Puts together what a node and the layers below it count. From any thread, unless stated otherwise.
 internal sealed class NodeReadings(INodeParts parts, NodeCounterCells cells, EndpointRegistry endpoints, GuardedLoggers logs)
 {
+    // The greatest count of accepted messages that was read.
+    private long _accepted;
+
     public NodeRates Rates { get; } = new(cells);
 
     /// <summary>What waits for a view or a codec; null before the first wait.</summary>
@@ -48,9 +51,12 @@ internal sealed class NodeReadings(INodeParts parts, NodeCounterCells cells, End
         ImmutableArray<long> failures = [.. cells.RequestFailures];
         return new NodeCounters
         {
+            Accepted = ReadAccepted(),
             Published = Volatile.Read(ref cells.Published),
             PublishedBytes = Volatile.Read(ref cells.PublishedBytes),
             PublishWaits = Volatile.Read(ref cells.PublishWaits),
+            PublishDrops = Volatile.Read(ref cells.PublishDrops),
+            Unacknowledged = Volatile.Read(ref cells.Unacknowledged),
             Delivered = Volatile.Read(ref cells.Delivered),
             DeliveredBytes = Volatile.Read(ref cells.DeliveredBytes),
             Gaps = Volatile.Read(ref cells.Gaps),
@@ -107,6 +113,26 @@ internal sealed class NodeReadings(INodeParts parts, NodeCounterCells cells, End
         };
     }
 
+    // The parts are read one after the other, so that a message which is sent meanwhile may be counted twice or not at all. A counter does
+    // not fall all the same.
+    private long ReadAccepted()
+    {
+        long now = Volatile.Read(ref cells.Published) + Volatile.Read(ref cells.PublishDrops) + (Publishing?.QueuedMessages ?? 0);
+        long before = Volatile.Read(ref _accepted);
+        while (now > before)
+        {
+            long found = Interlocked.CompareExchange(ref _accepted, now, before);
+            if (found == before)
+            {
+                return now;
+            }
+
+            before = found;
+        }
+
+        return before;
+    }
+
     public NodeGauges ReadGauges()
     {
         var below = parts.ReadCounters();
@@ -115,6 +141,7 @@ internal sealed class NodeReadings(INodeParts parts, NodeCounterCells cells, End
         return new NodeGauges
         {
             PublishQueueBytes = Publishing?.QueuedBytes ?? 0,
+            PublishQueueMessages = Publishing?.QueuedMessages ?? 0,
             WaitingForReaders = waiting,
             RequestsWaiting = RequestsWaiting(),
             StateKeys = cells.StateKeys.Sum,

@@ -89,7 +89,11 @@ internal abstract class AttachedFeed : IAttachedFeed
     }
 
     /// <summary>Tells the feed that its endpoint has ended. On the core thread, or on another one when the core thread has ended.</summary>
-    public void End(Exception reason, bool isFailure) => _marks?.End(reason, isFailure);
+    public void End(Exception reason, bool isFailure)
+    {
+        DropKept();
+        _marks?.End(reason, isFailure);
+    }
 
     /// <summary>
     /// Core thread: the feed's turn, in which it sends what the budget allows. Returns whether it has more.
@@ -243,6 +247,15 @@ internal abstract class AttachedFeed : IAttachedFeed
         _kept = message.Length;
     }
 
+    private void DropKept()
+    {
+        if (_kept >= 0)
+        {
+            _kept = -1;
+            _origin.CountDropped(1);
+        }
+    }
+
     private void OnSignal()
     {
         _isIdle = false;
@@ -268,6 +281,7 @@ internal abstract class AttachedFeed : IAttachedFeed
         if (_origin.DropReason is not null)
         {
             // The endpoint has ended, and will say so.
+            DropKept();
             return;
         }
 

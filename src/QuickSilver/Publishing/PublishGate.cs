@@ -256,6 +256,7 @@ internal sealed class PublishGate : SignalRequest
 
     private void Push(PublishRequest request)
     {
+        request.BeginWait();
         request.Mark = _intake.Lane.Tail;
         var seen = Volatile.Read(ref _inbox);
         bool isNoted = false;

@@ -100,22 +100,37 @@ internal sealed class PublishIntake
     public PublishRequest Rent(PublishOrigin origin, ReadOnlySpan<byte> payload, ReadOnlySpan<byte> extensions = default) =>
         _requests.Rent(origin, payload, extensions);
 
-    /// <summary>Called when an endpoint has ended, or was never opened. Its messages that are still in the lane are dropped.</summary>
+    /// <summary>
+    /// Called when an endpoint has ended, or was never opened. Its messages that are still in the lane are dropped, and count as such.
+    /// </summary>
     public void Leave(int number)
     {
+        var origin = _sources.Find(number).Origin;
         if (_sources.Remove(number))
         {
+            _ = Lane.TryCount(number, out long messages);
+            origin.CountDropped(messages);
             Resume();
         }
     }
 
-    /// <summary>From any thread: called when an endpoint's DropReason was set. End follows on the core thread.</summary>
+    /// <summary>From any thread: called when an endpoint's DropReason was set. TryEnd follows on the core thread.</summary>
     public void BeginEnd() => Interlocked.Increment(ref _endings);
 
-    public void End(int number)
+    /// <summary>
+    /// Drops the messages of an ended endpoint that are in the lane. False: another publisher is about to write between them, so that they
+    /// cannot all be counted yet. Then call it again.
+    /// </summary>
+    public bool TryEnd(int number, bool isLastTry)
     {
+        if (!isLastTry && !Lane.TryCount(number, out _))
+        {
+            return false;
+        }
+
         Leave(number);
         Interlocked.Decrement(ref _endings);
+        return true;
     }
 
     /// <summary>
@@ -273,8 +288,16 @@ internal sealed class PublishIntake
         }
     }
 
-    private bool TryHandDown(in LaneSource source, in LaneMessage message) =>
-        IsOver(source) || source.Publisher.TrySendFromLane(message);
+    private bool TryHandDown(in LaneSource source, in LaneMessage message)
+    {
+        if (!IsOver(source))
+        {
+            return source.Publisher.TrySendFromLane(message);
+        }
+
+        source.Origin?.CountDropped(1);
+        return true;
+    }
 
     private bool IsOver(in LaneSource source) =>
         source.IsAbsent || (Volatile.Read(ref _endings) != 0 && source.Origin.DropReason is not null);

@@ -27,6 +27,9 @@ internal sealed class PublishLane
     // The second length of a header's last word: that of the extensions, which precede the payload.
     private const int ExtensionShift = 24;
 
+    // How often the messages are counted again because the head has moved meanwhile.
+    private const int MostCounts = 3;
+
     // The source of a place without a message.
     private const int Nothing = 0;
 
@@ -186,6 +189,33 @@ internal sealed class PublishLane
         return true;
     }
 
+    /// <summary>
+    /// Core thread: the messages of a source that were not taken yet. False: a place before the last one is not committed, so that there
+    /// may be more.
+    /// </summary>
+    public bool TryCount(int source, out long messages) => TryCount(Next, Tail, source, out messages);
+
+    /// <summary>From any thread: the messages that wait. While the core thread takes messages, some of them may be counted or not.</summary>
+    public long Waiting
+    {
+        get
+        {
+            long messages = 0;
+            for (int i = 0; i < MostCounts; i++)
+            {
+                // What is committed in [head, tail) does not change while the head stays where it is.
+                long head = Volatile.Read(ref _at.Head);
+                _ = TryCount(head, Tail, Nothing, out messages);
+                if (Volatile.Read(ref _at.Head) == head)
+                {
+                    break;
+                }
+            }
+
+            return messages;
+        }
+    }
+
     public static bool IsEmptyPlace(in LaneMessage message) => message.Source == Nothing;
 
     /// <summary>Core thread: takes the message. Its bytes stay unchanged until Release.</summary>
@@ -196,6 +226,35 @@ internal sealed class PublishLane
     /// for room.
     /// </summary>
     public void Release() => Interlocked.Exchange(ref _at.Head, Next);
+
+    // Counts the committed messages of a source, or of all, up to the first place that is not committed. Another thread than the core
+    // thread may read places that are written again: it leaves them at the first length that no place has.
+    private bool TryCount(long from, long to, int source, out long messages)
+    {
+        messages = 0;
+        long at = from;
+        while (at < to)
+        {
+            int offset = (int)at & (_capacity - 1);
+            if (_committed.Length == 0 || Volatile.Read(ref _committed[offset / Granule]) != Lap(at))
+            {
+                return false;
+            }
+
+            ref byte header = ref _bytes[offset];
+            int bytes = Unsafe.ReadUnaligned<int>(ref header);
+            int of = Unsafe.ReadUnaligned<int>(ref Unsafe.Add(ref header, 4));
+            if (bytes < Granule || bytes > _capacity - offset)
+            {
+                return false;
+            }
+
+            messages += of != Nothing && (source == Nothing || of == source) ? 1 : 0;
+            at += bytes;
+        }
+
+        return true;
+    }
 
     private static int PlaceBytes(int payloadBytes) => (HeaderBytes + payloadBytes + Granule - 1) & -Granule;
 

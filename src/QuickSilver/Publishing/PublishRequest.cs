@@ -16,6 +16,7 @@ internal sealed class PublishRequest(PublishRequestPool pool)
     private int _length;
     // The extensions are before the payload.
     private int _extensionBytes;
+    private bool _isWaiting;
 
     // Links of the list that contains the request: the inbox and the core thread's queue use Next, the line uses both.
     internal PublishRequest? Next;
@@ -97,14 +98,29 @@ internal sealed class PublishRequest(PublishRequestPool pool)
 
     public void SetLength(int bytes) => _length = bytes;
 
+    /// <summary>Called when the message is accepted: it waits until it is sent or dropped. A marker does not count.</summary>
+    public void BeginWait()
+    {
+        if (Marker is null)
+        {
+            _isWaiting = true;
+            pool.BeginWait();
+        }
+    }
+
     /// <summary>
-    /// Ends a request that is not sent: notifies a publisher that waits for it, calls a marker, and returns the request to the pool.
+    /// Ends a request that is not sent: counts the message of a publisher that does not wait for it, notifies a publisher that waits for it, calls a marker, and returns the request to the pool.
     /// Returns the request's charge.
     /// </summary>
     public long Fail(Exception reason)
     {
         long charge = Charge;
         var marker = Marker;
+        if (marker is null && Stable is null)
+        {
+            Origin?.CountDropped(1);
+        }
+
         Stable?.Fail(reason);
         Recycle();
         marker?.Invoke();
@@ -118,6 +134,12 @@ internal sealed class PublishRequest(PublishRequestPool pool)
         {
             _rented = null;
             ArrayPool<byte>.Shared.Return(rented);
+        }
+
+        if (_isWaiting)
+        {
+            _isWaiting = false;
+            pool.EndWait();
         }
 
         Next = null;

@@ -16,8 +16,16 @@ internal sealed class PublishRequestPool(long publishQueueBytes)
     private long _ownBytes;
     private int _kept;
     private int _keptWaits;
+    private long _waiting;
 
     public long OwnBytes => Volatile.Read(ref _ownBytes);
+
+    /// <summary>From any thread: the accepted messages in requests that are neither sent nor dropped.</summary>
+    public long Waiting => Volatile.Read(ref _waiting);
+
+    internal void BeginWait() => Interlocked.Increment(ref _waiting);
+
+    internal void EndWait() => Interlocked.Decrement(ref _waiting);
 
     public PublishRequest Rent()
     {

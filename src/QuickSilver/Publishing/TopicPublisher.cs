@@ -57,6 +57,9 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
     /// <summary>The number of messages that this node has sent in the topic.</summary>
     public long Count => _sender?.Count ?? 0;
 
+    /// <summary>Whether all that was sent is stable.</summary>
+    public bool IsStable => _sender?.IsStable ?? true;
+
     /// <summary>What keeps the topic from sending.</summary>
     public StreamLimit Limit => _sender?.Limit ?? StreamLimit.Idle;
 
@@ -247,6 +250,7 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
     public void TakeOver(PublishRequest request)
     {
         Gate.Charge(request.Charge);
+        request.BeginWait();
         _straight = null;
         Queue.Insert(request);
         Gate.SetQueued(true);
@@ -293,13 +297,25 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
     private void TakeInbox()
     {
         var request = Gate.TakeInbox();
+        long released = 0;
         while (request is not null)
         {
             var next = request.Next;
             _straight = null;
-            Queue.Append(request);
+            if (request.EndedReason is { } reason)
+            {
+                // Not when its turn comes: the topic may be blocked for long.
+                released += request.Fail(reason);
+            }
+            else
+            {
+                Queue.Append(request);
+            }
+
             request = next;
         }
+
+        Release(released);
     }
 
     /// <summary>The topic's turn. The lane is asked for what its head has for any topic, as it keeps the order of all.</summary>
@@ -403,6 +419,7 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
     /// </summary>
     public void OnEndpointEnded()
     {
+        TakeInbox();
         Release(_queue?.FailEnded() ?? 0);
         Pump();
         _intake.Resume();

@@ -14,6 +14,12 @@ internal interface ITopicNode : IEndpointNode
 
     IMembership Membership { get; }
 
+    /// <summary>What becomes of accepted messages that cannot be delivered.</summary>
+    PublishLosses PublishLosses { get; }
+
+    /// <summary>What the messages of a topic that are not sent wait for, in words; null if that is unknown.</summary>
+    string? WhyWaiting(ulong topicId);
+
     /// <summary>The protocol that implements a guarantee.</summary>
     ITopicProtocol ProtocolOf(string guarantee);
 

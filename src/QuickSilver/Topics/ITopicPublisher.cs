@@ -145,4 +145,12 @@ public interface ITopicPublisher<T> : ITopicEndpoint
     /// <exception cref="ArgumentOutOfRangeException">The timeout is negative or longer than 24 hours.</exception>
     /// <exception cref="ObjectDisposedException">The endpoint was disposed.</exception>
     Task<bool> DrainAsync(TimeSpan? timeout = null);
+
+    /// <summary>
+    /// The messages that this endpoint accepted and dropped before they were sent, because it was disposed or cancelled, or its node ended.
+    /// 0 while it is open; final when the task of <see cref="IAsyncDisposable.DisposeAsync"/> has completed. Messages whose call waits with
+    /// <see cref="PublishCompletion.Stable"/> are not among them: the call fails. The log has the number by topic (event 1660), and
+    /// <see cref="NodeCounters.PublishDrops"/> the sum.
+    /// </summary>
+    long Dropped { get; }
 }

@@ -128,9 +128,11 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
         EndLeave(endpoint);
         if (Array.IndexOf(_endpoints, endpoint) >= 0)
         {
+            string? waitsFor = WhyWaiting;
             _endpoints = [.. _endpoints.Where(other => other != endpoint)];
             endpoint.LeaveIntake();
             ShrinkToMembers();
+            TellDrops(endpoint, AfterDispose.OfTopic(Name), waitsFor);
         }
     }
 
@@ -231,7 +233,19 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
     {
         endpoint.Watch?.OnRoom();
         _interest?.OnEndpointEnded(endpoint, reason);
+        string? waitsFor = WhyWaiting;
         _publisher?.OnEndpointEnded();
+        TellDrops(endpoint, reason, waitsFor);
+    }
+
+    private string? WhyWaiting => _publisher is { HasSender: true } ? Node.WhyWaiting(Id) : null;
+
+    private void TellDrops(TopicEndpoint endpoint, Exception reason, string? waitsFor)
+    {
+        if (endpoint.TakeDrops() is > 0 and var messages)
+        {
+            Node.PublishLosses.OnDropped(Name, messages, reason, waitsFor);
+        }
     }
 
     /// <summary>This publisher's messages are refused. What was accepted before is still sent.</summary>
@@ -384,6 +398,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
             if (_publisher is { HasSender: true })
             {
                 Node.OnCountEnds(this, isSender: true);
+                Node.PublishLosses.OnClosed(Id, Name, _publisher.IsStable);
             }
 
             _publisher?.Close(AfterDispose.OfTopic(Name));

@@ -212,6 +212,10 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
     {
         public VitalReadings? Readings => owner.Node.Readings;
 
+        public string? WhyWaiting(ulong topicId) => owner.Node.WhyWaiting(topicId);
+
+        public IEnumerable<UnacknowledgedTopic> ReadUnacknowledged() => owner.Node.ReadUnacknowledged();
+
         public ITopicSender OpenPublisher(in ChannelSpec channel)
         {
             var sender = new RecordedSender(owner, channel.Topic, (TopicSender)owner.Node.OpenPublisher(channel));

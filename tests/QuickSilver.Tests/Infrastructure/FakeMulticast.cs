@@ -3,6 +3,7 @@ using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Ordering;
+using QuickSilver.Multicast.Sending;
 
 namespace QuickSilver.Tests.Infrastructure;
 
@@ -14,6 +15,16 @@ internal sealed class FakeMulticast : IMulticast
 
     /// <summary>How many messages senders opened from now on take before they say no.</summary>
     public int Room { get; set; } = int.MaxValue;
+
+    /// <summary>What the messages of all topics wait for.</summary>
+    public string? Waits { get; set; }
+
+    /// <summary>What not all members have acknowledged.</summary>
+    public List<UnacknowledgedTopic> Unacknowledged { get; } = [];
+
+    public string? WhyWaiting(ulong topicId) => Waits;
+
+    public IEnumerable<UnacknowledgedTopic> ReadUnacknowledged() => Unacknowledged;
 
     public ITopicSender OpenPublisher(in ChannelSpec channel) =>
         Senders[channel.Topic] = new FakeSender { Room = Room, IsReliable = channel.Class.IsReliable };

@@ -187,6 +187,22 @@ internal sealed class History
         }
     }
 
+    public void Ended(in PublisherEnded ended)
+    {
+        foreach (var checker in _checkers)
+        {
+            checker.On(ended);
+        }
+    }
+
+    public void Ended(in SubscriberEnded ended)
+    {
+        foreach (var checker in _checkers)
+        {
+            checker.On(ended);
+        }
+    }
+
     public void Read(in TableReading reading)
     {
         foreach (var checker in _checkers)

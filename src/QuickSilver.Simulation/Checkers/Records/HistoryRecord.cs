@@ -82,6 +82,20 @@ internal readonly record struct Waits(TimeSpan At, int Node, ulong Topic, string
 // The membership service removed an incarnation that had not ended.
 internal readonly record struct Expelled(TimeSpan At, int Node, NodeKey Life);
 
+// A publisher has ended, and what became of the messages that it had accepted: sent, or dropped before that. Unacknowledged: of those that
+// were sent, the ones that its node reported as not acknowledged when the node ended.
+internal readonly record struct PublisherEnded(TimeSpan At, NodeKey Sender, ulong Topic)
+{
+    public required long Accepted { get; init; }
+    public required long Sent { get; init; }
+    public required long Dropped { get; init; }
+    public required long Unacknowledged { get; init; }
+}
+
+// A subscriber was told its end, and how many of the messages that had come for it were not handled. Told: those in gap notices with this
+// reason.
+internal readonly record struct SubscriberEnded(TimeSpan At, Subscription Subscription, long Unhandled, long Told);
+
 // The number of entries in the tables of a node's incarnation, by the name of the table, while it has the same topics open as at each
 // earlier reading. IsHost: it hosts the membership service, which has tables for all nodes.
 internal readonly record struct TableReading(
@@ -166,6 +180,14 @@ internal abstract class HistoryChecker
     }
 
     public virtual void On(in TableReading reading)
+    {
+    }
+
+    public virtual void On(in PublisherEnded ended)
+    {
+    }
+
+    public virtual void On(in SubscriberEnded ended)
     {
     }
 
