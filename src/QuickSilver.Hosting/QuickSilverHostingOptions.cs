@@ -22,9 +22,9 @@ public sealed class QuickSilverHostingOptions
 {
     /// <summary>
     /// The maximum time that a stopping host waits until all members have acknowledged the published messages: 0 to 24 hours. Null
-    /// (default): what the host's own limit, <see cref="HostOptions.ShutdownTimeout"/>, has left when the consumers have ended, less 2 s (a
-    /// quarter of the limit, if that is less) in which the node leaves the cluster. Several nodes of a host share it. A longer time than the
-    /// host's limit has no effect. A warning reports the messages that are not acknowledged by then, for each topic (event 1660).
+    /// (default): what the host's own limit, <see cref="HostOptions.ShutdownTimeout"/>, has left when the consumers have ended, less 2 s
+    /// (a quarter of the limit, if that is less) in which the node leaves the cluster. Several nodes of a host share it. A longer time than
+    /// that limit has no effect. A warning reports the messages that are not acknowledged by then, for each topic (event 1660).
     /// </summary>
     public TimeSpan? DrainLimit { get; set; }
 

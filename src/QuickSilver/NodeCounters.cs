@@ -31,8 +31,8 @@ public sealed record NodeCounters
     public long PublishDrops { get; init; }
 
     /// <summary>
-    /// Messages that were sent and that not all members had acknowledged when the node ended: they may arrive or not. Each was reported in a
-    /// log message with its topic (event 1660). 0 until then.
+    /// Messages that were sent and that not all members had acknowledged when the node ended: they may arrive or not. Each was reported in
+    /// a log message with its topic (event 1660). 0 until then.
     /// </summary>
     public long Unacknowledged { get; init; }
 

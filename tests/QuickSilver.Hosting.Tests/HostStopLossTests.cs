@@ -28,7 +28,8 @@ public sealed class HostStopLossTests
         Assert.InRange(publisher.Dropped, 1, Messages);
         var line = Assert.Single(_logs.Entries, static entry => entry.Id == 1660);
         Assert.Equal(LogLevel.Warning, line.Level);
-        Assert.StartsWith($"Topic \"t\": {publisher.Dropped} accepted messages may never arrive. {publisher.Dropped} were not sent, ", line.Text);
+        long dropped = publisher.Dropped;
+        Assert.StartsWith($"Topic \"t\": {dropped} accepted messages may never arrive. {dropped} were not sent, ", line.Text);
         Assert.EndsWith(" To wait longer, raise Hosting:DrainLimit, which is 00:00:00.1000000.", line.Text);
         Assert.Contains(
             _logs.Entries, entry => entry.Id == 1605 && entry.Text.StartsWith(

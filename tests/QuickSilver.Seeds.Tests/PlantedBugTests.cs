@@ -36,7 +36,7 @@ public sealed class PlantedBugTests(ITestOutputHelper output)
     {
         var bug = PlantedBugList.All.Single(bug => bug.Name == name);
         using var build = new MutatedBuild(bug);
-        ulong? seed = build.FirstFailing(MostSeeds, bug.Hardships);
+        ulong? seed = build.FirstFailing(MostSeeds, bug);
         Assert.True(seed is not null, $"'{name}' was found by none of {MostSeeds} seeds.");
         output.WriteLine($"'{name}' was found by seed {seed}.");
         Console.WriteLine($"'{name}' was found by seed {seed}.");

@@ -21,7 +21,8 @@ internal static class Program
     public static int Main(string[] args)
     {
         var words = args.Skip(2).ToList();
-        if (args.Length < 2 || (words is not ["states" or "stops", ..] && words.Exists(static word => word is not ("first" or "pinned" or "takeover")))
+        bool isOther = words is ["states" or "stops", ..];
+        if (args.Length < 2 || (!isOther && words.Exists(static word => word is not ("first" or "pinned" or "takeover")))
             || !ulong.TryParse(args[0], CultureInfo.InvariantCulture, out ulong first)
             || !ulong.TryParse(args[1], CultureInfo.InvariantCulture, out ulong count))
         {

@@ -103,8 +103,8 @@ internal sealed class AccountingChecker : HistoryChecker
             {
                 Violate(
                     ended.At,
-                    $"{ended.Subscription} ended without message {lacking} of {sender}, nor was it told so, although {owed} were stable when "
-                    + "its end began.");
+                    $"{ended.Subscription} ended without message {lacking} of {sender}, nor was it told so, although {owed} were "
+                    + "stable when its end began.");
             }
         }
     }
@@ -118,8 +118,8 @@ internal sealed class AccountingChecker : HistoryChecker
                 var ended = publisher.Ended!.Value;
                 Violate(
                     _last,
-                    $"{subscriber.Subscription} has neither message {lacking} of {key} nor a notice. Its publisher sent {ended.Sent} messages "
-                    + $"and reported {ended.Unacknowledged} of them as not acknowledged.");
+                    $"{subscriber.Subscription} has neither message {lacking} of {key} nor a notice. Its publisher sent {ended.Sent} "
+                    + $"messages and reported {ended.Unacknowledged} of them as not acknowledged.");
             }
         }
     }

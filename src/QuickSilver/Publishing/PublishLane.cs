@@ -195,7 +195,7 @@ internal sealed class PublishLane
     /// </summary>
     public bool TryCount(int source, out long messages) => TryCount(Next, Tail, source, out messages);
 
-    /// <summary>From any thread: the messages that wait. While the core thread takes messages, some of them may be counted or not.</summary>
+    /// <summary>From any thread: the messages that wait. Those that the core thread takes meanwhile may be counted or not.</summary>
     public long Waiting
     {
         get

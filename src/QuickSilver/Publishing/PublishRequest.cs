@@ -109,7 +109,8 @@ internal sealed class PublishRequest(PublishRequestPool pool)
     }
 
     /// <summary>
-    /// Ends a request that is not sent: counts the message of a publisher that does not wait for it, notifies a publisher that waits for it, calls a marker, and returns the request to the pool.
+    /// Ends a request that is not sent: counts the message of a publisher that does not wait for it, notifies a publisher that waits for
+    /// it, calls a marker, and returns the request to the pool.
     /// Returns the request's charge.
     /// </summary>
     public long Fail(Exception reason)

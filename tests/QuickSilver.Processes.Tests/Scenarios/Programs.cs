@@ -10,6 +10,8 @@ internal static class Programs
 
     public static string ChurnNode { get; } = Locate("ChurnNode");
 
+    public static string StopNode { get; } = Locate("StopNode");
+
     public static string StreamNode { get; } = Locate("StreamNode");
 
     private static string Locate(string program) =>

@@ -51,11 +51,13 @@ internal sealed class MutatedBuild : IDisposable
 
     /// <summary>The first seed of the campaign, from 1 on, that fails; null when none does.</summary>
     /// <param name="seeds">How many are tried.</param>
-    /// <param name="hardships">What each of them meets; null: as drawn.</param>
-    public ulong? FirstFailing(int seeds, string? hardships)
+    /// <param name="bug">What is planted: it has the campaign, and what each seed meets.</param>
+    public ulong? FirstFailing(int seeds, PlantedBug bug)
     {
+        string[] campaign = bug.Campaign is { } name ? [name, "first"] : ["first"];
         string assembly = Path.Combine(Output, Path.GetFileName(typeof(MutatedBuild).Assembly.Location));
-        var (exitCode, output) = Run(RunLimit, ["exec", assembly, "1", seeds.ToString(CultureInfo.InvariantCulture), "first"], hardships);
+        string count = seeds.ToString(CultureInfo.InvariantCulture);
+        var (exitCode, output) = Run(RunLimit, ["exec", assembly, "1", count, .. campaign], bug.Hardships);
         string? found = output.Split('\n').LastOrDefault(line => line.StartsWith(Program.Found, StringComparison.Ordinal));
         Assert.True(exitCode == (found is null ? 0 : 1), $"The campaign ended with {exitCode}:\n{output}");
         return found is null ? null : ulong.Parse(found[Program.Found.Length..].Trim(), CultureInfo.InvariantCulture);

@@ -7,6 +7,9 @@ public sealed record PlantedBug(string Name, string File, string Original, strin
     /// <summary>The hardships that each seed meets, as QS_HARDSHIPS has them; null: as drawn. For what few seeds would draw.</summary>
     public string? Hardships { get; init; }
 
+    /// <summary>The campaign that must find it, as the program's argument; null: MixedFaults.</summary>
+    public string? Campaign { get; init; }
+
     /// <summary>The project that the file is part of.</summary>
     public string Project => File.Split('/')[1];
 

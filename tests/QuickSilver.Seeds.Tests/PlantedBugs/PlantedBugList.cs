@@ -1,7 +1,7 @@
 namespace QuickSilver.Seeds.Tests.PlantedBugs;
 
-// The bugs that campaign MixedFaults must find. Where the code moves on, an entry's original is to be written anew, or another
-// bug takes its place.
+// The bugs that campaign MixedFaults, or the one that an entry names, must find. Where the code moves on, an entry's original is to be
+// written anew, or another bug takes its place.
 internal static class PlantedBugList
 {
     private const string Hybrid = "src/QuickSilver.Multicast/Hybrid/";
@@ -147,5 +147,11 @@ internal static class PlantedBugList
         new("a packet whose tag is wrong counts as genuine", "src/QuickSilver.Core/Sealing/PacketOpener.cs",
             "if (!subkey.Subkey.TryOpen(packet))",
             "if (!subkey.Subkey.TryOpen(packet) && subkey.Failures < 0)"),
+        new("a message is lost between the parked ones and the reader's buffer", Ordering + "SenderOrder.cs",
+            "            parked.Remove();\n",
+            "            parked.Remove();\nif (parked.Count == 5) { parked.Remove(); }\n")
+        {
+            Campaign = "stops",
+        },
     ];
 }

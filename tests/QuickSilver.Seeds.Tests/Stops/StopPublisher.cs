@@ -17,6 +17,9 @@ internal enum PublisherVerb
 // Publishes as fast as it may, and ends in one of the ways in which a publisher may end. Then its node ends.
 internal sealed class StopPublisher
 {
+    private const int MostMessages = 20_000;
+    private const int MostBytes = 40 << 20;
+    private static readonly TimeSpan Look = TimeSpan.FromMilliseconds(3);
     private static readonly TimeSpan Long = TimeSpan.FromMinutes(5);
 
     private readonly SimulatedNode _machine;
@@ -37,10 +40,10 @@ internal sealed class StopPublisher
         _history = history;
         Topic = $"topic/{machine.Number}";
         _verb = (PublisherVerb)draws.Next(Enum.GetValues<PublisherVerb>().Length);
-        _messages = draws.Next(50, 4000);
         _bytes = draws.Next(4) switch { 0 => draws.Next(1, 100), 1 => draws.Next(100, 1400), 2 => draws.Next(1400, 5000), _ => 30_000 };
-        _messages = _bytes > 5000 ? _messages / 20 : _messages;
-        _burst = draws.Next(1, 200);
+        // More than is on its way at once, most of the time: a slow reader makes the publisher wait.
+        _messages = draws.Next(50, Math.Min(MostMessages, MostBytes / _bytes));
+        _burst = draws.Next(1, 1000);
         _life = TimeSpan.FromMilliseconds(draws.Next(1, 3000));
     }
 
@@ -64,11 +67,12 @@ internal sealed class StopPublisher
     {
         _machine.Post(PublishAsync);
         _machine.Post(EndAsync);
+        _machine.Post(WatchAsync);
     }
 
     public override string ToString() =>
-        $"{_machine}: publisher of {Topic}, {_verb} after {_life.TotalMilliseconds} ms, {Accepted} of {_messages} messages of {_bytes} bytes, "
-        + $"{Dropped} dropped, {Unacknowledged} unacknowledged";
+        $"{_machine}: publisher of {Topic}, {_verb} after {_life.TotalMilliseconds} ms, {Accepted} of {_messages} messages of {_bytes} "
+        + $"bytes, {Dropped} dropped, {Unacknowledged} unacknowledged";
 
     private async Task PublishAsync()
     {
@@ -125,6 +129,19 @@ internal sealed class StopPublisher
         HasEnded = !_isPublishing && Dropped == _publisher!.Dropped
             ? true
             : throw new InvalidOperationException($"{this}, and the endpoint says {_publisher!.Dropped}; publishing: {_isPublishing}.");
+    }
+
+    // Whenever nothing waits for an acknowledgement, all that was sent is stable.
+    private async Task WatchAsync()
+    {
+        while (!HasEnded)
+        {
+            await Task.Delay(Look, _machine.Time);
+            if (!HasEnded && _node.GetGauges().PendingPackets == 0)
+            {
+                _history.Stable(_node.Id, Topic, _node.GetCounters().Published);
+            }
+        }
     }
 
     private async Task DrainAsync(TimeSpan limit)

@@ -57,15 +57,16 @@ internal sealed class StopRun(ulong seed)
         }
         catch (InvariantException exception)
         {
-            string who = string.Join('\n', publishers.Select(static one => one.ToString()).Concat(subscribers.Select(one => one.ToString())));
+            string who = string.Join('\n', [.. publishers, .. subscribers]);
             throw new InvariantException($"Campaign Stops, seed {seed}: {exception.Message}\n{who}");
         }
 
         long accepted = publishers.Sum(static one => one.Accepted);
         long dropped = publishers.Sum(static one => one.Dropped);
+        long unacknowledged = publishers.Sum(static one => one.Unacknowledged);
         return string.Create(
             CultureInfo.InvariantCulture,
-            $"Stops seed {seed}: {accepted} accepted, {dropped} dropped, {publishers.Sum(static one => one.Unacknowledged)} unacknowledged, "
+            $"Stops seed {seed}: {accepted} accepted, {dropped} dropped, {unacknowledged} unacknowledged, "
             + $"{history.DeliveredCount} handled, {history.GapCount} gaps, trace {cluster.TraceHash:x16}");
     }
 

@@ -52,7 +52,7 @@ internal sealed class StopSubscriber
             _verb = SubscriberVerb.Dispose;
         }
 
-        _each = TimeSpan.FromMilliseconds(draws.Next(3) switch { 0 => 0, 1 => 0.1, _ => 2 });
+        _each = TimeSpan.FromMilliseconds(draws.Next(3) switch { 0 => 0, 1 => 0.1, _ => 1 });
         _life = TimeSpan.FromMilliseconds(draws.Next(1, 2500));
         _capacity = draws.Next(2) == 0 ? 16 : 1024;
     }
@@ -94,7 +94,8 @@ internal sealed class StopSubscriber
     }
 
     public override string ToString() =>
-        $"{_subscription}: {_kind} of {_topic}, {_each.TotalMilliseconds} ms each, {_verb} after {_life.TotalMilliseconds} ms, told of {_told}";
+        $"{_subscription}: {_kind} of {_topic}, {_each.TotalMilliseconds} ms each, {_verb} after {_life.TotalMilliseconds} ms, "
+        + $"told of {_told}";
 
     private async Task EndAsync(IReadOnlyList<StopSubscriber> all)
     {

@@ -3,7 +3,6 @@ using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Ordering;
-using QuickSilver.Multicast.Sending;
 
 namespace QuickSilver.Tests.Infrastructure;
 

@@ -1,7 +1,6 @@
 using QuickSilver.Core.Wire;
-using QuickSilver.Multicast.Channels;
 
-namespace QuickSilver.Multicast.Sending;
+namespace QuickSilver.Multicast.Channels;
 
 // The messages in packets that not all members are known to hold, by topic (I25). Streams do not count them: their packets are read once,
 // when the node ends and a message that is not acknowledged by then may never arrive.
@@ -11,7 +10,9 @@ internal sealed class UnacknowledgedMessages
 {
     private readonly SortedDictionary<ulong, (HashSet<long> Numbers, string WaitsFor)> _topics = [];
 
-    /// <summary>The topics in the order of their ids, with the number of messages and what the first stream with one of them waits for.</summary>
+    /// <summary>
+    /// The topics in the order of their ids, with the number of messages and what the first stream with one of them waits for.
+    /// </summary>
     public IEnumerable<UnacknowledgedTopic> Topics =>
         _topics.Select(static one => new UnacknowledgedTopic(one.Key, one.Value.Numbers.Count, one.Value.WaitsFor));
 

@@ -1,8 +1,7 @@
 using Microsoft.Extensions.Logging;
-using QuickSilver.Diagnostics;
-using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.Channels;
 
-namespace QuickSilver.Publishing;
+namespace QuickSilver.Diagnostics;
 
 // Reports the messages of this node's publishers that were accepted and may never arrive (I25): those that were dropped before they were
 // sent, when an endpoint ends, and those that not all members have acknowledged, when the node ends. Core thread only.
