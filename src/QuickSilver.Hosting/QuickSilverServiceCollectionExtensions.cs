@@ -20,14 +20,21 @@ public static class QuickSilverServiceCollectionExtensions
     /// </summary>
     public const string ReadyCheck = "quicksilver-ready";
 
+    /// <summary>
+    /// The section of the host's configuration from which the node without a key reads its options, unless AddQuickSilver is called with a
+    /// section.
+    /// </summary>
+    public const string DefaultSection = "QuickSilver";
+
     private const int MaxKeyCharacters = 64;
 
     /// <summary>
-    /// Adds the node of the host, with the default options, or the options that are configured elsewhere for
-    /// <see cref="QuickSilverOptions"/>. The node starts in the background before the services of the host, and ends after them, whatever
-    /// the order in which they are added: a hosted service may await a publish in its StartAsync and in its StopAsync. Handlers, consumers
-    /// and responders of the host begin when the services that were added before have started. Consumers and responders end before any
-    /// service stops. Invalid options fail the host's start. This also adds health checks named <see cref="LiveCheck"/> (tag "live") and
+    /// Adds the node of the host. Its options are read from the section <see cref="DefaultSection"/> of the host's configuration, if there
+    /// is one; code that sets options replaces what was read. An unknown name in the section and an invalid value fail the host's start.
+    /// The node starts in the background before the services of the host, and ends after them, whatever the order in which they are added:
+    /// a hosted service may await a publish in its StartAsync and in its StopAsync. Handlers, consumers and responders of the host begin
+    /// when the services that were added before have started. Consumers and responders end before any service stops. This also adds health
+    /// checks named <see cref="LiveCheck"/> (tag "live") and
     /// <see cref="ReadyCheck"/> (tag "ready"). If it is called again, options and topics are added to the same node.
     /// </summary>
     public static QuickSilverBuilder AddQuickSilver(this IServiceCollection services)
@@ -38,15 +45,18 @@ public static class QuickSilverServiceCollectionExtensions
     }
 
     /// <summary>
-    /// Adds the node of the host, whose options are read by name from a configuration section: those of <see cref="QuickSilverOptions"/>,
-    /// of <see cref="QuickSilverHostingOptions"/> in the group <c>Hosting</c>, and of topics in the group <c>Topics</c>, by the name of the
-    /// topic. A section that is missing, an unknown name and an invalid value fail the host's start.
+    /// Adds the node of the host, whose options are read by name from this configuration section instead of <see cref="DefaultSection"/>:
+    /// those of <see cref="QuickSilverOptions"/>, of <see cref="QuickSilverHostingOptions"/> in the group <c>Hosting</c>, and of topics in
+    /// the group <c>Topics</c>, by the name of the topic. A section that is missing, an unknown name and an invalid value fail the host's
+    /// start.
     /// </summary>
     /// <inheritdoc cref="AddQuickSilver(IServiceCollection)"/>
     public static QuickSilverBuilder AddQuickSilver(this IServiceCollection services, IConfiguration section) =>
         services.AddQuickSilver().Bind(section);
 
-    /// <summary>Adds the node of the host and sets its options in code.</summary>
+    /// <summary>
+    /// Adds the node of the host and sets its options in code, after those in the section <see cref="DefaultSection"/> were read.
+    /// </summary>
     /// <inheritdoc cref="AddQuickSilver(IServiceCollection)"/>
     public static QuickSilverBuilder AddQuickSilver(this IServiceCollection services, Action<QuickSilverOptions> configure) =>
         services.AddQuickSilver().Set(configure);
@@ -129,9 +139,14 @@ public static class QuickSilverServiceCollectionExtensions
         services.TryAddSingleton<NodeStarter>(static _ => QuickSilverNode.StartAsync);
         services.AddOptions<QuickSilverOptions>(node.OptionsName)
             .Configure<IServiceProvider>((options, provider) => options.Application = node.ApplicationIn(provider))
+            .Configure<IServiceProvider>(
+                (options, provider) => ReadDefault(node, provider, section => OptionsBinding.Bind(section, options)))
             .ValidateOnStart();
         services.AddSingleton<IValidateOptions<QuickSilverHostingOptions>>(provider => new HostingOptionsCheck(node, provider));
-        services.AddOptions<QuickSilverHostingOptions>(node.OptionsName).ValidateOnStart();
+        services.AddOptions<QuickSilverHostingOptions>(node.OptionsName)
+            .Configure<IServiceProvider>(
+                (options, provider) => ReadDefault(node, provider, section => OptionsBinding.Bind(section, options)))
+            .ValidateOnStart();
 
         services.AddSingleton(node);
         services.AddKeyedSingleton(node, static (provider, _) => new NodeHolder(provider.GetRequiredService<TimeProvider>()));
@@ -154,10 +169,23 @@ public static class QuickSilverServiceCollectionExtensions
     private static HealthCheckRegistration Check(HostedNode node, string name, bool isReadiness, IEnumerable<string> tags) =>
         new(node.CheckName(name), provider => NodeHealthCheck.Of(node, provider, isReadiness), null, tags);
 
+    // A container without a host may have no configuration.
+    private static void ReadDefault(HostedNode node, IServiceProvider provider, Action<IConfigurationSection> bind)
+    {
+        if (node.Key is null
+            && provider.GetKeyedService<ChosenSection>(node) is null
+            && provider.GetService<IConfiguration>()?.GetSection(DefaultSection) is { } section
+            && section.Exists())
+        {
+            bind(section);
+        }
+    }
+
     private static QuickSilverBuilder Bind(this QuickSilverBuilder builder, IConfiguration section)
     {
         ArgumentNullException.ThrowIfNull(section);
         string name = builder.Node.OptionsName;
+        builder.Services.TryAddKeyedSingleton(builder.Node, new ChosenSection());
         builder.Services.Configure<QuickSilverOptions>(name, options => OptionsBinding.Bind(section, options));
         builder.Services.Configure<QuickSilverHostingOptions>(name, options => OptionsBinding.Bind(section, options));
         return builder;
@@ -169,4 +197,7 @@ public static class QuickSilverServiceCollectionExtensions
         builder.Services.Configure(builder.Node.OptionsName, configure);
         return builder;
     }
+
+    // Registered for a node that reads its options from a section that the application has named.
+    private sealed class ChosenSection;
 }

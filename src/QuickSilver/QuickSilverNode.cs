@@ -449,7 +449,8 @@ public sealed class QuickSilverNode : IAsyncDisposable
         return await StartAsync(parts, options, logs, cancellationToken).ConfigureAwait(false);
     }
 
-    private static IPayloadCodec<T> CodecOf<T>() =>
+    /// <summary>The codec of a type that has one.</summary>
+    internal static IPayloadCodec<T> CodecOf<T>() =>
         GeneratedCodecs.TryGet<T>(out var codec) ? codec : throw new NotSupportedException(MissingCodec.InWords(typeof(T)));
 
     // Awaits in the caller's context, so that gap notices are reported where messages are read.

@@ -77,11 +77,21 @@ public sealed partial class PackageContentsTests(Feed feed)
 
     private static string PageOf(string id) => id switch
     {
-        "QuickSilver" => "README.md",
         Templates => "templates/README.md",
         "qsm" => "tools/qsm/README.md",
         _ => $"src/{id}/README.md",
     };
+
+    [Fact]
+    public void The_page_of_the_library_begins_with_its_package_and_a_program()
+    {
+        string page = File.ReadAllText(Path.Combine(Feed.Root, PageOf("QuickSilver"))).ReplaceLineEndings("\n");
+        string[] code = [.. page.Split("```").Where(static (_, at) => at % 2 == 1)];
+        Assert.Equal("\ndotnet add package QuickSilver\n", code[0]);
+        Assert.StartsWith("csharp\n", code[1], StringComparison.Ordinal);
+        Assert.DoesNotContain("dotnet build", page, StringComparison.Ordinal);
+        Assert.DoesNotContain("artifacts/", page, StringComparison.Ordinal);
+    }
 
     [GeneratedRegex(@"\]\(([^)]*)\)")]
     private static partial Regex Link();

@@ -1,7 +1,8 @@
 namespace QuickSilver.Hosting.Patterns;
 
 // A requester that is injected. The time for which a request waits for the node counts as its own.
-internal sealed class HostedRequester<TRequest, TReply>(string name, RequesterOptions options)
+internal sealed class HostedRequester<TRequest, TReply>(
+    string name, RequesterOptions options, RequestCodecs<TRequest, TReply> codecs)
     : HostedPart<IRequester<TRequest, TReply>>(name), IRequester<TRequest, TReply>, IDisposable
 {
     public int Responders => Current?.Responders ?? 0;
@@ -38,7 +39,7 @@ internal sealed class HostedRequester<TRequest, TReply>(string name, RequesterOp
     }
 
     protected override Task<IRequester<TRequest, TReply>> OpenOnAsync(QuickSilverNode node, CancellationToken cancellationToken) =>
-        node.OpenRequesterAsync<TRequest, TReply>(Name, options, cancellationToken);
+        node.OpenRequesterAsync(Name, codecs.OfRequest, codecs.OfReply, options, cancellationToken);
 
     private async Task<TResult> WhenOpenAsync<TResult>(
         Func<IRequester<TRequest, TReply>, TimeSpan, Task<TResult>> ask, TimeSpan timeout, CancellationToken cancellationToken)

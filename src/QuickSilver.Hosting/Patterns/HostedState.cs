@@ -1,10 +1,12 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
+using QuickSilver.Serialization;
 
 namespace QuickSilver.Hosting.Patterns;
 
 // A state that is injected. It is empty until it is first open. Between an expelled node and the next one, it has what the last one had.
-internal sealed class HostedState<TKey, TValue>(string name, StateOptions options)
+internal sealed class HostedState<TKey, TValue>(
+    string name, StateOptions options, IPayloadCodec<TKey>? keyCodec, IPayloadCodec<TValue>? valueCodec)
     : HostedPart<IState<TKey, TValue>>(name), IState<TKey, TValue>, IDisposable
     where TKey : notnull
 {
@@ -57,7 +59,12 @@ internal sealed class HostedState<TKey, TValue>(string name, StateOptions option
     }
 
     protected override Task<IState<TKey, TValue>> OpenOnAsync(QuickSilverNode node, CancellationToken cancellationToken) =>
-        node.OpenStateAsync<TKey, TValue>(Name, options, cancellationToken);
+        node.OpenStateAsync(
+            Name,
+            keyCodec ?? QuickSilverNode.CodecOf<TKey>(),
+            valueCodec ?? QuickSilverNode.CodecOf<TValue>(),
+            options,
+            cancellationToken);
 
     protected override void OnOpened(IState<TKey, TValue> part) => _last = part;
 

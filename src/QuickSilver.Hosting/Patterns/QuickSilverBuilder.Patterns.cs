@@ -2,6 +2,7 @@ using System.Diagnostics.CodeAnalysis;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.DependencyInjection.Extensions;
 using QuickSilver.Hosting.Patterns;
+using QuickSilver.Serialization;
 using QuickSilver.Topics;
 
 namespace QuickSilver.Hosting;
@@ -18,9 +19,15 @@ public sealed partial class QuickSilverBuilder
     /// <typeparam name="TReply">The type of the answers.</typeparam>
     /// <param name="name">The name, which requesters and responders have in common.</param>
     /// <param name="options">The options. Null: the defaults.</param>
+    /// <param name="requestCodec">The codec of requests. Null: the codec of the type (bytes, string, or generated).</param>
+    /// <param name="replyCodec">The codec of answers. Null: the codec of the type (bytes, string, or generated).</param>
     /// <exception cref="ArgumentException">The name is invalid, or the requester was already added.</exception>
     /// <exception cref="QuickSilverOptionsException">An option is invalid.</exception>
-    public QuickSilverBuilder AddRequester<TRequest, TReply>(string name, RequesterOptions? options = null)
+    public QuickSilverBuilder AddRequester<TRequest, TReply>(
+        string name,
+        RequesterOptions? options = null,
+        IPayloadCodec<TRequest>? requestCodec = null,
+        IPayloadCodec<TReply>? replyCodec = null)
     {
         TopicName.Check(name);
         options ??= new RequesterOptions();
@@ -29,7 +36,7 @@ public sealed partial class QuickSilverBuilder
             name,
             "Requester",
             $"the types {typeof(TRequest)} and {typeof(TReply)}",
-            _ => new HostedRequester<TRequest, TReply>(name, options),
+            _ => new HostedRequester<TRequest, TReply>(name, options, new RequestCodecs<TRequest, TReply>(requestCodec, replyCodec)),
             typeof(IRequester<TRequest, TReply>));
     }
 
@@ -44,11 +51,17 @@ public sealed partial class QuickSilverBuilder
     /// <param name="name">The name, which requesters and responders have in common.</param>
     /// <param name="options">The options. Null: the defaults.</param>
     /// <param name="scope">For what a handler is created. Default: for each request.</param>
+    /// <param name="requestCodec">The codec of requests. Null: the codec of the type (bytes, string, or generated).</param>
+    /// <param name="replyCodec">The codec of answers. Null: the codec of the type (bytes, string, or generated).</param>
     /// <exception cref="ArgumentException">The name is invalid.</exception>
     /// <exception cref="QuickSilverOptionsException">An option is invalid.</exception>
     public QuickSilverBuilder AddResponder<
         TRequest, TReply, [DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicConstructors)] THandler>(
-        string name, ResponderOptions? options = null, ConsumerScope scope = ConsumerScope.Message)
+        string name,
+        ResponderOptions? options = null,
+        ConsumerScope scope = ConsumerScope.Message,
+        IPayloadCodec<TRequest>? requestCodec = null,
+        IPayloadCodec<TReply>? replyCodec = null)
         where THandler : class, IRequestHandler<TRequest, TReply>
     {
         TopicName.Check(name);
@@ -56,8 +69,9 @@ public sealed partial class QuickSilverBuilder
         OptionRules.Check(options);
         Check(scope);
         Services.TryAddScoped<THandler>();
+        var codecs = new RequestCodecs<TRequest, TReply>(requestCodec, replyCodec);
         Services.AddKeyedSingleton<IHostedTopic>(Node, (provider, _) => new HostedResponder<TRequest, TReply, THandler>(
-            name, options, scope, provider.GetRequiredService<IServiceScopeFactory>()));
+            name, options, codecs, scope, provider.GetRequiredService<IServiceScopeFactory>()));
         return this;
     }
 
@@ -71,9 +85,12 @@ public sealed partial class QuickSilverBuilder
     /// <typeparam name="TValue">The type of the values.</typeparam>
     /// <param name="name">The name, which all nodes that hold the state have in common.</param>
     /// <param name="options">The options. Null: the defaults.</param>
+    /// <param name="keyCodec">The codec of keys. Null: the codec of the type (bytes, string, or generated).</param>
+    /// <param name="valueCodec">The codec of values. Null: the codec of the type (bytes, string, or generated).</param>
     /// <exception cref="ArgumentException">The name is invalid, or the state was already added.</exception>
     /// <exception cref="QuickSilverOptionsException">An option is invalid.</exception>
-    public QuickSilverBuilder AddState<TKey, TValue>(string name, StateOptions? options = null)
+    public QuickSilverBuilder AddState<TKey, TValue>(
+        string name, StateOptions? options = null, IPayloadCodec<TKey>? keyCodec = null, IPayloadCodec<TValue>? valueCodec = null)
         where TKey : notnull
     {
         TopicName.Check(name);
@@ -83,7 +100,51 @@ public sealed partial class QuickSilverBuilder
             name,
             "State",
             $"the types {typeof(TKey)} and {typeof(TValue)}",
-            _ => new HostedState<TKey, TValue>(name, options),
+            _ => new HostedState<TKey, TValue>(name, options, keyCodec, valueCodec),
             typeof(IState<TKey, TValue>));
+    }
+
+    /// <summary>
+    /// Adds a consumer of all topics whose names begin so: those that somebody publishes, and those to come. It is called as one that is
+    /// added with <see cref="AddConsumer"/>, in order for each topic, and for several topics at the same time.
+    /// <see cref="Message{T}.Topic"/> is the topic of a message. When the host stops, it handles what it has taken, up to
+    /// <see cref="QuickSilverHostingOptions.ConsumerLimit"/>.
+    /// </summary>
+    /// <remarks>
+    /// <see cref="IConsumer{T}.OnEnded"/> is called for each topic that ends. A topic whose consumer has stopped because of an error fails
+    /// the check <see cref="QuickSilverServiceCollectionExtensions.ReadyCheck"/>, until it is opened again. A topic of another type does
+    /// not: it is refused, as <see cref="PrefixOptions{T}.OnTopic"/> and the log say.
+    /// </remarks>
+    /// <typeparam name="T">The payload type of the topics.</typeparam>
+    /// <typeparam name="TConsumer">The consumer.</typeparam>
+    /// <param name="prefix">What the names begin with: 1 to 255 characters, such as <c>prices/</c>.</param>
+    /// <param name="options">
+    /// The options of the prefix, its topics and their consumers. Null: the defaults. Their callbacks are called before the methods of the
+    /// consumer.
+    /// </param>
+    /// <param name="scope">For what a consumer is created. Default: for each message.</param>
+    /// <param name="codec">The codec. Null: the codec of the type (bytes, string, or generated).</param>
+    /// <exception cref="ArgumentException">The prefix is invalid.</exception>
+    /// <exception cref="QuickSilverOptionsException">An option is invalid.</exception>
+    public QuickSilverBuilder AddPrefix<
+        T, [DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicConstructors)] TConsumer>(
+        string prefix,
+        PrefixOptions<T>? options = null,
+        ConsumerScope scope = ConsumerScope.Message,
+        IPayloadCodec<T>? codec = null)
+        where TConsumer : class, IConsumer<T>
+    {
+        TopicName.CheckPrefix(prefix);
+        options ??= new PrefixOptions<T>();
+        OptionRules.Check(options);
+        Check(scope);
+        Services.TryAddScoped<TConsumer>();
+        Services.AddKeyedSingleton<IHostedTopic>(Node, (provider, _) =>
+        {
+            var scopes = provider.GetRequiredService<IServiceScopeFactory>();
+            var consumer = new ScopedConsumer<T, TConsumer>(scopes, scope, options.Consumer);
+            return new HostedPrefix<T, TConsumer>(prefix, options, codec, consumer);
+        });
+        return this;
     }
 }

@@ -25,6 +25,7 @@ internal sealed class HandlerEndpoint<T>(
     IPayloadCodec<T> codec) : IDirectSink, IDisposable
 {
     private readonly NodeCounterCells _counterCells = endpoint.Topic.Node.CounterCells;
+    private readonly string _topic = endpoint.Name;
     private volatile bool _isDetached;
     private volatile bool _isAlone;
     private bool _isEnded;
@@ -39,7 +40,7 @@ internal sealed class HandlerEndpoint<T>(
         }
 
         _counterCells.CountDelivered(message.Length);
-        TopicEndpoint<T>.HandTo(endpoint, codec, this, message);
+        TopicEndpoint<T>.HandTo(endpoint, codec, _topic, this, message);
         return true;
     }
 
@@ -51,13 +52,13 @@ internal sealed class HandlerEndpoint<T>(
         }
 
         _calls++;
-        if (message.Headers is null)
+        if (message.Origin.IsOnly(_topic))
         {
             Call(message);
         }
         else
         {
-            var activity = MessageTracing.StartProcess(endpoint.Name, message);
+            var activity = MessageTracing.StartProcess(_topic, message);
             MessageTracing.End(activity, Call(message));
         }
 

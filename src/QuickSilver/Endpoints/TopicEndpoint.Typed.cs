@@ -188,7 +188,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
     {
         if (_ring is not null && !_isOver)
         {
-            HandTo(this, _codec, null, message);
+            HandTo(this, _codec, Name, null, message);
         }
         else if (_ring is not null && _isCancelled)
         {
@@ -261,36 +261,44 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
 
     private static NodeId ToSender(NodeKey key) => new(key.Id, key.Incarnation);
 
-    private static MessageHeaders? HeadersOf(in DeliveredMessage message) =>
-        message.ExtensionBytes == 0 ? null : MessageHeaders.Of(message.Extensions);
+    private static MessageOrigin OriginOf(in DeliveredMessage message, string topic) =>
+        message.ExtensionBytes != 0 && MessageHeaders.Of(message.Extensions, topic) is { } headers
+            ? new MessageOrigin(headers)
+            : new MessageOrigin(topic);
 
     /// <summary>
-    /// Passes a message to the only handler or, if that is null, to all handlers and the ring. Static and with the codec as a parameter, so
-    /// that a message for the only handler does not read the endpoint.
+    /// Passes a message to the only handler or, if that is null, to all handlers and the ring. Static and with the codec and the name as
+    /// parameters, so that a message for the only handler does not read the endpoint.
     /// </summary>
     internal static void HandTo(
-        TopicEndpoint<T> endpoint, IPayloadCodec<T> codec, HandlerEndpoint<T>? only, in DeliveredMessage message)
+        TopicEndpoint<T> endpoint, IPayloadCodec<T> codec, string topic, HandlerEndpoint<T>? only, in DeliveredMessage message)
     {
         var sender = ToSender(message.Sender);
+        var origin = OriginOf(message, topic);
         if (IsBytes(codec))
         {
             // Handlers get the bytes in place; only the ring makes a copy.
-            var borrowed = new Message<ReadOnlyMemory<byte>>(message.Memory, sender, message.Sequence) { Headers = HeadersOf(message) };
+            var borrowed = new Message<ReadOnlyMemory<byte>>(message.Memory, sender, message.Sequence) { Origin = origin };
             HandTo(endpoint, only, Unsafe.As<Message<ReadOnlyMemory<byte>>, Message<T>>(ref borrowed), message);
         }
         else
         {
-            Decode(endpoint, codec, only, sender, message);
+            Decode(endpoint, codec, only, sender, origin, message);
         }
     }
 
     // The message is not cleared first: for a large struct, that would cost as much as decoding some of its fields.
     [SkipLocalsInit]
     private static void Decode(
-        TopicEndpoint<T> endpoint, IPayloadCodec<T> codec, HandlerEndpoint<T>? only, NodeId sender, in DeliveredMessage message)
+        TopicEndpoint<T> endpoint,
+        IPayloadCodec<T> codec,
+        HandlerEndpoint<T>? only,
+        NodeId sender,
+        MessageOrigin origin,
+        in DeliveredMessage message)
     {
         Unsafe.SkipInit(out Message<T> decoded);
-        if (TryDecode(endpoint, codec, message, out Message<T>.Begin(ref decoded, sender, message.Sequence, HeadersOf(message))))
+        if (TryDecode(endpoint, codec, message, out Message<T>.Begin(ref decoded, sender, message.Sequence, origin)))
         {
             HandTo(endpoint, only, decoded, message);
         }
@@ -352,7 +360,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
     }
 
     private int Buffer(in Message<T> message, in DeliveredMessage origin, bool isClaimed) => IsBytes(_codec)
-        ? _ring!.AddBytes(origin.Span, message.Sender, message.Sequence, isClaimed, message.Headers)
+        ? _ring!.AddBytes(origin.Span, message.Sender, message.Sequence, isClaimed, message.Origin)
         : _ring!.Add(message, origin.Length, isClaimed);
 
     private void OnDecodeFault(in DeliveredMessage message, Exception exception)

@@ -131,7 +131,7 @@ internal sealed class Responder<TRequest, TReply> : IResponder
         ValueTask<TReply> answer;
         try
         {
-            var asked = new Message<TRequest>(request.Value, message.Sender, message.Sequence) { Headers = message.Headers };
+            var asked = new Message<TRequest>(request.Value, message.Sender, message.Sequence) { Origin = message.Origin };
             answer = _handler(asked, _token);
             if (answer.IsCompletedSuccessfully)
             {

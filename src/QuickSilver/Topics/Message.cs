@@ -17,7 +17,7 @@ public readonly record struct Message<T>(T Value, NodeId Sender, long Sequence)
     private readonly T _value = Value;
     private readonly NodeId _sender = Sender;
     private readonly long _sequence = Sequence;
-    private readonly MessageHeaders? _headers;
+    private readonly MessageOrigin _origin;
 
     /// <summary>The payload.</summary>
     public T Value
@@ -45,18 +45,73 @@ public readonly record struct Message<T>(T Value, NodeId Sender, long Sequence)
     /// </summary>
     public MessageHeaders? Headers
     {
-        get => _headers;
-        init => _headers = value;
+        get => _origin.Headers;
+        init => _origin = _origin.WithHeaders(value);
+    }
+
+    /// <summary>
+    /// The name of the topic in which the message was published. For a request, the name that requesters and responders have in common.
+    /// Empty in a message that the application created without one. It is the same object for all messages of an endpoint.
+    /// </summary>
+    public string Topic
+    {
+        get => _origin.Topic;
+        init => _origin = _origin.WithTopic(value);
+    }
+
+    /// <summary>The topic and the headers.</summary>
+    internal MessageOrigin Origin
+    {
+        get => _origin;
+        init => _origin = value;
     }
 
     /// <summary>
     /// Initializes a message without a payload. The payload is undefined until it is written to the reference that this returns.
     /// </summary>
-    internal static ref T Begin(ref Message<T> message, NodeId sender, long sequence, MessageHeaders? headers)
+    internal static ref T Begin(ref Message<T> message, NodeId sender, long sequence, MessageOrigin origin)
     {
         Unsafe.AsRef(in message._sender) = sender;
         Unsafe.AsRef(in message._sequence) = sequence;
-        Unsafe.AsRef(in message._headers) = headers;
+        Unsafe.AsRef(in message._origin) = origin;
         return ref Unsafe.AsRef(in message._value);
     }
+}
+
+// The topic of a message, and its headers if it has some, in one reference: the topic's name, or headers that know it. So a message is no
+// larger for its topic, and one without headers allocates nothing: the name is an object that its endpoint has anyway.
+internal readonly record struct MessageOrigin
+{
+    // Null in a message that an application made without either.
+    private readonly object? _topicOrHeaders;
+
+    public MessageOrigin(string topic) => _topicOrHeaders = topic;
+
+    /// <summary>Received headers, which know their topic, or those of an application, which may not.</summary>
+    public MessageOrigin(MessageHeaders headers) => _topicOrHeaders = headers;
+
+    public string Topic => (_topicOrHeaders is MessageHeaders headers ? headers.Topic : (string?)_topicOrHeaders) ?? "";
+
+    public MessageHeaders? Headers => _topicOrHeaders as MessageHeaders;
+
+    /// <summary>
+    /// Whether there is this topic and nothing else. It compares references and reads neither object: with thousands of topics, each object
+    /// that a message must read costs. It may be false for an equal name.
+    /// </summary>
+    public bool IsOnly(string topic) => ReferenceEquals(_topicOrHeaders, topic);
+
+    public MessageOrigin WithTopic(string topic)
+    {
+        ArgumentNullException.ThrowIfNull(topic);
+        return Headers is { } headers ? new MessageOrigin(headers.In(topic)) : new MessageOrigin(topic);
+    }
+
+    public MessageOrigin WithHeaders(MessageHeaders? headers) => headers is null
+        ? new MessageOrigin(Topic)
+        : new MessageOrigin(Topic.Length == 0 ? headers : headers.In(Topic));
+
+    // Headers are equal whatever message they are in.
+    public bool Equals(MessageOrigin other) => Topic == other.Topic && Equals(Headers, other.Headers);
+
+    public override int GetHashCode() => HashCode.Combine(Topic, Headers);
 }

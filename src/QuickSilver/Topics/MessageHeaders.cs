@@ -47,11 +47,7 @@ public sealed class MessageHeaders : IEnumerable<KeyValuePair<string, string>>, 
     {
     }
 
-    private MessageHeaders(ReadOnlySpan<byte> fields)
-    {
-        _fields = fields.ToArray();
-        _isReceived = true;
-    }
+    private MessageHeaders(byte[] fields, bool isReceived, string topic) => (_fields, _isReceived, Topic) = (fields, isReceived, topic);
 
     /// <summary>
     /// Identifies what the message belongs to, such as a request, an order or a session, in words of the application. Null if there is
@@ -138,14 +134,20 @@ public sealed class MessageHeaders : IEnumerable<KeyValuePair<string, string>>, 
         }
     }
 
+    /// <summary>The topic of the message that has these headers; null if they are in none.</summary>
+    internal string? Topic { get; }
+
     private MessageExtensions Extensions => new(_fields);
 
-    /// <summary>The headers of a received message; null if it has none that are known.</summary>
-    internal static MessageHeaders? Of(MessageExtensions extensions) =>
+    /// <summary>The headers of a message received in a topic; null if it has none that are known.</summary>
+    internal static MessageHeaders? Of(MessageExtensions extensions, string topic) =>
         extensions.HasAny(
             ExtensionKind.PublishTime, ExtensionKind.TraceContext, ExtensionKind.Correlation, ExtensionKind.Header)
-            ? new MessageHeaders(extensions.Fields)
+            ? new MessageHeaders(extensions.Fields.ToArray(), isReceived: true, topic)
             : null;
+
+    /// <summary>These headers in a message of this topic.</summary>
+    internal MessageHeaders In(string topic) => topic == Topic ? this : new MessageHeaders(_fields, _isReceived, topic);
 
     /// <summary>Writes the fields of a message with these headers. Returns their length.</summary>
     internal static int Write(Span<byte> at, MessageHeaders? headers, DateTimeOffset? time, ActivityContext trace)

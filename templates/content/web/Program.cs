@@ -3,7 +3,7 @@ using QuickSilverWeb;
 
 var builder = WebApplication.CreateBuilder(args);
 builder.Services.AddSingleton<Browsers>();
-builder.Services.AddQuickSilver(builder.Configuration.GetRequiredSection("QuickSilver"))
+builder.Services.AddQuickSilver()
     .AddPublisher<Reading>("readings")
     .AddTopicHandler<Reading, Browsers>("readings");
 builder.Services.AddHostedService<Sensor>();

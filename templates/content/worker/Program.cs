@@ -2,7 +2,7 @@ using QuickSilver.Hosting;
 using QuickSilverWorker;
 
 var builder = Host.CreateApplicationBuilder(args);
-builder.Services.AddQuickSilver(builder.Configuration.GetRequiredSection("QuickSilver"))
+builder.Services.AddQuickSilver()
     .AddPublisher<Reading>("readings")
     .AddConsumer<Reading, ReadingConsumer>("readings");
 builder.Services.AddHostedService<Sensor>();

@@ -6,10 +6,11 @@ public sealed class Sensor(ITopicPublisher<Reading> readings) : BackgroundServic
 {
     protected override async Task ExecuteAsync(CancellationToken stoppingToken)
     {
+        string name = $"worker on {Environment.MachineName}";
         using var timer = new PeriodicTimer(TimeSpan.FromSeconds(1));
         while (await timer.WaitForNextTickAsync(stoppingToken))
         {
-            await readings.PublishAsync(new Reading(Environment.MachineName, Random.Shared.NextDouble()), stoppingToken);
+            await readings.PublishAsync(new Reading(name, Random.Shared.NextDouble()), stoppingToken);
         }
     }
 }

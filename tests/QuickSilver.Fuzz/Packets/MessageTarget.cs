@@ -75,7 +75,7 @@ internal sealed class MessageTarget : FuzzTarget
     private static void ReadExtensions(ReadOnlySpan<byte> fields)
     {
         var extensions = new MessageExtensions(fields);
-        if (MessageHeaders.Of(extensions) is not { } headers)
+        if (MessageHeaders.Of(extensions, "t") is not { } headers)
         {
             return;
         }
@@ -87,7 +87,7 @@ internal sealed class MessageTarget : FuzzTarget
         Span<byte> again = stackalloc byte[MessageExtensions.MostBytes];
         int used = MessageHeaders.Write(again, headers, headers.PublishTime, headers.TraceContext ?? default);
         FindingException.ThrowUnless(used >= 0, "Received headers do not fit into another message.");
-        var sent = MessageHeaders.Of(new MessageExtensions(again[..used]));
+        var sent = MessageHeaders.Of(new MessageExtensions(again[..used]), "t");
         FindingException.ThrowUnless(
             fields.Length > MessageHeaders.MaxBytes || headers.SequenceEqual(sent ?? []), "Headers are not what was written.");
     }

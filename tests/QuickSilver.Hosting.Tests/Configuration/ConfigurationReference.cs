@@ -52,10 +52,11 @@ internal static partial class ConfigurationReference
         Write(page, "# Configuration");
         Write(
             page,
-            "A host reads these keys if it calls `AddQuickSilver` with a section of its configuration, usually `QuickSilver`. Each is also "
-            + "a property in code. The section is read when the host starts. A section that is missing, a key that is not in this list, "
-            + "and a value out of its range fail the start, with the nearest valid key or the valid values. Times have the form "
-            + "`days.hh:mm:ss`. In an environment variable, two underscores stand for a colon: `QuickSilver__Limits__BufferBytes`.");
+            "A host that calls `AddQuickSilver` reads these keys from the section `QuickSilver` of its configuration, if there is one, or "
+            + "from the section that it names in the call. Each is also a property in code. The section is read when the host starts. A "
+            + "key that is not in this list and a value out of its range fail the start, with the nearest valid key or the valid values. "
+            + "So does a section that the call names and that is missing. Times have the form `days.hh:mm:ss`. In an environment "
+            + "variable, two underscores stand for a colon: `QuickSilver__Limits__BufferBytes`.");
         page.Append(
             """
             ```json

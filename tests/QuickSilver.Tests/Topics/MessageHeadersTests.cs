@@ -82,7 +82,7 @@ public sealed class MessageHeadersTests
     public void Messages_without_known_fields_have_no_headers()
     {
         Assert.Null(Receive(new MessageHeaders(), null, default));
-        Assert.Null(MessageHeaders.Of(new MessageExtensions([200, 1, 0, (byte)ExtensionKind.OrderStamp, 0])));
+        Assert.Null(MessageHeaders.Of(new MessageExtensions([200, 1, 0, (byte)ExtensionKind.OrderStamp, 0]), "t"));
     }
 
     [Fact]
@@ -137,7 +137,7 @@ public sealed class MessageHeadersTests
         Prop.ForAll(ArbMap.Default.ArbFor<byte[]>(), static bytes =>
         {
             byte[] at = [(byte)Math.Min(bytes.Length, MessageExtensions.MostBytes), .. bytes.Take(MessageExtensions.MostBytes), 0];
-            if (MessageExtensions.Measure(at) > 0 && MessageHeaders.Of(new MessageExtensions(at.AsSpan(1, at[0]))) is { } headers)
+            if (MessageExtensions.Measure(at) > 0 && MessageHeaders.Of(new MessageExtensions(at.AsSpan(1, at[0])), "t") is { } headers)
             {
                 Assert.True(headers.Count <= at[0]);
                 Assert.NotNull(headers.ToString());
@@ -151,7 +151,7 @@ public sealed class MessageHeadersTests
         ];
         foreach (var field in malformed)
         {
-            var headers = MessageHeaders.Of(new MessageExtensions(field))!;
+            var headers = MessageHeaders.Of(new MessageExtensions(field), "t")!;
             Assert.Empty(headers);
             Assert.Null(headers.PublishTime);
             Assert.Null(headers.TraceContext);
@@ -167,6 +167,6 @@ public sealed class MessageHeadersTests
         var at = new byte[1 + MessageExtensions.MostBytes + 1];
         int written = MessageExtensions.Write(at, fields.AsSpan(0, bytes));
         Assert.True(bytes == 0 || MessageExtensions.Measure(at.AsSpan(0, written + 1)) == 1 + bytes);
-        return MessageHeaders.Of(new MessageExtensions(fields.AsSpan(0, bytes)));
+        return MessageHeaders.Of(new MessageExtensions(fields.AsSpan(0, bytes)), "t");
     }
 }

@@ -99,7 +99,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
 
     /// <summary>Core thread: like Add, for a byte payload, which is copied into the slot's buffer.</summary>
     public int AddBytes(
-        ReadOnlySpan<byte> payload, NodeId sender, long sequence, bool isClaimed = true, MessageHeaders? headers = null)
+        ReadOnlySpan<byte> payload, NodeId sender, long sequence, bool isClaimed = true, MessageOrigin origin = default)
     {
         IRingWaiter? waiter;
         int dropped;
@@ -119,7 +119,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
             slot.Buffer = SlotBuffer.Fit(slot.Buffer, payload.Length);
             payload.CopyTo(slot.Buffer);
             var memory = new ReadOnlyMemory<byte>(slot.Buffer, 0, payload.Length);
-            slot.Message = new Message<T>(Unsafe.As<ReadOnlyMemory<byte>, T>(ref memory), sender, sequence) { Headers = headers };
+            slot.Message = new Message<T>(Unsafe.As<ReadOnlyMemory<byte>, T>(ref memory), sender, sequence) { Origin = origin };
             NoteRoom();
             waiter = TakeWaiter();
         }

@@ -1,0 +1,86 @@
+using QuickSilver.Serialization;
+
+namespace QuickSilver.Hosting.Patterns;
+
+// A consumer of all topics whose names begin alike. It is opened on each node in turn.
+internal sealed class HostedPrefix<T, TConsumer>(
+    string prefix, PrefixOptions<T> options, IPayloadCodec<T>? codec, ScopedConsumer<T, TConsumer> consumer)
+    : HostedPart<ITopicPrefix>(prefix), IAsyncDisposable, IDisposable
+    where TConsumer : class, IConsumer<T>
+{
+    private readonly Lock _lock = new();
+    // The topics whose consumers have stopped because of an error and have not been opened again. Those of a prefix are bounded.
+    private readonly Dictionary<string, (DateTimeOffset Since, Exception Error)> _ended = new(StringComparer.Ordinal);
+
+    public override (DateTimeOffset Since, string InWords)? ConsumerFault
+    {
+        get
+        {
+            lock (_lock)
+            {
+                return IsOpen && _ended.Count > 0 ? InWords(_ended.MinBy(static one => one.Value.Since)) : null;
+            }
+        }
+    }
+
+    // It takes no more messages, and handles those that it has.
+    public override async Task<int> StopConsumersAsync(CancellationToken cancellationToken)
+    {
+        if (Current is not { } current)
+        {
+            return 0;
+        }
+
+        try
+        {
+            await current.DisposeAsync().AsTask().WaitAsync(cancellationToken).ConfigureAwait(false);
+            return 0;
+        }
+        catch (OperationCanceledException)
+        {
+            return 1;
+        }
+    }
+
+    public ValueTask DisposeAsync() => consumer.DisposeAsync();
+
+    // For a container that is not disposed asynchronously.
+    public void Dispose() => _ = consumer.DisposeAsync().AsTask();
+
+    protected override Task<ITopicPrefix> OpenOnAsync(QuickSilverNode node, CancellationToken cancellationToken)
+    {
+        lock (_lock)
+        {
+            _ended.Clear();
+        }
+
+        var all = options with { Consumer = consumer.Options, OnTopic = OnTopic };
+        return node.OpenPrefixAsync(
+            Name,
+            codec ?? QuickSilverNode.CodecOf<T>(),
+            (_, message, cancelled) => consumer.ConsumeAsync(message, cancelled),
+            all,
+            cancellationToken);
+    }
+
+    private static (DateTimeOffset Since, string InWords) InWords(KeyValuePair<string, (DateTimeOffset Since, Exception Error)> ended) => (
+        ended.Value.Since,
+        $"The consumer {typeof(TConsumer)} of topic \"{ended.Key}\" ({typeof(T)}) has stopped: {ended.Value.Error.Message}");
+
+    private void OnTopic(PrefixTopic topic)
+    {
+        lock (_lock)
+        {
+            if (topic is { State: PrefixTopicState.Ended, Error: { } error })
+            {
+                _ended[topic.Name] = (Time.GetUtcNow(), error);
+            }
+            else
+            {
+                _ended.Remove(topic.Name);
+            }
+        }
+
+        options.OnTopic?.Invoke(topic);
+    }
+}
