@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Globalization;
+using QuickSilver.Membership.Contracts;
 
 namespace QuickSilver.Diagnostics;
 
@@ -11,6 +12,8 @@ namespace QuickSilver.Diagnostics;
 internal static class MessageTracing
 {
     private const string System = "quicksilver";
+    // In place of the name, which is another for each node: the names of activities group them, so they must be few.
+    private const string InboxTemplate = "quicksilver/inbox/{node}";
 
     private static readonly ActivitySource Source = new("QuickSilver");
 
@@ -20,7 +23,7 @@ internal static class MessageTracing
     /// <summary>Starts the activity of a publish call; null if it is not sampled.</summary>
     public static Activity? StartPublish(string topic, MessageHeaders? headers)
     {
-        var activity = Source.StartActivity($"publish {topic}", ActivityKind.Producer);
+        var activity = Source.StartActivity($"publish {TemplateOf(topic)}", ActivityKind.Producer);
         if (activity is { IsAllDataRequested: true })
         {
             Describe(activity, topic, "publish", "send", headers);
@@ -37,7 +40,7 @@ internal static class MessageTracing
             return null;
         }
 
-        var activity = Source.StartActivity($"process {topic}", ActivityKind.Consumer, trace);
+        var activity = Source.StartActivity($"process {TemplateOf(topic)}", ActivityKind.Consumer, trace);
         if (activity is { IsAllDataRequested: true })
         {
             Describe(activity, topic, "process", "process", headers);
@@ -45,6 +48,46 @@ internal static class MessageTracing
         }
 
         return activity;
+    }
+
+    /// <summary>
+    /// Starts the activity of a request; null if it is not sampled. It lasts until the request ends, and does not become the current one.
+    /// </summary>
+    public static Activity? StartRequest(string name)
+    {
+        var outer = Activity.Current;
+        var activity = Source.StartActivity($"request {name}", ActivityKind.Client);
+        if (activity is { IsAllDataRequested: true })
+        {
+            Describe(activity, name, "request", "send", headers: null);
+        }
+
+        Activity.Current = outer;
+        return activity;
+    }
+
+    /// <summary>From any thread: ends the activity of a request.</summary>
+    /// <param name="activity">The activity, or null.</param>
+    /// <param name="outcome">How it ended, in a word.</param>
+    /// <param name="fault">Why there is no answer; null if there is one.</param>
+    public static void EndRequest(Activity? activity, string outcome, Exception? fault)
+    {
+        if (activity is null)
+        {
+            return;
+        }
+
+        activity.SetTag("quicksilver.request.outcome", outcome);
+        if (fault is not null)
+        {
+            activity.SetStatus(ActivityStatusCode.Error, fault.Message);
+            activity.SetTag("error.type", outcome);
+        }
+
+        // The end of an activity makes the one before it current, which is not that of this thread.
+        var current = Activity.Current;
+        activity.Dispose();
+        Activity.Current = current;
     }
 
     /// <summary>Ends an activity. An exception is its error.</summary>
@@ -69,10 +112,21 @@ internal static class MessageTracing
         activity.SetTag("messaging.system", System);
         activity.SetTag("messaging.operation.name", operation);
         activity.SetTag("messaging.operation.type", type);
-        activity.SetTag("messaging.destination.name", topic);
+        if (InboxName.IsInbox(topic))
+        {
+            activity.SetTag("messaging.destination.template", InboxTemplate);
+            activity.SetTag("messaging.destination.temporary", true);
+        }
+        else
+        {
+            activity.SetTag("messaging.destination.name", topic);
+        }
+
         if (headers?.CorrelationId is { } correlation)
         {
             activity.SetTag("messaging.message.conversation_id", correlation);
         }
     }
+
+    private static string TemplateOf(string topic) => InboxName.IsInbox(topic) ? InboxTemplate : topic;
 }

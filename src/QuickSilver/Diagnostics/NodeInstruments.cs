@@ -72,7 +72,7 @@ internal static class NodeInstruments
         Count("quicksilver.repair.requests", "{request}", "Requests for lost packets.", one => one.RepairRequests);
         Count("quicksilver.repair.naks.sent", "{nak}", "Collective NAKs sent.", one => one.CollectiveNaksSent);
         Count("quicksilver.repair.naks.received", "{nak}", "Collective NAKs received.", one => one.CollectiveNaksReceived);
-        Count("quicksilver.kernel.drops", "{packet}", "Datagrams dropped at full receive buffers.", one => one.KernelDrops);
+        Count("quicksilver.kernel.drops", "{train}", "Trains of 1 to 64 packets dropped at full receive buffers.", one => one.KernelDrops);
         Level(
             "quicksilver.unacknowledged",
             "By",

@@ -9,6 +9,9 @@ internal static class RequestFailure
     public static ImmutableArray<string> Kinds { get; } =
         ["no_responder", "timeout", "responder_failed", "responder_left", "too_many", "cancelled", "other"];
 
+    /// <summary>The outcome of a request that did not fail.</summary>
+    public const string Answered = "answered";
+
     /// <summary>Such a request was not made.</summary>
     public const int TooMany = 4;
 

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints.Changes;
 
@@ -22,6 +23,9 @@ internal abstract class PendingRequest<TRequest, TReply, TResult>(
     private long _seenAt;
 
     public long Id { get; } = id;
+
+    /// <summary>The activity of the request; null if nothing traces it.</summary>
+    public Activity? Activity { private get; init; }
 
     /// <summary>Those who were asked; set before the request is sent.</summary>
     protected SubscriberSet Asked { get; private set; } = SubscriberSet.Empty;
@@ -60,7 +64,17 @@ internal abstract class PendingRequest<TRequest, TReply, TResult>(
         var left = timeout - requester.Time.GetElapsedTime(_startedAt);
         var message = new RequestMessage<TRequest>(_request, Id, requester.Box, Math.Max(1, (int)left.TotalMilliseconds));
         _request = default!;
+        if (Activity is null)
+        {
+            requester.Publish(message, this);
+            return;
+        }
+
+        // Who sends may be the core thread.
+        var outer = System.Diagnostics.Activity.Current;
+        System.Diagnostics.Activity.Current = Activity;
         requester.Publish(message, this);
+        System.Diagnostics.Activity.Current = outer;
     }
 
     public void OnTick(long now, SubscriberSet current)
@@ -98,7 +112,7 @@ internal abstract class PendingRequest<TRequest, TReply, TResult>(
     {
         if (TryEnd())
         {
-            requester.CountFailure(RequestFailure.Of(exception));
+            EndAs(RequestFailure.Of(exception), exception);
             TrySetException(exception);
         }
     }
@@ -108,6 +122,7 @@ internal abstract class PendingRequest<TRequest, TReply, TResult>(
         if (TryEnd())
         {
             requester.CountAnswer();
+            MessageTracing.EndRequest(Activity, RequestFailure.Answered, fault: null);
             TrySetResult(result);
         }
     }
@@ -142,9 +157,15 @@ internal abstract class PendingRequest<TRequest, TReply, TResult>(
     {
         if (TryEnd())
         {
-            requester.CountFailure(RequestFailure.Cancelled);
+            EndAs(RequestFailure.Cancelled, new OperationCanceledException(token));
             TrySetCanceled(token);
         }
+    }
+
+    private void EndAs(int kind, Exception fault)
+    {
+        requester.CountFailure(kind);
+        MessageTracing.EndRequest(Activity, RequestFailure.Kinds[kind], fault);
     }
 
     private bool TryEnd()

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using System.Text;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Diagnostics;
@@ -86,7 +87,7 @@ internal sealed class Requester<TRequest, TReply> : IRequester<TRequest, TReply>
             return refused;
         }
 
-        var pending = new PendingAsk<TRequest, TReply>(this, request, id, timeout);
+        var pending = new PendingAsk<TRequest, TReply>(this, request, id, timeout) { Activity = StartActivity() };
         Begin(pending, cancellationToken);
         return pending.Task;
     }
@@ -100,7 +101,7 @@ internal sealed class Requester<TRequest, TReply> : IRequester<TRequest, TReply>
             return refused;
         }
 
-        var pending = new PendingAskAll<TRequest, TReply>(this, request, id, within);
+        var pending = new PendingAskAll<TRequest, TReply>(this, request, id, within) { Activity = StartActivity() };
         Begin(pending, cancellationToken);
         return pending.Task;
     }
@@ -201,12 +202,16 @@ internal sealed class Requester<TRequest, TReply> : IRequester<TRequest, TReply>
         if (Volatile.Read(ref _entering) >= _options.MaxOutstanding || !_table.TryTake(out id))
         {
             CountFailure(RequestFailure.TooMany);
-            return Task.FromException<TResult>(new TooManyRequestsException(Name, _options.MaxOutstanding));
+            var tooMany = new TooManyRequestsException(Name, _options.MaxOutstanding);
+            MessageTracing.EndRequest(StartActivity(), RequestFailure.Kinds[RequestFailure.TooMany], tooMany);
+            return Task.FromException<TResult>(tooMany);
         }
 
         Interlocked.Increment(ref Node.CounterCells.Requests);
         return null;
     }
+
+    private Activity? StartActivity() => MessageTracing.IsOn ? MessageTracing.StartRequest(Name) : null;
 
     private void Begin<TResult>(PendingRequest<TRequest, TReply, TResult> pending, CancellationToken token)
     {

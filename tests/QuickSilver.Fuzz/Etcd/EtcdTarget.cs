@@ -44,6 +44,11 @@ internal sealed class EtcdTarget : FuzzTarget
             static _ => { }),
         Answer("members", """{"members":[{"ID":"2","isLearner":true},{"ID":"3"}]}""", EtcdJson.Default.EtcdMemberList, static _ => { }),
         Answer("error", """{"error":"etcdserver: requested lease not found","code":5}""", EtcdJson.Default.EtcdError, static _ => { }),
+        Answer(
+            "stream-error",
+            """{"error":{"grpc_code":14,"http_code":503,"message":"etcdserver: no leader","http_status":"Service Unavailable"}}""",
+            EtcdJson.Default.EtcdKeepAliveResponse,
+            static answer => ExpectRest(answer.Result)),
     ];
 
     private static readonly TimeSpan MostRest = TimeSpan.FromDays(1);

@@ -40,4 +40,21 @@ public sealed class EtcdMessagesTests
         Assert.Equal(
             TimeSpan.FromSeconds(seconds), JsonSerializer.Deserialize(answer, EtcdJson.Default.EtcdKeepAliveResponse)!.Result!.Rest);
     }
+
+    [Theory]
+    [InlineData("""{"error":"etcdserver: no leader","code":14}""")]
+    [InlineData("""{"error":{"grpc_code":14,"http_code":503,"message":"etcdserver: no leader","http_status":"Service Unavailable"}}""")]
+    public void An_error_is_read_from_a_plain_answer_and_from_that_of_a_stream(string answer)
+    {
+        Assert.Equal("etcdserver: no leader", JsonSerializer.Deserialize(answer, EtcdJson.Default.EtcdError)!.Error);
+        Assert.Equal("etcdserver: no leader", JsonSerializer.Deserialize(answer, EtcdJson.Default.EtcdKeepAliveResponse)!.Error);
+    }
+
+    [Theory]
+    [InlineData("""{"error":7}""")]
+    [InlineData("""{"error":[]}""")]
+    [InlineData("""{"error":{}}""")]
+    [InlineData("""{"error":{"message":7}}""")]
+    public void An_error_without_words_is_no_answer(string answer) =>
+        Assert.Throws<JsonException>(() => JsonSerializer.Deserialize(answer, EtcdJson.Default.EtcdError));
 }

@@ -57,8 +57,11 @@ internal sealed class EtcdClient : IDisposable
                 bool isEndedLease = response.StatusCode == HttpStatusCode.NotFound && path.StartsWith(Leases, StringComparison.Ordinal);
                 if (response.IsSuccessStatusCode || isEndedLease)
                 {
-                    return JsonSerializer.Deserialize(answer, responseType)
-                        ?? throw new JsonException("The answer is null.");
+                    var read = JsonSerializer.Deserialize(answer, responseType) ?? throw new JsonException("The answer is null.");
+                    if (isEndedLease || read is not IEtcdStreamed { Error: not null })
+                    {
+                        return read;
+                    }
                 }
 
                 failures.Add($"{member}: {EtcdConnections.InWords(member, response.StatusCode, answer)}");

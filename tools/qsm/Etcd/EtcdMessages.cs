@@ -34,7 +34,19 @@ internal sealed record EtcdMember
 // Of a request that failed.
 internal sealed record EtcdError
 {
+    [JsonConverter(typeof(EtcdErrorText))]
     public string? Error { get; init; }
+}
+
+internal sealed record EtcdStreamError
+{
+    public string? Message { get; init; }
+}
+
+// An answer that the gateway takes from a stream. An error in its place comes with the status of a success, if the stream has begun.
+internal interface IEtcdStreamed
+{
+    string? Error { get; }
 }
 
 internal sealed record EtcdKeyValue
@@ -72,9 +84,12 @@ internal sealed record EtcdLeaseResponse
 }
 
 // The gateway answers a stream of keep-alive requests with a stream of results.
-internal sealed record EtcdKeepAliveResponse
+internal sealed record EtcdKeepAliveResponse : IEtcdStreamed
 {
     public EtcdLeaseResponse? Result { get; init; }
+
+    [JsonConverter(typeof(EtcdErrorText))]
+    public string? Error { get; init; }
 }
 
 internal sealed record EtcdRangeRequest
@@ -164,6 +179,7 @@ internal sealed record EtcdEvent
 [JsonSerializable(typeof(EtcdStatus))]
 [JsonSerializable(typeof(EtcdMemberList))]
 [JsonSerializable(typeof(EtcdError))]
+[JsonSerializable(typeof(EtcdStreamError))]
 [JsonSerializable(typeof(EtcdLeaseRequest))]
 [JsonSerializable(typeof(EtcdLeaseResponse))]
 [JsonSerializable(typeof(EtcdKeepAliveResponse))]
