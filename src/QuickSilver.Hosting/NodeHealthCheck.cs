@@ -37,6 +37,7 @@ internal sealed class NodeHealthCheck(NodeHolder holder, IReadOnlyList<IHostedTo
         var data = new Dictionary<string, object>();
         if (status is not null)
         {
+            data["Name"] = status.Name;
             data["State"] = status.State.ToString();
             data["Members"] = status.Members;
             data["OpenTopics"] = status.OpenTopics;

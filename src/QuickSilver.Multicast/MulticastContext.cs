@@ -53,6 +53,10 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     public ParkingBudget Parking { get; } = new(options.ParkedBytesOfTopic, options.ParkedBytes);
     public ReassemblyBudget Reassembly => _reassembly ??= new ReassemblyBudget(Environment, Options.ReassemblyBytes);
     public NodeKey Self => Membership.Self;
+
+    /// <summary>A node as a person reads it.</summary>
+    public NamedNode Named(NodeKey node) => Membership.Names.Named(node);
+
     public Troubles Troubles => field ??= new();
 
     /// <summary>The root of all that this node sends of its streams.</summary>

@@ -35,7 +35,7 @@ internal static partial class MulticastLog
         "Node {Node} stood still for {Milliseconds:F0} ms ({Cause}), until {Ago:F0} ms before it told. "
         + "It has told of {Count} pauses so far.")]
     public static partial void MemberStoodStill(
-        ILogger logger, NodeKey node, double milliseconds, PauseCause cause, double ago, long count);
+        ILogger logger, NamedNode node, double milliseconds, PauseCause cause, double ago, long count);
 
     [LoggerMessage(1430, LogLevel.Warning,
         "Packets of more than {Bytes} bytes do not pass between this node and {Node}, and PacketBytes is {PacketBytes}. This node sends "
@@ -48,12 +48,12 @@ internal static partial class MulticastLog
 
     [LoggerMessage(1432, LogLevel.Warning,
         "Node {Sender} publishes in {Topic} without the right. Its messages there are dropped ({Count} so far).")]
-    public static partial void WithoutRight(ILogger logger, NodeKey sender, string topic, long count);
+    public static partial void WithoutRight(ILogger logger, NamedNode sender, string topic, long count);
 
     [LoggerMessage(1433, LogLevel.Error,
         "Messages {First} to {Last} of node {Sender} in {Topic} never came to this subscription, and no view is left that could bring "
         + "them. They are told as a gap. No fault of the network explains this: please report it with the logs of both nodes.")]
-    public static partial void Unaccounted(ILogger logger, long first, long last, NodeKey sender, string topic);
+    public static partial void Unaccounted(ILogger logger, long first, long last, NamedNode sender, string topic);
 
     [LoggerMessage(1460, LogLevel.Information,
         "The publisher of {Topic} is held to {Rate:0.#} messages a second by a reader on node {Reader}.")]

@@ -1,6 +1,7 @@
 using System.Net;
 using System.Text.RegularExpressions;
 using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Views;
 using QuickSilver.Serialization;
 using QuickSilver.Serialization.Generated;
 using QuickSilver.Simulation;
@@ -63,8 +64,8 @@ public sealed partial class ExceptionTests
             () => Made(new ResponderLeftException("stock", responder: null)),
             "responders for \"stock\"", "left before they answered", "Send it again if that does no harm"),
         [typeof(ResponderFailedException)] = (
-            () => Made(new ResponderFailedException("stock", new NodeId(1, 2), "Part 7 is unknown.")),
-            "The responder 0000000000000001.2 for \"stock\" failed", "Part 7 is unknown. ", "Look at the log of that node"),
+            () => Made(new ResponderFailedException("stock", new NamedNode(new NodeKey(1, 2), "parts@web-3"), "Part 7 is unknown.")),
+            "The responder parts@web-3 (0000000000000001.2) for \"stock\" failed", "Part 7 is unknown. ", "Look at the log of that node"),
         [typeof(TooManyRequestsException)] = (
             () => Made(new TooManyRequestsException("stock", 100)),
             "100 requests for \"stock\"", "which is the limit", "Wait for answers, or raise MaxOutstanding"),

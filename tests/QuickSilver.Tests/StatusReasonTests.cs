@@ -117,11 +117,12 @@ public sealed class StatusReasonTests
 
             `QuickSilverNode.Status` says whether a node is live and ready, and `NodeStatus.Reasons` says why not, or which problem it has
             although it is ready. Each reason is a record: its kind, what is wrong with names and figures, since when, whom the node
-            waits for, and what to do. `NodeStatus.Reason` has the first of them in sentences.
+            waits for, and what to do. `NodeStatus.Reason` has the first of them in sentences. Nodes are named by `QuickSilverOptions.Name`
+            and their id: `waits for a reader on node orders@web-3 (00c3a2b1f4e5d6c7.1718900000)`.
 
             In a host, the check `quicksilver-live` fails while the core thread is blocked, and `quicksilver-ready` for the reasons that
             keep the node from being ready. The description of a check is the first reason. Its `Data` has each reason under the name of
-            its kind, and the state, the number of members, the number of open topics and the interface. What a host tries again, it logs
+            its kind, and the name, the state, the members, the number of open topics and the interface. What a host tries again, it logs
             in one line without a stack trace: events 1700 (the node) and 1701 (a topic). A stack trace there (1706, 1707) is a defect.
 
             The event `QuickSilverNode.DegradedChanged` tells an application when its node may no longer be a member, as on the minority

@@ -30,7 +30,7 @@ var root = new RootCommand("Publish, subscribe, look at, measure, watch, simulat
 ClosedPipe.Watch();
 try
 {
-    ParseResult parse = root.Parse(args);
+    ParseResult parse = root.Parse(HelpRequest.Of(args));
     // Help, the version and suggestions are given however wrong the rest is.
     bool runs = parse.Action is ParseErrorAction || parse.Action == parse.CommandResult.Command.Action;
     if (runs && CommandLineFaults.Of(parse) is { Count: > 0 } faults)

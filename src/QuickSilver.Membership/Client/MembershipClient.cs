@@ -109,6 +109,9 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
     /// <summary>Why no service has taken this node in yet, or again, as far as the last attempt tells; from any thread.</summary>
     public string? LastFailure => _link.LastFailure;
 
+    /// <summary>The same, if it is that the keys of both sides do not fit; from any thread.</summary>
+    public string? KeyFailure => _link.KeyFailure;
+
     /// <summary>Why this node seems to be cut off from datagrams, while it does; from any thread.</summary>
     public Trouble? Isolation => _reach.Isolation;
 

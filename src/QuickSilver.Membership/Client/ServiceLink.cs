@@ -64,6 +64,8 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
     private TimeSpan _heartbeatInterval;
     private TimeSpan _serviceSilence;
     private bool _isConnected;
+    // One after the other.
+    private int _keyFailures;
     private bool _isStopped;
 
     public ServiceLink(INodeEnvironment environment, MembershipClientOptions options, IServiceLinkOwner owner, DiscoveryContext context)
@@ -101,6 +103,9 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
     /// <summary>Why the last attempt came to nothing, while there is no service that has taken the node in; from any thread.</summary>
     public string? LastFailure { get; private set; }
 
+    /// <summary>The last failure, if at none of the servers the keys of both sides fit.</summary>
+    public string? KeyFailure { get; private set; }
+
     public void Start() => Locate();
 
     public void Send<T>(in T message)
@@ -126,7 +131,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
     public void OnWelcome(TimeSpan heartbeatInterval, int heartbeatsMissed)
     {
         IsWelcome = true;
-        LastFailure = null;
+        LastFailure = KeyFailure = null;
         _failureSaid = TimeSpan.MinValue / 2;
         _heartbeatInterval = heartbeatInterval;
         RemovalLimit = heartbeatInterval * heartbeatsMissed;
@@ -236,7 +241,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
             if (!IsWelcome && ControlFrame.IsTlsAlert(bytes))
             {
                 Drop("the service requires security: it uses TLS, and this node has no key. "
-                + "Set Security:SecretFile to the secret of the cluster");
+                + "Set Security:SecretFile to the secret of the cluster", isOfKeys: true);
                 break;
             }
 
@@ -314,11 +319,12 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         }
     }
 
-    private void Drop(string reason, bool isTold = false)
+    private void Drop(string reason, bool isTold = false, bool isOfKeys = false)
     {
         _environment.Cancel(_watchAlarm);
         _search?.Stop();
         var service = _stream?.RemoteEndPoint;
+        isOfKeys |= _stream is { KeyFault: not KeyFault.None };
         _stream?.Close();
         _stream = null;
         bool wasWelcome = IsWelcome;
@@ -331,6 +337,8 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         else if (!_isStopped && !isTold)
         {
             OnFailed(service, reason);
+            _keyFailures = isOfKeys ? _keyFailures + 1 : 0;
+            KeyFailure = _keyFailures >= Math.Max(1, Servers.All.Length) ? reason : null;
             if (service is not null)
             {
                 _discovery?.OnFailed(service);

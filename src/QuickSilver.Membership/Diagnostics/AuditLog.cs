@@ -9,7 +9,7 @@ namespace QuickSilver.Membership.Diagnostics;
 internal static partial class AuditLog
 {
     [LoggerMessage(1270, LogLevel.Information, "Admitted node {Node} at {EndPoint} as '{Identity}'.")]
-    public static partial void NodeAdmitted(this ILogger audit, NodeKey node, IPEndPoint? endPoint, string identity);
+    public static partial void NodeAdmitted(this ILogger audit, NamedNode node, IPEndPoint? endPoint, string identity);
 
     [LoggerMessage(1271, LogLevel.Information, "Admitted an observer at {EndPoint} as '{Identity}'.")]
     public static partial void ObserverAdmitted(this ILogger audit, IPEndPoint? endPoint, string identity);
@@ -22,10 +22,10 @@ internal static partial class AuditLog
 
     [LoggerMessage(1274, LogLevel.Warning, "Denied '{Identity}' (node {Node}) the right to {Right} the topic '{Topic}', by {Source}.")]
     public static partial void RightDenied(
-        this ILogger audit, string identity, NodeKey node, string right, string topic, string source);
+        this ILogger audit, string identity, NamedNode node, string right, string topic, string source);
 
     [LoggerMessage(1275, LogLevel.Information, "Removed node {Node} ('{Identity}'): {Reason}.")]
-    public static partial void NodeRemovedOf(this ILogger audit, NodeKey node, string identity, string reason);
+    public static partial void NodeRemovedOf(this ILogger audit, NamedNode node, string identity, string reason);
 
     [LoggerMessage(1276, LogLevel.Warning, "{EndPoint} connects with TLS, but this service runs without security ({Count} so far).")]
     public static partial void TlsRefused(this ILogger audit, IPEndPoint? endPoint, long count);

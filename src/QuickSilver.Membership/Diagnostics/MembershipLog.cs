@@ -18,19 +18,19 @@ internal static partial class MembershipLog
     public static partial void Gathering(this ILogger logger, TimeSpan grace);
 
     [LoggerMessage(1203, LogLevel.Information, "Node {Node} at {EndPoint} joined with {Topics} topics.")]
-    public static partial void NodeJoined(this ILogger logger, NodeKey node, IPEndPoint endPoint, int topics);
+    public static partial void NodeJoined(this ILogger logger, NamedNode node, IPEndPoint endPoint, int topics);
 
     [LoggerMessage(1204, LogLevel.Information, "Node {Node} resumed its session.")]
-    public static partial void NodeResumed(this ILogger logger, NodeKey node);
+    public static partial void NodeResumed(this ILogger logger, NamedNode node);
 
     [LoggerMessage(1205, LogLevel.Information, "Node {Node} left.")]
-    public static partial void NodeLeft(this ILogger logger, NodeKey node);
+    public static partial void NodeLeft(this ILogger logger, NamedNode node);
 
     [LoggerMessage(1206, LogLevel.Warning, "Node {Node} is removed: {Reason}.")]
-    public static partial void NodeRemoved(this ILogger logger, NodeKey node, string reason);
+    public static partial void NodeRemoved(this ILogger logger, NamedNode node, string reason);
 
     [LoggerMessage(1207, LogLevel.Information, "Node {Reporter} suspects node {Node}: {Reason}.")]
-    public static partial void NodeSuspected(this ILogger logger, NodeKey node, NodeKey reporter, string reason);
+    public static partial void NodeSuspected(this ILogger logger, NamedNode node, NamedNode reporter, string reason);
 
     [LoggerMessage(1208, LogLevel.Warning, "Refused a join from {EndPoint}: {Reason}")]
     public static partial void JoinRefused(this ILogger logger, IPEndPoint? endPoint, string reason);
@@ -48,7 +48,7 @@ internal static partial class MembershipLog
     public static partial void AddressesShared(this ILogger logger, long shared);
 
     [LoggerMessage(1213, LogLevel.Information, "Refused topic '{Topic}' to node {Node}: {Refusal}")]
-    public static partial void TopicRefused(this ILogger logger, string topic, NodeKey node, string refusal);
+    public static partial void TopicRefused(this ILogger logger, string topic, NamedNode node, string refusal);
 
     [LoggerMessage(1214, LogLevel.Information, "The membership service is stopping.")]
     public static partial void ServiceEnds(this ILogger logger);
@@ -57,7 +57,7 @@ internal static partial class MembershipLog
         "Node {Node} stood still for {Milliseconds:F0} ms ({Cause}) and was silent for {SilentMilliseconds:F0} ms. "
         + "It has told of {Count} pauses so far.")]
     public static partial void NodeStoodStill(
-        this ILogger logger, NodeKey node, double milliseconds, PauseCause cause, double silentMilliseconds, long count);
+        this ILogger logger, NamedNode node, double milliseconds, PauseCause cause, double silentMilliseconds, long count);
 
     [LoggerMessage(1216, LogLevel.Information,
         "The membership service stood still for {Milliseconds:F0} ms ({Cause}). This does not count as silence of its members.")]
@@ -79,7 +79,7 @@ internal static partial class MembershipLog
     public static partial void GroupPortsEphemeral(this ILogger logger, Regions.GroupPorts ports);
 
     [LoggerMessage(1240, LogLevel.Debug, "Node {Node} reached {Met} of {Tried} members while {Suspect} is suspected.")]
-    public static partial void Found(this ILogger logger, NodeKey node, int met, int tried, NodeKey suspect);
+    public static partial void Found(this ILogger logger, NamedNode node, int met, int tried, NamedNode suspect);
 
     [LoggerMessage(1300, LogLevel.Information, "Connected to the membership service at {EndPoint}.")]
     public static partial void ServiceFound(this ILogger logger, IPEndPoint? endPoint);

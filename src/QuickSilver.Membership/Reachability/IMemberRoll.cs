@@ -11,6 +11,8 @@ internal interface IMemberRoll
 
     Member? Find(NodeKey node);
 
+    NamedNode Named(NodeKey node) => Find(node)?.Named ?? new NamedNode(node, "");
+
     /// <summary>Removes a member that datagrams do not pass to or from.</summary>
     void RemoveUnreachable(Member member, string reason);
 }

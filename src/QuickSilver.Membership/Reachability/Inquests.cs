@@ -200,7 +200,8 @@ internal sealed class Inquests(
             round * WaitShare,
             findings =>
             {
-                context.Logger.Found(party, others.Count(node => findings.Reaches(others.IndexOf(node))), others.Count, inquest.Suspect);
+                int met = others.Count(node => findings.Reaches(others.IndexOf(node)));
+                context.Logger.Found(roll.Named(party), met, others.Count, roll.Named(inquest.Suspect));
                 inquest.OnFound(party, others, findings, context.Environment.Now);
             });
     }

@@ -70,7 +70,7 @@ internal sealed class MemberTopics
         if (refusal is not null)
         {
             _context.Counters.TopicsRefused++;
-            _context.Logger.TopicRefused(topic.Name, member.Key, refusal);
+            _context.Logger.TopicRefused(topic.Name, member.Named, refusal);
             member.Session?.Send(new TopicOutcomeMessage(request.RequestId, refusal));
             return false;
         }
@@ -126,10 +126,10 @@ internal sealed class MemberTopics
         _context.Counters.TopicsRefused++;
         if (RepeatedEvent.IsLogged(_context.Counters.RightsDenied))
         {
-            _context.Audit.RightDenied(identity, member.Key, right, request.Topic.Name, source);
+            _context.Audit.RightDenied(identity, member.Named, right, request.Topic.Name, source);
         }
 
-        string who = member.Identity is null && Rights is null ? $"The node {member.Key}" : $"'{identity}'";
+        string who = member.Identity is null && Rights is null ? $"The node {member.Named}" : $"'{identity}'";
         string refusal = $"{who} may not {right} the topic '{request.Topic.Name}', by {source}.";
         member.Session?.Send(new TopicOutcomeMessage(request.RequestId, refusal) { DeniedTo = identity });
     }

@@ -89,7 +89,12 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         _audience = new Audience(_members, options.Failures.HeartbeatInterval * HeartbeatsFresh);
         _inquiries = new Inquiries(environment, options.Cluster, counters, _issuer.Keys);
         _observers = new Observers(
-            _sessionContext, options.Cluster, _members, () => Standing, () => _inquiries.Echo.Open(_inquiries.ServicePort));
+            _sessionContext,
+            options.Cluster,
+            _members,
+            () => Standing,
+            () => _inquiries.Echo.Open(_inquiries.ServicePort),
+            () => _topics.ContractCount);
         var removed = new RemovedAddresses();
         var advice = new ReachAdvice(options.GroupPorts);
         _inquests = new Inquests(_sessionContext, _inquiries, this, removed, advice, options.Failures.HeartbeatInterval);
@@ -312,7 +317,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
 
         if (node != member.Key && Find(node) is { IsNew: false } suspect && _inquests.OnSuspect(member, suspect, tie))
         {
-            Log.NodeSuspected(node, member.Key, reason);
+            Log.NodeSuspected(suspect.Named, member.Named, reason);
         }
     }
 
@@ -377,7 +382,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     void IControlRequests.OnLeave(Member member)
     {
         Counters.NodesLeft++;
-        Log.NodeLeft(member.Key);
+        Log.NodeLeft(member.Named);
         if (member.Session is { } session)
         {
             _issuer.OnLeaving(session, member.IsNew);
@@ -450,10 +455,10 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         _topics.Rights?.OnMember(member.Identity);
         Register(member, topics);
         Counters.NodesJoined++;
-        Log.NodeJoined(join.Node, join.EndPoint, topics.Count);
+        Log.NodeJoined(member.Named, join.EndPoint, topics.Count);
         if (session.Peer is { } peer)
         {
-            Audit.NodeAdmitted(join.Node, session.RemoteEndPoint, peer.Name);
+            Audit.NodeAdmitted(member.Named, session.RemoteEndPoint, peer.Name);
         }
 
         _issuer.MarkChanged();
@@ -470,7 +475,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         Register(member, topics);
         _topics.CloseUnnamed(member, topics);
         Counters.NodesResumed++;
-        Log.NodeResumed(member.Key);
+        Log.NodeResumed(member.Named);
         _issuer.Replay(member, join.Known);
         Confirm(member, join.Confirmed, join.Open);
         _settlement.Tell(member);
@@ -539,10 +544,10 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     private void Remove(Member member, string reason, bool isOver)
     {
         Counters.NodesRemoved++;
-        Log.NodeRemoved(member.Key, reason);
+        Log.NodeRemoved(member.Named, reason);
         if (member.Identity is { } identity)
         {
-            Audit.NodeRemovedOf(member.Key, identity, reason);
+            Audit.NodeRemovedOf(member.Named, identity, reason);
         }
 
         if (isOver)

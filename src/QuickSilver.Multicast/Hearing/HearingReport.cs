@@ -79,7 +79,7 @@ internal sealed class HearingReport
         _loggedAt = now;
         if (silent != _loggedSilent && silent.Count > 0)
         {
-            HearingLog.SendersNotHeard(_context.Log, silent.Count, silent.Node, Address(silent.Node), view?.Group);
+            HearingLog.SendersNotHeard(_context.Log, silent.Count, _context.Named(silent.Node), Address(silent.Node), view?.Group);
         }
         else if (silent != _loggedSilent)
         {
@@ -88,7 +88,7 @@ internal sealed class HearingReport
 
         if (deaf != _loggedDeaf && deaf.Count > 0)
         {
-            HearingLog.MembersDeaf(_context.Log, deaf.Count, deaf.Node, Address(deaf.Node), Consequence);
+            HearingLog.MembersDeaf(_context.Log, deaf.Count, _context.Named(deaf.Node), Address(deaf.Node), Consequence);
         }
         else if (deaf != _loggedDeaf)
         {
@@ -110,7 +110,7 @@ internal sealed class HearingReport
         }
     }
 
-    private string Named(NodeKey node) => $"{node} at {Address(node)}";
+    private string Named(NodeKey node) => $"{_context.Named(node)} at {Address(node)}";
 
     private string Address(NodeKey node) => _context.Directory.Find(node)?.ToString() ?? "an unknown address";
 

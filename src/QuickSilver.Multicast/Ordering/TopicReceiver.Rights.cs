@@ -168,7 +168,7 @@ internal sealed partial class TopicReceiver
         long count = ++_node.Context.Counters.MessagesWithoutRight;
         if (RepeatedEvent.IsLogged(count))
         {
-            MulticastLog.WithoutRight(_node.Context.Log, sender, Label, count);
+            MulticastLog.WithoutRight(_node.Context.Log, _node.Context.Named(sender), Label, count);
         }
     }
 }

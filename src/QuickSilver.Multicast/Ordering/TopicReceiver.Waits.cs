@@ -65,7 +65,7 @@ internal sealed partial class TopicReceiver
         if (order.Next < first)
         {
             _node.Context.Counters.MessagesUnaccounted += first - order.Next;
-            MulticastLog.Unaccounted(_node.Context.Log, order.Next, first - 1, order.Sender, Label);
+            MulticastLog.Unaccounted(_node.Context.Log, order.Next, first - 1, _node.Context.Named(order.Sender), Label);
             GiveUp(order, first - 1, TopicGapReason.Unaccounted);
         }
     }

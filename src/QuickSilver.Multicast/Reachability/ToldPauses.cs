@@ -56,7 +56,8 @@ internal sealed class ToldPauses(MulticastContext context)
         if (RepeatedEvent.IsLogged(++told.Count))
         {
             double ago = notice.Ago.TotalMilliseconds;
-            MulticastLog.MemberStoodStill(context.Log, from, notice.Length.TotalMilliseconds, notice.Cause, ago, told.Count);
+            MulticastLog.MemberStoodStill(
+                context.Log, context.Named(from), notice.Length.TotalMilliseconds, notice.Cause, ago, told.Count);
         }
 
         return DropReason.None;

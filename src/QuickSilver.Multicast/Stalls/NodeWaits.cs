@@ -1,5 +1,6 @@
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Flow;
+using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Ordering.Credit;
 using QuickSilver.Multicast.Receiving;
@@ -157,25 +158,27 @@ internal sealed class NodeWaits
         TopicSender topic => OfPublisher(topic, WhyNoRoom(topic)),
         InboundStream { IsSenderGone: true } stream => new Why(
             TroubleKind.RepairMissing,
-            $"{stream.View} waits for the members to agree on packet {stream.Contiguous + 1} of node {stream.Sender}, which is gone",
+            $"{stream.View} waits for the members to agree on packet {stream.Contiguous + 1} of node {Named(stream.Sender)}, which is gone",
             "the other members of the view"),
         InboundStream stream => new Why(
             TroubleKind.RepairMissing,
-            $"{stream.View} waits for packet {stream.Contiguous + 1} of node {stream.Sender}, which no member has sent again",
-            $"node {stream.Sender}"),
+            $"{stream.View} waits for packet {stream.Contiguous + 1} of node {Named(stream.Sender)}, which no member has sent again",
+            $"node {Named(stream.Sender)}"),
         ViewSequence views => new Why(TroubleKind.ViewMissing, views.Why, "the end of the view before"),
         AwaitedMessage message => new Why(
             TroubleKind.RepairMissing,
-            $"A subscription to {message.Topic.Label} waits for {message.InWords} of node {message.Order.Sender}: "
+            $"A subscription to {message.Topic.Label} waits for {message.InWords} of node {Named(message.Order.Sender)}: "
                 + $"{message.Order.HeldCount} later ones are here",
-            $"node {message.Order.Sender}"),
+            $"node {Named(message.Order.Sender)}"),
         SlowRun slow => new Why(
             TroubleKind.ReaderFull,
-            $"A reader of {slow.Receiver.Label} on this node has no room for messages of node {slow.Order.Sender}, which waits, and it "
-                + "reads none",
+            $"A reader of {slow.Receiver.Label} on this node has no room for messages of node {Named(slow.Order.Sender)}, which waits, "
+                + "and it reads none",
             $"the reader of {slow.Receiver.Label}"),
         _ => new Why(TroubleKind.ViewMissing, $"{of} waits", null),
     };
+
+    private NamedNode Named(NodeKey node) => _context.Named(node);
 
     private static Why OfPublisher(TopicSender topic, Why why) =>
         why with { What = $"The publisher of {topic.Label} waits for {why.What}" };
@@ -187,7 +190,7 @@ internal sealed class NodeWaits
         bool isSelf = rank >= 0 && live[rank] == _context.Self;
         string who = rank < 0 ? "a live member, of which there is none"
             : isSelf ? "the acknowledgement that this node, which leads the rings, sends to itself over UDP"
-            : $"the acknowledgement of node {live[rank]}, which leads the rings";
+            : $"the acknowledgement of node {Named(live[rank])}, which leads the rings";
         string last = $"the last acknowledgement came {Seconds(stream.Silence)} ago";
         var (sent, consumed) = stream.Through;
         long next = stream.Acknowledged + 1;
@@ -203,7 +206,9 @@ internal sealed class NodeWaits
             ? $"{stream.View} waits for {who}: not all {live.Count} members are known to hold packet {next} of {sent}, and {last}"
             : $"{stream.View} waits to send packet {sent + 1} of {stream.Last}";
         return new Why(
-            TroubleKind.AcknowledgementMissing, what, rank < 0 ? "a live member" : isSelf ? "this node itself" : $"node {live[rank]}");
+            TroubleKind.AcknowledgementMissing,
+            what,
+            rank < 0 ? "a live member" : isSelf ? "this node itself" : $"node {Named(live[rank])}");
     }
 
     private Why WhyNoRoom(TopicSender topic)
@@ -229,7 +234,7 @@ internal sealed class NodeWaits
 
         if (_sources.CreditLimits.SlowestOf(topic.TopicId) is { } slowest)
         {
-            string reader = $"a reader on node {slowest.Member}";
+            string reader = $"a reader on node {Named(slowest.Member)}";
             return new Why(
                 TroubleKind.ReaderElsewhereFull, $"{reader}, which has room up to message {slowest.Through} of {topic.Sent}", reader);
         }

@@ -89,6 +89,12 @@ internal interface INodeParts
     /// <summary>Why the last attempt to reach the membership service failed, while there is no service. From any thread.</summary>
     string? LastFailure => null;
 
+    /// <summary>
+    /// The last failure, if the keys of this node and of the service do not fit; null otherwise. It may pass: keys are replaced while both
+    /// run. From any thread.
+    /// </summary>
+    string? KeyFailure => null;
+
     /// <summary>Problems of the layers below that do not stop them, the oldest first. From any thread.</summary>
     IReadOnlyList<Trouble> Troubles => [];
 

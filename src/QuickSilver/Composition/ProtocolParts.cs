@@ -86,6 +86,8 @@ internal abstract class ProtocolParts(
 
     public string? LastFailure => _membership?.LastFailure;
 
+    public string? KeyFailure => _membership?.KeyFailure;
+
     public IReadOnlyList<Trouble> Troubles => (_membership?.Trouble, _multicast?.Troubles) switch
     {
         (null, var others) => others ?? [],

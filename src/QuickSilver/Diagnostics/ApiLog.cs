@@ -8,7 +8,7 @@ namespace QuickSilver.Diagnostics;
 internal static partial class ApiLog
 {
     [LoggerMessage(1600, LogLevel.Information, "Node {Node} has joined the cluster \"{Cluster}\".")]
-    public static partial void Joined(ILogger logger, NodeId node, string cluster);
+    public static partial void Joined(ILogger logger, NamedNode node, string cluster);
 
     [LoggerMessage(1625, LogLevel.Information, "The node uses the interface {Interface}.")]
     public static partial void InterfaceChosen(ILogger logger, string @interface);
@@ -62,14 +62,14 @@ internal static partial class ApiLog
     public static partial void TopicRefused(ILogger logger, string topic, string refusal);
 
     [LoggerMessage(1611, LogLevel.Warning, "Topic \"{Topic}\": messages {First} to {Last} of {Sender} cannot be delivered: {Reason}.")]
-    public static partial void GapTold(ILogger logger, string topic, NodeKey sender, long first, long last, string reason);
+    public static partial void GapTold(ILogger logger, string topic, NamedNode sender, long first, long last, string reason);
 
     [LoggerMessage(1619, LogLevel.Warning, "Topic \"{Topic}\": a reader blocked the senders for {Limit}. Its endpoint was closed.")]
     public static partial void ReaderTooSlow(ILogger logger, string topic, TimeSpan limit);
 
     [LoggerMessage(1612, LogLevel.Error,
         "A handler of topic \"{Topic}\" threw on message {Sequence} of {Sender}. Handlers of this node have thrown {Count} exceptions.")]
-    public static partial void HandlerThrew(ILogger logger, Exception exception, string topic, NodeId sender, long sequence, long count);
+    public static partial void HandlerThrew(ILogger logger, Exception exception, string topic, NamedNode sender, long sequence, long count);
 
     [LoggerMessage(1620, LogLevel.Error,
         "An observer of topic \"{Topic}\" threw at its end. Handlers of this node have thrown {Count} exceptions.")]
@@ -79,12 +79,12 @@ internal static partial class ApiLog
         "A consumer of topic \"{Topic}\" threw on message {Sequence} of {Sender} and skipped it after {Attempts} attempts. Consumers of "
         + "this node have skipped {Count} messages.")]
     public static partial void ConsumerSkipped(
-        ILogger logger, Exception exception, string topic, NodeId sender, long sequence, int attempts, long count);
+        ILogger logger, Exception exception, string topic, NamedNode sender, long sequence, int attempts, long count);
 
     [LoggerMessage(1622, LogLevel.Error,
         "A consumer of topic \"{Topic}\" threw on message {Sequence} of {Sender} and stopped after {Attempts} attempts.")]
     public static partial void ConsumerStopped(
-        ILogger logger, Exception exception, string topic, NodeId sender, long sequence, int attempts);
+        ILogger logger, Exception exception, string topic, NamedNode sender, long sequence, int attempts);
 
     [LoggerMessage(1623, LogLevel.Warning,
         "The handler {Method} of topic \"{Topic}\" ({Payload}) blocks the core thread. Use Subscribe, which may wait.")]
@@ -95,15 +95,15 @@ internal static partial class ApiLog
 
     [LoggerMessage(1627, LogLevel.Error,
         "A responder of \"{Name}\" threw on a request of {Requester}, which gets the message. It has thrown {Count} exceptions.")]
-    public static partial void ResponderThrew(ILogger logger, Exception exception, string name, NodeId requester, long count);
+    public static partial void ResponderThrew(ILogger logger, Exception exception, string name, NamedNode requester, long count);
 
     [LoggerMessage(1631, LogLevel.Warning,
         "Dropped an answer of {Node} to a request for \"{Name}\": that node was not asked, and does not respond to it. {Count} such "
         + "answers in all.")]
-    public static partial void AnswerUnasked(ILogger logger, string name, NodeId node, long count);
+    public static partial void AnswerUnasked(ILogger logger, string name, NamedNode node, long count);
 
     [LoggerMessage(1626, LogLevel.Error, "State \"{Name}\": failed to read what {Node} gave. It is asked for again.")]
-    public static partial void StatePieceFailed(ILogger logger, Exception exception, string name, NodeId node);
+    public static partial void StatePieceFailed(ILogger logger, Exception exception, string name, NamedNode node);
 
     [LoggerMessage(1640, LogLevel.Warning,
         "The prefix \"{Prefix}\" has {Most} topics, the limit, and {Beyond} more are published. Raise MaxTopics, or open longer prefixes.")]
@@ -125,7 +125,7 @@ internal static partial class ApiLog
         "Failed to decode message {Sequence} of {Sender} in topic \"{Topic}\". It is reported as a gap. Check that both sides have the "
         + "same contract and codec. {Count} failures in all.")]
     public static partial void PayloadUndecodable(
-        ILogger logger, Exception exception, string topic, NodeId sender, long sequence, long count);
+        ILogger logger, Exception exception, string topic, NamedNode sender, long sequence, long count);
 
     [LoggerMessage(1616, LogLevel.Error, "A message for topic \"{Topic}\" cannot be sent: {Reason} {Count} failures in all.")]
     public static partial void PublishImpossible(ILogger logger, string topic, string reason, long count);

@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Globalization;
 using QuickSilver.Membership.Contracts;
+using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Diagnostics;
 
@@ -33,7 +34,10 @@ internal static class MessageTracing
     }
 
     /// <summary>Starts the activity of a handler or consumer; null if the message carries no trace, or it is not sampled.</summary>
-    public static Activity? StartProcess<T>(string topic, in Message<T> message)
+    /// <param name="topic">The name of the topic.</param>
+    /// <param name="message">The message.</param>
+    /// <param name="names">The names of senders.</param>
+    public static Activity? StartProcess<T>(string topic, in Message<T> message, INodeNames names)
     {
         if (message.Headers is not { TraceContext: { } trace } headers || !IsOn)
         {
@@ -45,6 +49,10 @@ internal static class MessageTracing
         {
             Describe(activity, topic, "process", "process", headers);
             activity.SetTag("messaging.message.id", string.Create(CultureInfo.InvariantCulture, $"{message.Sender}:{message.Sequence}"));
+            if (names.Named(message.Sender).Name is { Length: > 0 } sender)
+            {
+                activity.SetTag("quicksilver.sender.name", sender);
+            }
         }
 
         return activity;

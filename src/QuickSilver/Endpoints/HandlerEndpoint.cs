@@ -58,7 +58,7 @@ internal sealed class HandlerEndpoint<T>(
         }
         else
         {
-            var activity = MessageTracing.StartProcess(_topic, message);
+            var activity = MessageTracing.StartProcess(_topic, message, endpoint.Topic.Node.Names);
             MessageTracing.End(activity, Call(message));
         }
 

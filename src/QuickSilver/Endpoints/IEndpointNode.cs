@@ -1,6 +1,7 @@
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Environment;
 using QuickSilver.Diagnostics;
+using QuickSilver.Membership.Views;
 using QuickSilver.Publishing;
 
 namespace QuickSilver.Endpoints;
@@ -19,6 +20,12 @@ internal interface IEndpointNode
     bool ResumesInContext { get; }
 
     ILogger Log { get; }
+
+    /// <summary>What the nodes of the cluster are called.</summary>
+    INodeNames Names => NoNodeNames.Instance;
+
+    /// <summary>A node as a person reads it.</summary>
+    NamedNode Named(NodeId node) => Names.Named(node);
 
     NodeCounterCells CounterCells { get; }
 

@@ -122,6 +122,9 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     /// <summary>The id of this node. From any thread, after the node has joined.</summary>
     public NodeId Self { get; private set; }
 
+    /// <summary>What the nodes of the cluster are called. From any thread.</summary>
+    public INodeNames Names => _parts.Names;
+
     /// <summary>What people call this node. From any thread.</summary>
     public string Name => _parts.Name;
 
@@ -146,7 +149,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     public CancellationToken Ended => _ended.Token;
 
     /// <summary>From any thread: a node as a person reads it.</summary>
-    public NamedNode Named(NodeId node) => _parts.Names.Named(new NodeKey(node.Id, node.Incarnation));
+    public NamedNode Named(NodeId node) => Names.Named(node);
 
     /// <summary>From any thread: runs the action on the core thread, after the actions that were passed to it before.</summary>
     public void Run(Action action) => Environment.Post(new ActionRequest(action));
@@ -526,7 +529,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
 
         _status.IsReachable = Membership.IsReachable;
         Self = new NodeId(Membership.Self.Id, Membership.Self.Incarnation);
-        ApiLog.Joined(Log, Self, _options.Cluster);
+        ApiLog.Joined(Log, Named(Self), _options.Cluster);
         _joined.TrySetResult();
     }
 

@@ -42,7 +42,7 @@ internal sealed class PendingAskAll<TRequest, TReply>(IRequesterCore<TRequest> r
             var node = Asked.Nodes[i];
             if (_replies[i] is null && !seen.Contains(node) && !current.Contains(node))
             {
-                Take(new Reply<TReply>(node, default, new ResponderLeftException(Requester.Name, node)));
+                Take(new Reply<TReply>(node, default, new ResponderLeftException(Requester.Name, Requester.Named(node))));
             }
         }
     }

@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints.Changes;
+using QuickSilver.Membership.Views;
 
 namespace QuickSilver.RequestReply;
 
@@ -202,6 +203,9 @@ internal interface IRequesterCore<TRequest>
     static readonly TimeSpan LateAnswers = TimeSpan.FromMilliseconds(250);
 
     string Name { get; }
+
+    /// <summary>A node as a person reads it.</summary>
+    NamedNode Named(NodeId node) => new(new NodeKey(node.Id, node.Incarnation), "");
 
     int Box { get; }
 

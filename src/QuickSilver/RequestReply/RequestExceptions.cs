@@ -1,3 +1,5 @@
+using QuickSilver.Membership.Views;
+
 namespace QuickSilver;
 
 /// <summary>The base of the exceptions with which a request ends without an answer. The request may be sent again.</summary>
@@ -44,12 +46,12 @@ public sealed class RequestTimeoutException : RequestException
 /// <summary>All responders to which the request was sent have left, stopped or failed. The request may have been handled.</summary>
 public sealed class ResponderLeftException : RequestException
 {
-    internal ResponderLeftException(string name, NodeId? responder)
+    internal ResponderLeftException(string name, NamedNode? responder)
         : base(responder is { } one
             ? $"The responder {one} for \"{name}\" left before it answered. It may have handled the request."
             : $"All responders for \"{name}\" that got the request left before they answered. They may have handled it. Send it again if "
             + "that does no harm.") =>
-        Responder = responder;
+        Responder = responder?.Id();
 
     /// <summary>The responder, if it is about one of several.</summary>
     public NodeId? Responder { get; }
@@ -58,19 +60,19 @@ public sealed class ResponderLeftException : RequestException
 /// <summary>The handler of a responder threw an exception, or its answer cannot be decoded.</summary>
 public sealed class ResponderFailedException : RequestException
 {
-    internal ResponderFailedException(string name, NodeId responder, string error)
+    internal ResponderFailedException(string name, NamedNode responder, string error)
         : base($"The responder {responder} for \"{name}\" failed: {ErrorSentence(error)} "
             + "Look at the log of that node, which has the exception (event 1627). The request may be sent again if that does no harm.")
     {
-        Responder = responder;
+        Responder = responder.Id();
         Error = error;
     }
 
-    internal ResponderFailedException(string name, NodeId responder, Exception decoding)
+    internal ResponderFailedException(string name, NamedNode responder, Exception decoding)
         : base($"The answer of the responder {responder} for \"{name}\" cannot be decoded: {ErrorSentence(decoding.Message)} "
             + "Check that both sides have the same type and codec of answers.", decoding)
     {
-        Responder = responder;
+        Responder = responder.Id();
         Error = decoding.Message;
     }
 

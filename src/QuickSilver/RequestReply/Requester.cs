@@ -7,6 +7,7 @@ using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
 using QuickSilver.Endpoints.Changes;
 using QuickSilver.Inboxes;
+using QuickSilver.Membership.Views;
 using QuickSilver.Serialization;
 
 namespace QuickSilver.RequestReply;
@@ -59,6 +60,8 @@ internal sealed class Requester<TRequest, TReply> : IRequester<TRequest, TReply>
     }
 
     public string Name => _endpoint.Name;
+
+    public NamedNode Named(NodeId node) => Node.Named(node);
 
     public int Responders => _responders.Current.Count;
 
@@ -149,7 +152,7 @@ internal sealed class Requester<TRequest, TReply> : IRequester<TRequest, TReply>
             long dropped = _inbox.CountUnasked();
             if (RepeatedEvent.IsLogged(dropped))
             {
-                ApiLog.AnswerUnasked(Node.Log, Name, sender, dropped);
+                ApiLog.AnswerUnasked(Node.Log, Name, Node.Named(sender), dropped);
             }
 
             return;
@@ -158,7 +161,7 @@ internal sealed class Requester<TRequest, TReply> : IRequester<TRequest, TReply>
         var body = letter[ReplyLetter.HeaderBytes..];
         if (letter[sizeof(long)] != ReplyLetter.Answer)
         {
-            pending.OnFailure(sender, new ResponderFailedException(Name, sender, Encoding.UTF8.GetString(body)));
+            pending.OnFailure(sender, new ResponderFailedException(Name, Node.Named(sender), Encoding.UTF8.GetString(body)));
             return;
         }
 
@@ -170,7 +173,7 @@ internal sealed class Requester<TRequest, TReply> : IRequester<TRequest, TReply>
         catch (Exception exception)
         {
             // A codec of the application may throw anything. Others may still answer.
-            pending.OnFailure(sender, new ResponderFailedException(Name, sender, exception));
+            pending.OnFailure(sender, new ResponderFailedException(Name, Node.Named(sender), exception));
             return;
         }
 

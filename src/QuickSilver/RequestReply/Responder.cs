@@ -249,7 +249,7 @@ internal sealed class Responder<TRequest, TReply> : IResponder
         Interlocked.Increment(ref Node.CounterCells.RepliesFailed);
         if (RepeatedEvent.IsLogged(failed))
         {
-            ApiLog.ResponderThrew(Node.Log, exception, Name, origin.Requester, failed);
+            ApiLog.ResponderThrew(Node.Log, exception, Name, Node.Named(origin.Requester), failed);
         }
 
         return _routes.SendAsync(origin.Requester, ReplyLetter.OfFailure(origin.Box, origin.Id, exception.Message));

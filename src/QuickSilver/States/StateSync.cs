@@ -247,7 +247,7 @@ internal sealed class StateSync<TKey, TValue>
         catch (Exception exception)
         {
             // A codec of the application may throw anything.
-            ApiLog.StatePieceFailed(_core.Log, exception, _wire.Name, _source);
+            ApiLog.StatePieceFailed(_core.Log, exception, _wire.Name, _core.Named(_source));
             Pause();
         }
     }

@@ -1,3 +1,5 @@
+using QuickSilver.Membership.Views;
+
 namespace QuickSilver;
 
 /// <summary>
@@ -10,4 +12,12 @@ public readonly record struct NodeId(ulong Id, uint Incarnation)
 {
     /// <inheritdoc/>
     public override string ToString() => $"{Id:x16}.{Incarnation}";
+}
+
+internal static class NodeIds
+{
+    public static NamedNode Named(this INodeNames names, NodeId node) => names.Named(new NodeKey(node.Id, node.Incarnation));
+
+    /// <summary>The id of a node that a person reads by its name.</summary>
+    public static NodeId Id(this in NamedNode node) => new(node.Key.Id, node.Key.Incarnation);
 }

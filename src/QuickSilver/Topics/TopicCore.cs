@@ -201,8 +201,9 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
     {
         CountLost(gap.Last - gap.First + 1);
         var reason = GapReasons.Of(gap.Reason);
-        ApiLog.GapTold(Node.Log, Name, gap.Sender, gap.First, gap.Last, reason.InWords());
-        var notice = new GapNotice(new NodeId(gap.Sender.Id, gap.Sender.Incarnation), gap.First, gap.Last, reason);
+        var sender = new NodeId(gap.Sender.Id, gap.Sender.Incarnation);
+        ApiLog.GapTold(Node.Log, Name, Node.Named(sender), gap.First, gap.Last, reason.InWords());
+        var notice = new GapNotice(sender, gap.First, gap.Last, reason);
         foreach (var endpoint in _subscribers)
         {
             endpoint.AcceptGap(notice);
@@ -296,7 +297,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
     {
         if (RepeatedEvent.IsLogged(++Node.CounterCells.HandlerFaults))
         {
-            ApiLog.HandlerThrew(Node.Log, exception, Name, sender, sequence, Node.CounterCells.HandlerFaults);
+            ApiLog.HandlerThrew(Node.Log, exception, Name, Node.Named(sender), sequence, Node.CounterCells.HandlerFaults);
         }
     }
 
@@ -336,7 +337,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
 
         if (RepeatedEvent.IsLogged(++Node.CounterCells.DecodeFaults))
         {
-            ApiLog.PayloadUndecodable(Node.Log, exception, Name, sender, sequence, Node.CounterCells.DecodeFaults);
+            ApiLog.PayloadUndecodable(Node.Log, exception, Name, Node.Named(sender), sequence, Node.CounterCells.DecodeFaults);
         }
     }
 

@@ -318,6 +318,11 @@ public sealed class ControlBytesTests
         "11000000E2010E080710031802200128AC0230E839");
 
     [Fact]
+    public void ClusterSigns_with_the_number_of_topics() => Holds(
+        new ClusterSignsMessage { Configuration = 7, Nodes = 3, Told = 2, Topics = 300 },
+        "0C000000E2010908071003180248AC02");
+
+    [Fact]
     public void MemberSigns_of_a_silent_node() => Holds(
         new MemberSignsMessage { Node = Node, EndPoint = EndPoint, Outcome = SignsOutcome.Silent, SilentMillis = 300, HeardMillis = 5 },
         "22000000EA011F0A0B090807060504030201100712090A040A000009108827180120AC022805");

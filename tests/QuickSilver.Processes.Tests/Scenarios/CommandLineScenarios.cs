@@ -147,6 +147,18 @@ public sealed class CommandLineScenarios
     }
 
     [Theory]
+    [InlineData("Commands:")]
+    [InlineData("Commands:", "help")]
+    [InlineData("--since-start", "help", "sub")]
+    [InlineData("--rate", "help", "perf", "ping")]
+    public void Without_arguments_and_with_the_word_help_the_help_is_printed(string said, params string[] arguments)
+    {
+        var (code, output, errors) = RunAll(arguments);
+        Assert.Equal((0, ""), (code, errors));
+        Assert.Contains(said, output, StringComparison.Ordinal);
+    }
+
+    [Theory]
     [InlineData("qsm su", "sub")]
     [InlineData("qsm topic ", "describe")]
     [InlineData("qsm sub --si", "--since-start")]

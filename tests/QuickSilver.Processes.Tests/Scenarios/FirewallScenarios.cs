@@ -36,14 +36,14 @@ public sealed class FirewallScenarios
         Assert.NotEqual(0, cut.WaitForExit());
 
         // It is not let in to stop the others again.
-        var kept = cluster.Join(Cut, "sub", "lines");
+        var kept = cluster.Join(Cut, "sub", "lines", "--wait");
         kept.WaitForErrors(e => e.Text().Contains("refused this node", StringComparison.Ordinal), "the refusal");
         publisher.Feed(TestLines.Join(lines[2]));
         WaitForLines(stay, 3 * part);
         Assert.NotEqual(0, kept.WaitForExit());
         Assert.Contains("no datagram has come back", kept.Errors.Text(), StringComparison.Ordinal);
 
-        var back = cluster.Join(Cut, "sub", "lines");
+        var back = cluster.Join(Cut, "sub", "lines", "--wait");
         NftCommand.Pass(cluster.Network, Cut);
         QsmCluster.WaitUntilReady(back);
         publisher.Feed(TestLines.Join(lines[3]));

@@ -67,7 +67,8 @@ public sealed class Ipv6Scenarios
 
     private static List<NodeProcess> Readers(QsmCluster cluster, params int[] nodes)
     {
-        var readers = nodes.Select(node => cluster.Join(node, "sub", "lines", "--count", $"{Lines.Length}", "--verbose")).ToList();
+        var readers = nodes
+            .Select(node => cluster.Join(node, "sub", "lines", "--wait", "--count", $"{Lines.Length}", "--verbose")).ToList();
         readers.ForEach(QsmCluster.WaitUntilReady);
         return readers;
     }

@@ -69,7 +69,7 @@ public sealed class LinesScenarios
         var input = TestLines.Join(TestLines.Make(ScenarioSize.Lines));
         using var cluster = new QsmCluster(4, seed, impairment);
         var subscribers = Subscribers
-            .Select(node => cluster.Join(node, "sub", "lines", "--count", $"{ScenarioSize.Lines}")).ToList();
+            .Select(node => cluster.Join(node, "sub", "lines", "--wait", "--count", $"{ScenarioSize.Lines}")).ToList();
         subscribers.ForEach(QsmCluster.WaitUntilReady);
         var publisher = cluster.Join(1, "pub", "lines");
 

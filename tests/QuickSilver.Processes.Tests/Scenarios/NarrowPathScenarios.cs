@@ -55,7 +55,7 @@ public sealed class NarrowPathScenarios
         public Run(QsmCluster cluster, string[] options)
         {
             _readers = Enumerable.Range(2, cluster.Network.Count - 1)
-                .Select(node => cluster.Join(node, ["sub", "lines", "--count", $"{Lines.Length}", .. options])).ToList();
+                .Select(node => cluster.Join(node, ["sub", "lines", "--wait", "--count", $"{Lines.Length}", .. options])).ToList();
             _readers.ForEach(QsmCluster.WaitUntilReady);
             _publisher = cluster.Join(1, ["pub", "lines", "--verbose", .. options]);
         }

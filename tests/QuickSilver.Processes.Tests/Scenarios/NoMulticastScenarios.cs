@@ -47,7 +47,7 @@ public sealed class NoMulticastScenarios
         public Run(Impairment impairment)
         {
             Cluster = new QsmCluster(4, seed: 1, impairment);
-            Readers = Subscribers.Select(node => Cluster.Join(node, "sub", "lines", "--count", $"{_lines.Length}")).ToList();
+            Readers = Subscribers.Select(node => Cluster.Join(node, "sub", "lines", "--wait", "--count", $"{_lines.Length}")).ToList();
             Readers.ForEach(QsmCluster.WaitUntilReady);
             Publisher = Cluster.Join(1, "pub", "lines", "--verbose");
         }

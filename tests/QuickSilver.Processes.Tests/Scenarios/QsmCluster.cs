@@ -83,7 +83,8 @@ internal sealed class QsmCluster : IDisposable
 
     public NodeProcess Subscribe(int node, params IEnumerable<string> topicsAndOptions)
     {
-        var process = Join(node, ["sub", .. topicsAndOptions]);
+        // What it prints is compared with what was published.
+        var process = Join(node, ["sub", .. topicsAndOptions, "--wait"]);
         WaitUntilReady(process);
         return process;
     }

@@ -39,6 +39,11 @@ public sealed class ShellScenarios : IDisposable
         var nodes = Objects(Run("nodes", "--json").Output);
         Assert.Equal(2, nodes.Count);
         Assert.All(nodes, static node => Assert.Equal("up", Text(node, "state")));
+        Assert.All(nodes, static node => Assert.Equal("qsm", Text(node, "process")));
+        Assert.All(nodes, static node => Assert.Equal(Environment.MachineName, Text(node, "machine")));
+        Assert.Equal(
+            [$"qsm-perf-receive@{Environment.MachineName}", $"qsm-sub@{Environment.MachineName}"],
+            nodes.Select(static node => Text(node, "name")).Order());
         Assert.Contains(Text(nodes[0], "address"), Run("nodes").Output);
     }
 
@@ -125,7 +130,7 @@ public sealed class ShellScenarios : IDisposable
         Assert.True(DateTimeOffset.TryParse(columns[0], out _));
         Assert.Matches("^[0-9]+\\.[0-9]{6}$", columns[1]);
         Assert.Equal("raw", columns[2]);
-        Assert.Matches("^[0-9a-f]{16}\\.[0-9]+$", columns[3]);
+        Assert.Matches("^qsm-pub@\\S+ \\([0-9a-f]{16}\\.[0-9]+\\)$", columns[3]);
         Assert.Equal("hello", columns[4]);
         Assert.True(subscriber.WaitForExit(ToolProcesses.Limit));
         Assert.Equal(0, subscriber.ExitCode);

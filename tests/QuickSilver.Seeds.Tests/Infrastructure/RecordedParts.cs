@@ -86,6 +86,12 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
 
     public string? LastFailure => parts.LastFailure;
 
+    public string? KeyFailure => parts.KeyFailure;
+
+    public string Name => parts.Name;
+
+    public INodeNames Names => parts.Names;
+
     public IReadOnlyList<Trouble> Troubles => parts.Troubles;
 
     public Trouble? Isolation => parts.Isolation;

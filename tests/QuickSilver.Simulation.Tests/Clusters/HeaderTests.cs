@@ -206,6 +206,7 @@ public sealed class HeaderTests
         Assert.Equal("c", process.GetTagItem("messaging.message.conversation_id"));
         Assert.Equal("process", process.GetTagItem("messaging.operation.type"));
         Assert.EndsWith(":1", (string)process.GetTagItem("messaging.message.id")!, StringComparison.Ordinal);
+        Assert.Equal("node-0", process.GetTagItem("quicksilver.sender.name"));
     }
 
     private static void PublishAll(SimulatedCluster cluster, TopicOptions options, Func<ITopicPublisher<string>, Task> publish) =>

@@ -1,5 +1,6 @@
 using System.Net;
 using System.Text.Json;
+using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Client.Watching;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Signs;
@@ -95,7 +96,7 @@ public sealed class TopRenderingTests
     {
         string screen = Render(TopScreen.Of(Tables(), 160, 50));
         Assert.Contains("cluster flights  service 127.0.0.1:7400 (up 65 s)  configuration 2.17  nodes 4  03:04:05", screen);
-        Assert.Contains("out 12k/s  in 13k/s  2 without vital signs", screen);
+        Assert.Contains("out 12k/s  in 13k/s  topics 2  2 without vital signs", screen);
         string busy = Line(screen, "00000001 10.0.0.1:5000");
         foreach (string figure in (string[])["12k", "999", "42%", "128", "850 µs", "12.4 ms", "310 µs", "2.5 ms", "5.0 MiB", "130 KiB"])
         {
@@ -108,6 +109,40 @@ public sealed class TopRenderingTests
         Assert.Contains("nodes: 2", screen);
         Assert.Contains("regions: 1", screen);
         Assert.Contains("topics: 2", screen);
+    }
+
+    [Fact]
+    public void All_topics_are_counted_and_not_only_those_that_nodes_tell()
+    {
+        var tables = Tables();
+        var service = tables.Answer.Service with { Topics = 4_321 };
+        tables = ClusterTables.Of(tables.Answer with { Service = service }, tables.Service, View, tables.At);
+        string screen = Render(TopScreen.Of(tables, 160, 50));
+        Assert.Contains("  topics 4321  ", screen);
+        Assert.Contains("topics: 2 of 4321", screen);
+        Assert.Equal(4_321, JsonDocument.Parse(TopReport.Of(tables).ToJson()).RootElement.GetProperty("topicCount").GetInt32());
+    }
+
+    [Fact]
+    public void A_node_is_shown_by_its_name_and_found_by_its_name_and_its_id()
+    {
+        var process = new ProcessLabel { Machine = "web-3", Process = "dotnet", ProcessId = 4711, Version = "1.2.3" };
+        var named = Node(1, Busy);
+        named = named with { Node = named.Node with { Name = "orders@web-3", Process = process } };
+        foreach (string? filter in (string?[])[null, "orders", "00000001"])
+        {
+            var tables = Tables(View with { Filter = filter }, named, Node(2, Idle));
+            Assert.Contains("orders@web-3 10.0.0.1:5000", Render(TopScreen.Of(tables, 160, 50)));
+            Assert.Equal(filter is null ? 2 : 1, tables.Nodes.Count);
+        }
+
+        var json = JsonDocument.Parse(TopReport.Of(Tables(null, named)).ToJson()).RootElement.GetProperty("nodes")[0];
+        Assert.Equal(
+            ("orders@web-3", "web-3", "dotnet", 4711, "1.2.3"),
+            (json.GetProperty("name").GetString(), json.GetProperty("machine").GetString(), json.GetProperty("process").GetString(),
+                json.GetProperty("processId").GetInt32(), json.GetProperty("version").GetString()));
+        var nameless = JsonDocument.Parse(TopReport.Of(Tables(null, Node(2, Idle))).ToJson()).RootElement.GetProperty("nodes")[0];
+        Assert.False(nameless.TryGetProperty("name", out _));
     }
 
     [Fact]

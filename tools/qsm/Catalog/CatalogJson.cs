@@ -16,9 +16,23 @@ internal sealed record TopicJson(
     public string ToJson() => JsonSerializer.Serialize(this, CatalogJson.Default.TopicJson);
 }
 
-internal sealed record NodeJson(
-    string Node, string Address, string State, double? SilentSeconds, long? Topics, long? Regions, string? Trouble)
+internal sealed record NodeJson
 {
+    public required string Node { get; init; }
+    public required string Address { get; init; }
+    public required string State { get; init; }
+    public double? SilentSeconds { get; init; }
+    public long? Topics { get; init; }
+    public long? Regions { get; init; }
+    public string? Trouble { get; init; }
+
+    /// <summary>Null of a node of an earlier version, as all that follows.</summary>
+    public string? Name { get; init; }
+    public string? Machine { get; init; }
+    public string? Process { get; init; }
+    public int? ProcessId { get; init; }
+    public string? Version { get; init; }
+
     public string ToJson() => JsonSerializer.Serialize(this, CatalogJson.Default.NodeJson);
 }
 

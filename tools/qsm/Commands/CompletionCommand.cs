@@ -2,14 +2,18 @@ using System.CommandLine;
 
 namespace QuickSilver.Tool.Commands;
 
-// What makes a shell complete commands and options. The program itself says what can follow, when it is run with the directive [suggest].
+// What makes a shell complete commands, options, and the names of topics and nodes. The program itself says what can follow, when it is run
+// with the directive [suggest]. The scripts evaluate nothing of what it says: the names of topics come from others.
 internal static class CompletionCommand
 {
     private const string Bash = """
         # eval "$(qsm completion bash)" in ~/.bashrc
         _qsm_complete() {
-            local IFS=$'\n'
-            COMPREPLY=($(compgen -W "$(qsm "[suggest:${COMP_POINT}]" "${COMP_LINE}" 2>/dev/null)" -- "${COMP_WORDS[COMP_CWORD]}"))
+            local found
+            COMPREPLY=()
+            while IFS= read -r found; do
+                [[ $found == "${COMP_WORDS[COMP_CWORD]}"* ]] && COMPREPLY+=("$found")
+            done < <(qsm "[suggest:${COMP_POINT}]" "${COMP_LINE}" 2>/dev/null)
         }
         complete -o default -F _qsm_complete qsm
         """;
@@ -39,7 +43,7 @@ internal static class CompletionCommand
         }
         """;
 
-    public static Command Create() => new("completion", "Print the script that makes a shell complete commands and options.")
+    public static Command Create() => new("completion", "Print the script that makes a shell complete commands, options, topics and nodes.")
     {
         For("bash", Bash), For("zsh", Zsh), For("fish", Fish), For("pwsh", PowerShell),
     };

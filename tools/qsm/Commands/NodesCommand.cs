@@ -1,6 +1,5 @@
 using System.CommandLine;
 using System.Globalization;
-using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Tool.Catalog;
 using QuickSilver.Tool.Sessions;
 using QuickSilver.Tool.Top;
@@ -10,14 +9,16 @@ namespace QuickSilver.Tool.Commands;
 // The nodes of a cluster, once; top shows what they do.
 internal static class NodesCommand
 {
+    private const string Unknown = "–";
+
     public static Command Create()
     {
         var common = new CommonOptions();
         var filter = new Option<string?>("--filter")
         {
-            Description = "Show only nodes whose id or address contains TEXT.",
+            Description = "Show only nodes whose name, id, address or machine contains TEXT.",
             HelpName = "TEXT",
-        };
+        }.CompleteWith(common, ClusterNames.Nodes);
         var json = new Option<bool>("--json") { Description = "Write one JSON object per node." };
         var command = common.AddToObserver(new Command("nodes", "List the nodes of a cluster.") { filter, json });
         command.SetAction(parse => Session.RunAsync(parse, common, session =>
@@ -31,8 +32,8 @@ internal static class NodesCommand
         var answer = await watch.AskAsync(session.Interrupted);
         var nodes = answer.Nodes.Select(static report => Of(new NodeRow(report)))
             .Where(node => filter is null
-                || node.Node.Contains(filter, StringComparison.OrdinalIgnoreCase)
-                || node.Address.Contains(filter, StringComparison.OrdinalIgnoreCase))
+                || new[] { node.Name, node.Node, node.Address, node.Machine }
+                    .Any(text => text?.Contains(filter, StringComparison.OrdinalIgnoreCase) == true))
             .ToList();
         if (json)
         {
@@ -41,16 +42,21 @@ internal static class NodesCommand
         else
         {
             PlainText.Table(
-                ["node", "address", "state", "topics ", "regions ", "trouble"],
+                ["name", "address", "machine", "process", "pid ", "version", "state", "topics ", "regions ", "node", "trouble"],
                 [.. nodes.Select(static node => new[]
                 {
-                    node.Node,
+                    node.Name ?? Unknown,
                     node.Address,
+                    node.Machine ?? Unknown,
+                    node.Process ?? Unknown,
+                    node.ProcessId?.ToString(CultureInfo.InvariantCulture) ?? Unknown,
+                    node.Version ?? Unknown,
                     node.SilentSeconds is { } silent
                         ? string.Create(CultureInfo.InvariantCulture, $"silent for {silent:0.0} s")
                         : node.State,
-                    node.Topics?.ToString(CultureInfo.InvariantCulture) ?? "–",
-                    node.Regions?.ToString(CultureInfo.InvariantCulture) ?? "–",
+                    node.Topics?.ToString(CultureInfo.InvariantCulture) ?? Unknown,
+                    node.Regions?.ToString(CultureInfo.InvariantCulture) ?? Unknown,
+                    node.Node,
                     node.Trouble ?? "",
                 })]);
         }
@@ -63,14 +69,23 @@ internal static class NodesCommand
         return ExitCode.Ok;
     }
 
-    private static NodeJson Of(NodeRow row) => new(
-        row.Report.Node.Node.ToString(),
-        row.Address,
-        row.Report.Fault is not null ? "invalid"
-            : row.Report.Node.Outcome == SignsOutcome.Told ? "up"
-            : row.Report.Node.Outcome.ToString().ToLowerInvariant(),
-        row.SilentSeconds,
-        row.Signs?.Topics,
-        row.Signs?.Regions,
-        row.Trouble);
+    private static NodeJson Of(NodeRow row)
+    {
+        var report = NodeReportJson.Of(row);
+        return new NodeJson
+        {
+            Node = report.Node,
+            Address = report.Address,
+            State = report.State == "told" ? "up" : report.State,
+            SilentSeconds = report.SilentSeconds,
+            Topics = report.TopicCount,
+            Regions = report.RegionCount,
+            Trouble = report.Trouble,
+            Name = report.Name,
+            Machine = report.Machine,
+            Process = report.Process,
+            ProcessId = report.ProcessId,
+            Version = report.Version,
+        };
+    }
 }

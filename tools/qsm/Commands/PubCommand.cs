@@ -25,6 +25,7 @@ internal static class PubCommand
     {
         var common = new CommonOptions();
         var topic = new Argument<string>("TOPIC") { Description = "The topic to publish to." };
+        topic.CompleteWith(common, ClusterNames.Topics);
         topic.Validators.Add(Bounds.CheckTopics);
         var receivers = new Option<int>("--receivers")
         {

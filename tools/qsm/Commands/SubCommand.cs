@@ -1,8 +1,8 @@
 using System.CommandLine;
-using QuickSilver.Serialization;
 using QuickSilver.Tool.Catalog;
 using QuickSilver.Tool.Lines;
 using QuickSilver.Tool.Sessions;
+using QuickSilver.Tool.Watching;
 
 namespace QuickSilver.Tool.Commands;
 
@@ -18,6 +18,16 @@ internal static class SubCommand
         var common = new CommonOptions();
         var topics = new Argument<string[]>("TOPIC") { Description = "The topics to subscribe to.", Arity = ArgumentArity.OneOrMore };
         topics.Validators.Add(Bounds.CheckTopics);
+        topics.CompleteWith(common, ClusterNames.Topics);
+        var prefix = new Option<bool>("--prefix")
+        {
+            Description = "Take each TOPIC for the beginning of names, and print all published topics that begin so, also those to come.",
+        };
+        var wait = new Option<bool>("--wait")
+        {
+            Description = "Make senders wait while the output is read too slowly. Without it, nobody waits for this command: messages are "
+                + "dropped then, standard error says how many, and the command fails at its end.",
+        };
         var count = new Option<long?>("--count") { Description = "Stop after N messages.", HelpName = "N" }.Within(1, long.MaxValue);
         var time = new Option<bool>("--time") { Description = "Start each line with the local time of its receipt." };
         var sinceStart = new Option<bool>("--since-start")
@@ -25,11 +35,11 @@ internal static class SubCommand
             Description = "Start each line with the seconds since this command began to subscribe.",
         };
         var showTopic = new Option<bool>("--topic") { Description = "Start each line with its topic." };
-        var sender = new Option<bool>("--sender") { Description = "Start each line with the node that published it." };
+        var sender = new Option<bool>("--sender") { Description = "Start each line with the node that published it: its name and id." };
         var json = new Option<bool>("--json")
         {
-            Description = "Write one JSON object per message: topic, time, sinceStart, sender, sequence, headers if there are any, and "
-                + "value; base64 instead of value for bytes that are not text.",
+            Description = "Write one JSON object per message: topic, time, sinceStart, sender, senderName, sequence, headers if there are "
+                + "any, and value; base64 instead of value for bytes that are not text.",
         };
         var guarantee = new Option<Guarantee?>("--guarantee")
         {
@@ -42,102 +52,44 @@ internal static class SubCommand
             "Print messages as lines, those of a [DataContract] type by the names of their fields. Writes 'ready' to standard error when "
             + "subscribed. It subscribes to any topic, and binds no topic to a type.")
         {
-            topics, count, time, sinceStart, showTopic, sender, json, guarantee,
+            topics, prefix, wait, count, time, sinceStart, showTopic, sender, json, guarantee,
         });
         command.SetAction(parse => Session.RunAsync(parse, common, session =>
         {
             var format = new LineFormat(
                 parse.GetValue(json), parse.GetValue(time), parse.GetValue(sinceStart), parse.GetValue(showTopic), parse.GetValue(sender));
-            return RunAsync(session, [.. parse.GetValue(topics)!.Distinct()], parse.GetValue(guarantee), parse.GetValue(count), format);
+            var plan = new WatchPlan([.. parse.GetValue(topics)!.Distinct()], parse.GetValue(guarantee), parse.GetValue(wait));
+            return RunAsync(session, plan, parse.GetValue(prefix), parse.GetValue(count), format);
         }));
         return command;
     }
 
-    private static async Task<int> RunAsync(Session session, string[] names, Guarantee? assumed, long? count, LineFormat format)
+    private static async Task<int> RunAsync(Session session, WatchPlan plan, bool arePrefixes, long? count, LineFormat format)
     {
         await using var node = await session.StartNodeAsync();
-        using var stop = new CancellationTokenSource();
         using var output = new LineWriter(StandardOutput.Open(), count);
-        var gaps = new GapLog();
-        var topics = new List<ITopicSubscriber<ReadOnlyMemory<byte>>>();
-        var readers = new List<Task>();
-        try
+        var missing = new MissingMessages(node);
+        var lines = new WatchedLines(session, node, format, output, missing);
+        await using ITopicWatch watch = arePrefixes ? new PrefixWatch(node, plan, lines) : new TopicWatch(session, node, plan, lines);
+        await watch.BeginAsync();
+        Terminal.Note("ready");
+        using (missing.TellFromTimeToTime())
         {
-            foreach (string name in names)
-            {
-                var topic = await session.OpenWatcherAsync(node, name, assumed);
-                topics.Add(topic);
-                readers.Add(ReadAsync(session, topic, format, output, gaps, stop.Token));
-            }
-
-            Terminal.Note("ready");
-            await UntilEndAsync(session, output, readers);
-        }
-        finally
-        {
-            await stop.CancelAsync();
-            foreach (var topic in topics)
-            {
-                await topic.DisposeAsync();
-            }
+            await UntilEndAsync(session, output, watch.Ended);
+            await watch.StopAsync(DrainLimit);
         }
 
-        await Task.WhenAll(readers);
-        return gaps.IsEmpty ? ExitCode.Ok : ExitCode.Failed;
-    }
-
-    private static async Task ReadAsync(
-        Session session,
-        ITopicSubscriber<ReadOnlyMemory<byte>> topic,
-        LineFormat format,
-        LineWriter output,
-        GapLog gaps,
-        CancellationToken stop)
-    {
-        using var view = new PayloadView(session, topic.Name);
-        using var line = new MessageLine(format, topic.Name, view);
-        await using var messages = topic.ReadAllAsync(gap => gaps.Add(topic.Name, gap), stop).GetAsyncEnumerator(stop);
-        try
-        {
-            while (true)
-            {
-                ValueTask<bool> next = messages.MoveNextAsync();
-                if (!next.IsCompleted)
-                {
-                    output.Flush();
-                }
-
-                if (!await next)
-                {
-                    break;
-                }
-
-                var message = messages.Current;
-                await view.PrepareAsync(message.Sender);
-                try
-                {
-                    line.Write(output, message);
-                }
-                catch (PayloadFormatException exception)
-                {
-                    gaps.Add(topic.Name, message.Sender, message.Sequence, exception);
-                }
-            }
-        }
-        catch (OperationCanceledException) when (stop.IsCancellationRequested)
-        {
-        }
-
-        output.Flush();
+        missing.TellAtEnd();
+        return missing.IsEmpty ? ExitCode.Ok : ExitCode.Failed;
     }
 
     // Ends at the asked-for count, at a signal (then in order), or when a reader cannot go on, which throws.
-    private static async Task UntilEndAsync(Session session, LineWriter output, List<Task> readers)
+    private static async Task UntilEndAsync(Session session, LineWriter output, Task readers)
     {
         using var ended = CancellationTokenSource.CreateLinkedTokenSource(session.Interrupted);
         Task signalled = Task.Delay(Timeout.Infinite, ended.Token);
-        Task first = await Task.WhenAny([signalled, output.LimitReached, .. readers]);
-        if (readers.Contains(first))
+        Task first = await Task.WhenAny(signalled, output.LimitReached, readers);
+        if (first == readers)
         {
             await first;
             throw new ToolException(ExitCode.Failed, "the subscription ended unexpectedly");
@@ -160,26 +112,6 @@ internal static class SubCommand
             {
                 return;
             }
-        }
-    }
-
-    // Gaps, and messages that cannot be shown, are told as they happen, and make the command fail at its end.
-    private sealed class GapLog
-    {
-        private int _any;
-
-        public bool IsEmpty => Volatile.Read(ref _any) == 0;
-
-        public void Add(string topic, NodeId sender, long sequence, PayloadFormatException exception)
-        {
-            Volatile.Write(ref _any, 1);
-            Terminal.Error($"message {sequence} of {sender} in {topic} is not shown: {exception.Message}");
-        }
-
-        public void Add(string topic, GapNotice gap)
-        {
-            Volatile.Write(ref _any, 1);
-            Terminal.Error($"gap in {topic}: {gap.Count} messages of {gap.Sender}, {gap.First} to {gap.Last}: {gap.Reason.InWords()}");
         }
     }
 }

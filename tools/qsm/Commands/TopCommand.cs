@@ -1,5 +1,6 @@
 using System.CommandLine;
 using QuickSilver.Membership.Signs;
+using QuickSilver.Tool.Catalog;
 using QuickSilver.Tool.Sessions;
 using QuickSilver.Tool.Top;
 using Spectre.Console;
@@ -29,7 +30,7 @@ internal static class TopCommand
         {
             Description = "Show only nodes, regions and topics whose id, address or name contains TEXT.",
             HelpName = "TEXT",
-        };
+        }.CompleteWith(common, ClusterNames.NodesAndTopics);
         var rows = new Option<int>("--rows")
         {
             Description = "The number of regions and of topics that each node tells, the busiest first, and that are shown.",

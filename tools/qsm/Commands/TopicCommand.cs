@@ -16,6 +16,7 @@ internal static class TopicCommand
     {
         var common = new CommonOptions();
         var topic = new Argument<string>("TOPIC") { Description = "The topic." };
+        topic.CompleteWith(common, ClusterNames.Topics);
         topic.Validators.Add(Bounds.CheckTopics);
         var json = new Option<bool>("--json") { Description = "Print one JSON object, with all versions of the contract." };
         var csharp = new Option<bool>("--csharp")

@@ -6,7 +6,7 @@ namespace QuickSilver.Tool.Dashboard;
 // thread-safe.
 internal sealed class Departures(int most, TimeSpan age)
 {
-    private readonly Dictionary<string, (string Address, bool IsSilent)> _present = [];
+    private readonly Dictionary<string, (string Address, string? Name, bool IsSilent)> _present = [];
     private readonly Queue<DepartedJson> _departed = [];
 
     /// <summary>Compares an answer with the one before.</summary>
@@ -14,15 +14,15 @@ internal sealed class Departures(int most, TimeSpan age)
     {
         double now = tables.At.ToUnixTimeMilliseconds() / 1e3;
         var answer = tables.Nodes.ToDictionary(static row => row.Report.Node.Node.ToString());
-        foreach (var (node, (address, isSilent)) in _present.Where(one => !answer.ContainsKey(one.Key)))
+        foreach (var (node, (address, name, isSilent)) in _present.Where(one => !answer.ContainsKey(one.Key)))
         {
-            _departed.Enqueue(new DepartedJson(node, address, isSilent, now));
+            _departed.Enqueue(new DepartedJson(node, address, isSilent, now, name));
         }
 
         _present.Clear();
         foreach (var (node, row) in answer)
         {
-            _present[node] = (row.Address, row.SilentSeconds is not null);
+            _present[node] = (row.Address, row.Report.Node.Name is { Length: > 0 } name ? name : null, row.SilentSeconds is not null);
         }
 
         while (_departed.Count > most || (_departed.TryPeek(out var oldest) && now - oldest.At > age.TotalSeconds))

@@ -21,14 +21,19 @@ internal sealed record PageSigns(
 /// <param name="WhatToDo">What to do about it; null if the node did not tell the reason's kind.</param>
 /// <param name="Seconds">How long it has waited; null if that is not known.</param>
 internal sealed record WaitJson(
-    string Node, string Address, string Severity, string What, string? WaitsFor, string? WhatToDo, double? Seconds);
+    string Node, string Address, string Severity, string What, string? WaitsFor, string? WhatToDo, double? Seconds)
+{
+    /// <summary>What people call the node; null if it has no name.</summary>
+    public string? Name { get; init; }
+}
 
 /// <summary>A node that was there within the last minutes.</summary>
 /// <param name="Node">Its id.</param>
 /// <param name="Address">Its address.</param>
 /// <param name="WasSilent">Whether it had been silent before: then the service removed it. Otherwise it left.</param>
 /// <param name="At">When it was missing for the first time, in seconds since 1970.</param>
-internal sealed record DepartedJson(string Node, string Address, bool WasSilent, double At);
+/// <param name="Name">What people called it; null if it had no name.</param>
+internal sealed record DepartedJson(string Node, string Address, bool WasSilent, double At, string? Name = null);
 
 internal sealed record PageTrouble(string Reason, double RetrySeconds);
 

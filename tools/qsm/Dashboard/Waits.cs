@@ -13,9 +13,10 @@ internal static class Waits
 
     public static IReadOnlyList<WaitJson> Of(ClusterTables tables)
     {
-        var waits = new List<WaitJson>();
+        var all = new List<WaitJson>();
         foreach (var row in tables.Nodes)
         {
+            var waits = new List<WaitJson>();
             string node = row.Report.Node.Node.ToString();
             if (row.SilentSeconds is { } silent)
             {
@@ -36,9 +37,12 @@ internal static class Waits
             {
                 waits.Add(new WaitJson(node, row.Address, "warn", trouble, null, null, null));
             }
+
+            string? name = row.Report.Node.Name is { Length: > 0 } given ? given : null;
+            all.AddRange(waits.Select(wait => wait with { Name = name }));
         }
 
-        return waits;
+        return all;
     }
 
     // A kind of a newer version is not known here.

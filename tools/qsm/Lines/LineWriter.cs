@@ -5,6 +5,7 @@ namespace QuickSilver.Tool.Lines;
 internal sealed class LineWriter(Stream stream, long? limit) : IDisposable
 {
     private const int BufferBytes = 64 << 10;
+    private static readonly TimeSpan EndLimit = TimeSpan.FromSeconds(1);
 
     private readonly Lock _lock = new();
     private readonly BufferedStream _stream = new(stream, BufferBytes);
@@ -46,11 +47,19 @@ internal sealed class LineWriter(Stream stream, long? limit) : IDisposable
         }
     }
 
+    /// <summary>Writes what is left, unless the stream stands still.</summary>
     public void Dispose()
     {
-        lock (_lock)
+        if (_lock.TryEnter(EndLimit))
         {
-            _stream.Dispose();
+            try
+            {
+                _stream.Dispose();
+            }
+            finally
+            {
+                _lock.Exit();
+            }
         }
     }
 }

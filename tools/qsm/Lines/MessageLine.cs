@@ -30,6 +30,9 @@ internal sealed class MessageLine(LineFormat format, string topic, PayloadView v
         SkipValidation = true,
     });
 
+    /// <summary>The name of a node; its id as text if it has none.</summary>
+    public required Func<NodeId, string> NameOf { get; init; }
+
     /// <summary>Writes the line to <paramref name="output"/>.</summary>
     /// <exception cref="PayloadFormatException">The payload is malformed. Nothing was written.</exception>
     public void Write(LineWriter output, in Message<ReadOnlyMemory<byte>> message)
@@ -79,7 +82,9 @@ internal sealed class MessageLine(LineFormat format, string topic, PayloadView v
 
         if (format.Sender)
         {
-            Add(Encoding.UTF8.GetBytes(sender.ToString()));
+            string name = NameOf(sender);
+            string id = sender.ToString();
+            Add(Encoding.UTF8.GetBytes(name == id ? id : $"{name} ({id})"));
         }
 
         void Add(byte[] text)
@@ -100,6 +105,7 @@ internal sealed class MessageLine(LineFormat format, string topic, PayloadView v
         _json.WriteString("time", DateTimeOffset.Now);
         _json.WriteNumber("sinceStart", Math.Round(SinceStart(), 6));
         _json.WriteString("sender", message.Sender.ToString());
+        _json.WriteString("senderName", NameOf(message.Sender));
         _json.WriteNumber("sequence", message.Sequence);
         if (message.Headers is { } headers)
         {

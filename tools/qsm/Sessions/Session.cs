@@ -17,6 +17,8 @@ internal sealed class Session : IDisposable
 {
     private static readonly TimeSpan PatienceBeforeNote = TimeSpan.FromSeconds(1);
 
+    private static readonly TimeSpan KeyFaultInterval = TimeSpan.FromMilliseconds(50);
+
     private const int OpenAttempts = 3;
 
     private readonly Interruption _interruption = new();
@@ -27,13 +29,17 @@ internal sealed class Session : IDisposable
     {
         _options = options;
         IsVerbose = verbose;
-        _logs = new SerilogLoggerFactory(new LoggerConfiguration()
-            .MinimumLevel.Is(verbose ? LogEventLevel.Debug : LogEventLevel.Warning)
-            .Enrich.With<EventNumber>()
+        var lines = new LoggerConfiguration()
+            .MinimumLevel.Verbose()
             .WriteTo.Console(
                 outputTemplate: "{Timestamp:HH:mm:ss.fff} {Level:u3} {SourceContext}{Event:l}: {Message:lj}{NewLine}{Exception}",
                 standardErrorFromLevel: LogEventLevel.Verbose,
                 theme: Console.IsErrorRedirected ? ConsoleTheme.None : AnsiConsoleTheme.Literate)
+            .CreateLogger();
+        _logs = new SerilogLoggerFactory(new LoggerConfiguration()
+            .MinimumLevel.Is(verbose ? LogEventLevel.Debug : LogEventLevel.Warning)
+            .Enrich.With<EventNumber>()
+            .WriteTo.Sink(new LogLines(lines))
             .CreateLogger(), dispose: true);
     }
 
@@ -94,12 +100,30 @@ internal sealed class Session : IDisposable
         {
             OptionRules.Check(_options);
             var parts = await NodeComposition.ForMachineAsync(_options, _logs, Interrupted, configurations);
-            return await QuickSilverNode.StartAsync(around?.Invoke(parts) ?? parts, _options, _logs, Interrupted);
+            return await StartAsync(around?.Invoke(parts) ?? parts);
         }
         catch (Exception exception) when (exception is not OperationCanceledException)
         {
             throw ToolException.OnStart(exception);
         }
+    }
+
+    // A node tries until its time is over, because a service may come back with other keys. Somebody at a terminal is told at once.
+    private async Task<QuickSilverNode> StartAsync(INodeParts parts)
+    {
+        using var ended = CancellationTokenSource.CreateLinkedTokenSource(Interrupted);
+        var starting = QuickSilverNode.StartAsync(parts, _options, _logs, ended.Token);
+        while (await Task.WhenAny(starting, Task.Delay(KeyFaultInterval)) != starting)
+        {
+            if (parts.KeyFailure is { } failure)
+            {
+                await ended.CancelAsync();
+                await starting.ContinueWith(static _ => { }, TaskScheduler.Default);
+                throw new ToolException(ExitCode.Unreachable, $"The node cannot join: {failure.TrimEnd('.')}.");
+            }
+        }
+
+        return await starting;
     }
 
     // What the tool sends is bytes, so that all its commands meet under one contract; only perf sends other things too.
@@ -123,7 +147,9 @@ internal sealed class Session : IDisposable
     /// <param name="node">The node.</param>
     /// <param name="topic">The name of the topic.</param>
     /// <param name="assumed">The guarantee of a topic that nobody has open. Null: reliable, which is said.</param>
-    public async Task<ITopicSubscriber<ReadOnlyMemory<byte>>> OpenWatcherAsync(QuickSilverNode node, string topic, Guarantee? assumed)
+    /// <param name="asReader">What applies to the reader; null: senders wait for it.</param>
+    public async Task<ITopicSubscriber<ReadOnlyMemory<byte>>> OpenWatcherAsync(
+        QuickSilverNode node, string topic, Guarantee? assumed, Func<TopicOptions, TopicOptions>? asReader = null)
     {
         var codec = new AnyCodec();
         for (int attempt = 1; ; attempt++)
@@ -131,7 +157,8 @@ internal sealed class Session : IDisposable
             var contracts = await TopicCatalog.ReadAsync(this, topic);
             try
             {
-                var watcher = await node.OpenSubscriberAsync(topic, codec, contracts.OptionsOr(assumed ?? Guarantee.Reliable), Interrupted);
+                var options = contracts.OptionsOr(assumed ?? Guarantee.Reliable);
+                var watcher = await node.OpenSubscriberAsync(topic, codec, asReader?.Invoke(options) ?? options, Interrupted);
                 if (!contracts.IsOpen && assumed is null)
                 {
                     Terminal.Note(

@@ -41,6 +41,9 @@ internal sealed record ClusterTables
 
     public long Delivered { get; private init; }
 
+    /// <summary>All that are open, of which nodes tell their busiest. A service of an earlier version tells only those.</summary>
+    public int TopicCount { get; private init; }
+
     public static ClusterTables Of(ClusterSigns answer, IPEndPoint? service, TopView view, DateTimeOffset at)
     {
         var told = answer.Nodes.Select(report => report.Signs).OfType<Membership.Signs.NodeSigns>().ToList();
@@ -69,7 +72,8 @@ internal sealed record ClusterTables
             At = at,
             Published = told.Sum(signs => signs.Published),
             Delivered = told.Sum(signs => signs.Delivered),
-            Nodes = Sort(answer.Nodes.Select(report => new NodeRow(report)).Where(row => Passes(row.Name, row.Address)),
+            TopicCount = Math.Max(answer.Service.Topics, topics.Count),
+            Nodes = Sort(answer.Nodes.Select(report => new NodeRow(report)).Where(row => Passes(row.Name, row.Id, row.Address)),
                 view.Sort, row => row.Address, row => Key(row, view.Sort)),
             Regions = [.. Sort(regions.Values.Where(row => Passes(row.Name)), view.Sort, row => row.Name, row => Key(row, view.Sort))
                 .Take(view.Rows)],

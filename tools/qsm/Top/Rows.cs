@@ -1,14 +1,21 @@
 using QuickSilver.Membership.Client.Watching;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Signs;
+using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Tool.Top;
 
 // A node on the screen.
 internal sealed record NodeRow(NodeReport Report)
 {
-    /// <summary>The first half of the id is enough for people, and the address tells where the node is.</summary>
-    public string Name { get; } = $"{Report.Node.Node.Id >> 32:x8}";
+    /// <summary>
+    /// What people call the node. Of one that has no name, the first half of the id is enough, and the address tells where it is.
+    /// </summary>
+    public string Name { get; } = Report.Node.Name is { Length: > 0 } name ? name : $"{Report.Node.Node.Id >> 32:x8}";
+
+    public string Id { get; } = Report.Node.Node.ToString();
+
+    public string NameAndId => new NamedNode(Report.Node.Node, Report.Node.Name).ToString();
 
     public string Address { get; } = Report.Node.EndPoint.ToString();
 

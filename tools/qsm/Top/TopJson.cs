@@ -14,6 +14,9 @@ internal sealed record TopReport
     public long Configuration { get; init; }
     public int NodeCount { get; init; }
     public int Observers { get; init; }
+
+    /// <summary>All that are open, of which the busiest follow.</summary>
+    public int TopicCount { get; init; }
     public long PublishedPerSecond { get; init; }
     public long DeliveredPerSecond { get; init; }
     public required IReadOnlyList<NodeReportJson> Nodes { get; init; }
@@ -29,6 +32,7 @@ internal sealed record TopReport
         Configuration = tables.Answer.Service.Configuration,
         NodeCount = tables.Answer.Service.Nodes,
         Observers = tables.Answer.Service.Observers,
+        TopicCount = tables.TopicCount,
         PublishedPerSecond = tables.Published,
         DeliveredPerSecond = tables.Delivered,
         Nodes = [.. tables.Nodes.Select(NodeReportJson.Of)],
@@ -43,6 +47,13 @@ internal sealed record NodeReportJson
 {
     public required string Node { get; init; }
     public required string Address { get; init; }
+
+    /// <summary>What people call it, and what its process is; null of a node of an earlier version.</summary>
+    public string? Name { get; init; }
+    public string? Machine { get; init; }
+    public string? Process { get; init; }
+    public int? ProcessId { get; init; }
+    public string? Version { get; init; }
 
     /// <summary>"told", "silent", "unable" (of a version that does not know the question) or "invalid".</summary>
     public required string State { get; init; }
@@ -92,6 +103,11 @@ internal sealed record NodeReportJson
         {
             Node = report.Node.Node.ToString(),
             Address = row.Address,
+            Name = Text(report.Node.Name),
+            Machine = Text(report.Node.Process.Machine),
+            Process = Text(report.Node.Process.Process),
+            ProcessId = report.Node.Process.ProcessId is > 0 and var id ? id : null,
+            Version = Text(report.Node.Process.Version),
             State = report.Fault is not null ? "invalid" : report.Node.Outcome.ToString().ToLowerInvariant(),
             SilentSeconds = row.SilentSeconds,
             HeardSecondsAgo = row.SilentSeconds is null ? null : report.Node.HeardMillis / 1e3,
@@ -114,7 +130,7 @@ internal sealed record NodeReportJson
             RetentionBytes = signs?.RetentionBytes,
             RetentionLimitBytes = signs?.RetentionLimitBytes,
             PublishQueueBytes = signs?.QueueBytes,
-            Limit = signs is null ? null : Name(row.Limit),
+            Limit = signs is null ? null : LimitName(row.Limit),
             LimitShare = signs?.LimitPerMille / 1e3,
             RegionCount = signs?.Regions,
             TopicCount = signs?.Topics,
@@ -132,7 +148,9 @@ internal sealed record NodeReportJson
         };
     }
 
-    internal static string Name(SendLimit limit) => limit.ToString().ToLowerInvariant();
+    private static string? Text(string text) => text.Length > 0 ? text : null;
+
+    internal static string LimitName(SendLimit limit) => limit.ToString().ToLowerInvariant();
 }
 
 internal sealed record RegionReportJson(
@@ -151,14 +169,14 @@ internal sealed record RegionReportJson(
 {
     public static RegionReportJson Of(RegionRow row) => new(
         row.Name, row.View, row.Members, row.AgeMillis / 1e3, row.OpenViews, row.Sent, row.Received, row.Pending, row.Missing,
-        row.AckMicros, row.TokenMicros, NodeReportJson.Name(row.Limit));
+        row.AckMicros, row.TokenMicros, NodeReportJson.LimitName(row.Limit));
 }
 
 internal sealed record TopicReportJson(
     string Topic, long PublishedPerSecond, long DeliveredPerSecond, long Subscribers, int Nodes, string Limit)
 {
     public static TopicReportJson Of(TopicRow row) =>
-        new(row.Name, row.Published, row.Delivered, row.Subscribers, row.Nodes, NodeReportJson.Name(row.Limit));
+        new(row.Name, row.Published, row.Delivered, row.Subscribers, row.Nodes, NodeReportJson.LimitName(row.Limit));
 }
 
 [JsonSourceGenerationOptions(

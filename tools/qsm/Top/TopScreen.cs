@@ -11,6 +11,8 @@ internal static class TopScreen
     private const int HeaderLines = 2;
     // A narrower terminal has no room for the addresses of nodes beside their rates.
     private const int AddressFrom = 60;
+    // The rest of a longer name would take the room of figures.
+    private const int MostNameCharacters = 32;
 
     /// <summary>As much as a terminal of this size has room for.</summary>
     /// <param name="tables">What is shown.</param>
@@ -36,22 +38,31 @@ internal static class TopScreen
             .. Of("nodes", TopText.NodeColumns, told, row => NodeCells(row, width), width, nodes),
             .. notes.Select(row => Line(TopText.Note(row)!, new Style(row.Signs is null ? Color.Red : Color.Yellow))),
             .. Of("regions", TopText.RegionColumns, tables.Regions, TopText.Cells, width, regions),
-            .. Of("topics", TopText.TopicColumns, tables.Topics, TopText.Cells, width, topics),
+            .. Of("topics", TopText.TopicColumns, tables.Topics, TopText.Cells, width, topics, tables.TopicCount),
         ]);
     }
 
     private static string[] NodeCells(NodeRow row, int width)
     {
         string[] cells = TopText.Cells(row, row.Signs!);
-        return width < AddressFrom ? [row.Name, .. cells[1..]] : cells;
+        string name = row.Name.Length > MostNameCharacters ? $"{row.Name[..(MostNameCharacters - 1)]}…" : row.Name;
+        return [width < AddressFrom ? name : $"{name} {row.Address}", .. cells[1..]];
     }
 
     private static Text Line(string text, Style style) => new(text, style) { Overflow = Overflow.Ellipsis };
 
     private static IRenderable[] Of<T>(
-        string title, IReadOnlyList<(string Title, int From)> columns, IReadOnlyList<T> rows, Func<T, string[]> cells, int width, int most)
+        string title,
+        IReadOnlyList<(string Title, int From)> columns,
+        IReadOnlyList<T> rows,
+        Func<T, string[]> cells,
+        int width,
+        int most,
+        int all = 0)
     {
-        string text = rows.Count > most ? $"{title}: {most} of {rows.Count}" : $"{title}: {rows.Count}";
+        int shownRows = Math.Min(rows.Count, most);
+        all = Math.Max(all, rows.Count);
+        string text = all > shownRows ? $"{title}: {shownRows} of {all}" : $"{title}: {all}";
         var table = new Table { Border = TableBorder.Simple };
         var shown = Enumerable.Range(0, columns.Count).Where(i => columns[i].From <= width).ToList();
         foreach (int i in shown)
@@ -63,8 +74,8 @@ internal static class TopScreen
 
         foreach (var row in rows.Take(most))
         {
-            string[] all = cells(row);
-            table.AddRow(shown.Select(i => new Text(all[i]) { Overflow = Overflow.Ellipsis }));
+            string[] texts = cells(row);
+            table.AddRow(shown.Select(i => new Text(texts[i]) { Overflow = Overflow.Ellipsis }));
         }
 
         return [Line(text, new Style(decoration: Decoration.Bold)), table];

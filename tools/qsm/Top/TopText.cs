@@ -37,7 +37,8 @@ internal static class TopText
     {
         int untold = tables.Answer.Nodes.Count(node => node.Signs is null);
         string more = untold > 0 ? $"  {untold} without vital signs" : "";
-        return $"out {Figures.Number(tables.Published)}/s  in {Figures.Number(tables.Delivered)}/s{more}";
+        string topics = $"  topics {tables.TopicCount}";
+        return $"out {Figures.Number(tables.Published)}/s  in {Figures.Number(tables.Delivered)}/s{topics}{more}";
     }
 
     /// <summary>What is wrong with a node, in a line of its own; null if nothing is.</summary>

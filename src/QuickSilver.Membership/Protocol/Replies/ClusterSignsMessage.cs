@@ -19,6 +19,9 @@ internal readonly record struct ClusterSignsMessage : IControlMessage, IReadable
     // How a service that a node hosts stands among hosts; none: no node hosts it, or it is of a version that does not tell.
     public HostStanding Host { get; init; }
 
+    // Open in the cluster; 0: none, or the service is of a version that does not tell.
+    public int Topics { get; init; }
+
     public void Write(ControlBuffer buffer)
     {
         buffer.Int64(1, Configuration);
@@ -29,13 +32,14 @@ internal readonly record struct ClusterSignsMessage : IControlMessage, IReadable
         buffer.UInt64(6, (ulong)EchoPort);
         buffer.Fixed64(7, Host.Id);
         buffer.UInt64(8, (ulong)Host.Members);
+        buffer.UInt64(9, (ulong)Topics);
     }
 
     public static ClusterSignsMessage Read(ReadOnlySpan<byte> body)
     {
         var reader = new ProtobufReader(body);
         long configuration = 0, age = 0;
-        int nodes = 0, told = 0, observers = 0, echo = 0, heard = 0;
+        int nodes = 0, told = 0, observers = 0, echo = 0, heard = 0, topics = 0;
         ulong host = 0;
         while (reader.TryReadField(out var field))
         {
@@ -49,6 +53,7 @@ internal readonly record struct ClusterSignsMessage : IControlMessage, IReadable
                 case 6: echo = reader.ReadInt32(field, ushort.MaxValue); break;
                 case 7: host = reader.ReadFixed64(field); break;
                 case 8: heard = reader.ReadInt32(field, int.MaxValue); break;
+                case 9: topics = reader.ReadInt32(field, int.MaxValue); break;
                 default: reader.Skip(field); break;
             }
         }
@@ -63,6 +68,7 @@ internal readonly record struct ClusterSignsMessage : IControlMessage, IReadable
                 AgeMillis = age,
                 EchoPort = echo,
                 Host = new HostStanding(host, heard, configuration),
+                Topics = topics,
             }
             : throw new ControlFormatException($"The service tells of {told} nodes of {nodes}.");
     }

@@ -31,7 +31,7 @@ internal sealed class MemberPauses(
         if (RepeatedEvent.IsLogged(++member.Pauses))
         {
             double length = pause.Length.TotalMilliseconds;
-            context.Logger.NodeStoodStill(member.Key, length, pause.Cause, silence.TotalMilliseconds, member.Pauses);
+            context.Logger.NodeStoodStill(member.Named, length, pause.Cause, silence.TotalMilliseconds, member.Pauses);
         }
 
         var excused = pause.Length < silence ? pause.Length : silence;

@@ -25,6 +25,7 @@ internal sealed class Observers : IDisposable
     private readonly List<Member> _members;
     private readonly Func<HostStanding> _standing;
     private readonly Func<int> _echoPort;
+    private readonly Func<int> _topics;
     private readonly TimeSpan _begun;
     private readonly Alarm _alarm;
     private readonly List<ControlSession> _all = [];
@@ -41,14 +42,21 @@ internal sealed class Observers : IDisposable
     /// <param name="members">The nodes, in the order of joining.</param>
     /// <param name="standing">How the service stands, with the number of its last configuration.</param>
     /// <param name="echoPort">Opens the port at which the service answers echoes, if it is not open, and tells its number; 0: none.</param>
+    /// <param name="topics">The number of open topics.</param>
     public Observers(
-        SessionContext context, string cluster, List<Member> members, Func<HostStanding> standing, Func<int> echoPort)
+        SessionContext context,
+        string cluster,
+        List<Member> members,
+        Func<HostStanding> standing,
+        Func<int> echoPort,
+        Func<int> topics)
     {
         _context = context;
         _cluster = cluster;
         _members = members;
         _standing = standing;
         _echoPort = echoPort;
+        _topics = topics;
         _begun = context.Environment.Now;
         _alarm = new Alarm(OnAlarm);
     }
@@ -246,6 +254,7 @@ internal sealed class Observers : IDisposable
             AgeMillis = (long)(_context.Environment.Now - _begun).TotalMilliseconds,
             EchoPort = _echoPort(),
             Host = standing,
+            Topics = _topics(),
         };
     }
 

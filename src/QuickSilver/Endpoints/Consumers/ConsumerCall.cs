@@ -130,7 +130,7 @@ internal sealed class ConsumerCall<T> : IDisposable
         }
 
         var outer = Activity.Current;
-        _activity = MessageTracing.StartProcess(_consumption.Topic, _message);
+        _activity = MessageTracing.StartProcess(_consumption.Topic, _message, _consumption.Names);
         try
         {
             return _consumption.Consumer(_message, _consumption.Token);

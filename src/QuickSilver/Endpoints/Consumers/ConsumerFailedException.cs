@@ -1,3 +1,5 @@
+using QuickSilver.Membership.Views;
+
 namespace QuickSilver;
 
 /// <summary>
@@ -6,14 +8,14 @@ namespace QuickSilver;
 /// </summary>
 public sealed class ConsumerFailedException : QuickSilverException
 {
-    internal ConsumerFailedException(string topic, Type payload, NodeId sender, long sequence, int attempts, Exception inner)
+    internal ConsumerFailedException(string topic, Type payload, NamedNode sender, long sequence, int attempts, Exception inner)
         : base(
             $"The consumer of the topic \"{topic}\" ({payload}) stopped at message {sequence} of {sender} after {attempts} "
             + $"{(attempts == 1 ? "attempt" : "attempts")}: {inner.GetType()}: {inner.Message} Correct the cause and subscribe again, or "
             + $"choose an error policy that skips messages ({nameof(ConsumerErrors)}).",
             inner)
     {
-        Sender = sender;
+        Sender = sender.Id();
         Sequence = sequence;
         Attempts = attempts;
     }

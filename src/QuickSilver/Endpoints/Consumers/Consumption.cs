@@ -1,6 +1,7 @@
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints.Rings;
+using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Endpoints.Consumers;
 
@@ -101,6 +102,8 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
 
     /// <summary>The name of the topic.</summary>
     public string Topic => _endpoint.Name;
+
+    public INodeNames Names => _endpoint.Topic.Node.Names;
 
     public TimeProvider Time => _endpoint.Topic.Node.OutsideTime;
 
@@ -211,7 +214,7 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
         long skips = Interlocked.Increment(ref node.CounterCells.ConsumerSkips);
         if (RepeatedEvent.IsLogged(skips))
         {
-            ApiLog.ConsumerSkipped(node.Log, fault, _endpoint.Name, message.Sender, message.Sequence, attempts, skips);
+            ApiLog.ConsumerSkipped(node.Log, fault, _endpoint.Name, node.Named(message.Sender), message.Sequence, attempts, skips);
         }
     }
 
@@ -219,8 +222,8 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
     {
         var node = _endpoint.Topic.Node;
         Interlocked.Increment(ref node.CounterCells.ConsumerFailures);
-        ApiLog.ConsumerStopped(node.Log, fault, _endpoint.Name, message.Sender, message.Sequence, attempts);
-        var failure = new ConsumerFailedException(_endpoint.Name, typeof(T), message.Sender, message.Sequence, attempts, fault);
+        ApiLog.ConsumerStopped(node.Log, fault, _endpoint.Name, node.Named(message.Sender), message.Sequence, attempts);
+        var failure = new ConsumerFailedException(_endpoint.Name, typeof(T), node.Named(message.Sender), message.Sequence, attempts, fault);
         End(SubscriptionEnd.Of(failure, isCancelled: false), Life.Aborting);
     }
 

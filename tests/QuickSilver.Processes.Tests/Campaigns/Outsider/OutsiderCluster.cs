@@ -31,7 +31,7 @@ internal sealed class OutsiderCluster : IDisposable
         _service = Start(network.Node, _keys, "gms", "--listen", Address, "--verbose");
         _service.WaitForErrors(e => e.Text().Contains(Service, StringComparison.Ordinal), "it to listen");
         string[] arguments = ["wall", "--gms", Address, "--interface", $"{network.Outsider}"];
-        _reader = Start(network.Node, _keys, ["sub", .. arguments]);
+        _reader = Start(network.Node, _keys, ["sub", "--wait", .. arguments]);
         QsmCluster.WaitUntilReady(_reader);
         _publisher = Start(network.Node, _keys, ["pub", .. arguments]);
     }

@@ -134,6 +134,8 @@ internal sealed class CommonOptions
             BusyPoll = parse.GetValue(_spin),
             MulticastTimeToLive = parse.GetValue(_timeToLive),
             Security = _security.Read(parse, _isExamination),
+            // A node that a command starts is seen as such by all members.
+            Application = string.Join('-', Commands(parse.CommandResult)),
         };
         if (parse.GetValue(_packetBytes) is int packetBytes)
         {
@@ -142,6 +144,11 @@ internal sealed class CommonOptions
 
         return options;
     }
+
+    // The names of a command and those above it, such as "qsm", "perf" and "echo".
+    private static IEnumerable<string> Commands(CommandResult? command) => command is null
+        ? []
+        : Commands(command.Parent as CommandResult).Append(command.Parent is null ? "qsm" : command.Command.Name);
 
     private static NodeInterface ParseInterface(ArgumentResult result)
     {

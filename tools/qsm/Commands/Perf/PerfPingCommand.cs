@@ -59,6 +59,11 @@ internal static class PerfPingCommand
             return ExitCode.Interrupted;
         }
 
+        if (replies.Others > 0)
+        {
+            Terminal.Note($"{replies.Others} more answers came: several 'perf echo' of '{name}' are running. The first answer counts.");
+        }
+
         if (replies.Count < sent)
         {
             Terminal.Error($"{sent - replies.Count} of {sent} were not answered within {ReplyLimit.TotalSeconds} s");
@@ -112,12 +117,14 @@ internal static class PerfPingCommand
 
     private sealed record Plan(int Size, double Seconds, double? Rate);
 
-    // Records on the core thread; the command's thread waits for its count. A reply to the warm-up is not counted.
+    // Records on the core thread; the command's thread waits for its count. A reply to the warm-up is not counted, and of several replies
+    // to one message only the first: if each set off the next message of a chain, there would be more of them with each round trip.
     private sealed class Replies
     {
         private readonly TaskCompletionSource _endOfChain = new(TaskCreationOptions.RunContinuationsAsynchronously);
         private long _count;
         private long _last;
+        private long _others;
         private long _sent = 1;
         private long _chainEndTicks;
         private byte[]? _chained;
@@ -135,12 +142,21 @@ internal static class PerfPingCommand
 
         public long Count => Volatile.Read(ref _count);
 
+        /// <summary>Replies to messages that were replied to before.</summary>
+        public long Others => Volatile.Read(ref _others);
+
         private long Last => Volatile.Read(ref _last);
 
         public void Take(in Message<ReadOnlyMemory<byte>> message)
         {
             if (!PerfMessage.TryRead(message.Value.Span, out long sentAtTicks, out long sequence))
             {
+                return;
+            }
+
+            if (sequence > 0 && sequence <= _last)
+            {
+                Volatile.Write(ref _others, _others + 1);
                 return;
             }
 

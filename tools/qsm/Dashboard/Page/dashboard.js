@@ -9,7 +9,7 @@ const cardSpecs = [
     return [[silent, "silent"], [others, "without signs"], [gone, "gone"]].filter(([number]) => number)
       .map(([number, what]) => number + " " + what).join(" · ") || "all told";
   }, signs => signs.report.nodes.some(node => node.state === "silent") ? "bad" : ""],
-  ["topics", "Topics", signs => exact(signs.report.topics.length), "", signs => exact(signs.report.regions.length) + (signs.report.regions.length === 1 ? " region" : " regions")],
+  ["topics", "Topics", signs => exact(signs.report.topicCount), "", signs => exact(signs.report.regions.length) + (signs.report.regions.length === 1 ? " region" : " regions")],
   ["waits", "Waiting", signs => exact(signs.waits.length), "", signs => {
     const limited = signs.report.nodes.filter(node => node.limit && node.limit !== "none" && node.limitShare >= 0.005).length;
     return limited + (limited === 1 ? " sender limited" : " senders limited");
@@ -63,7 +63,7 @@ function show(signs) {
     cards[name].card.dataset.tone = tone?.(signs) ?? "";
   }
   const departed = signs.departed.map(one => ({
-    node: one.node, address: one.address, state: one.wasSilent ? "lost" : "left", departed: one.at
+    node: one.node, name: one.name, address: one.address, state: one.wasSilent ? "lost" : "left", departed: one.at
   }));
   const present = new Set(report.nodes.map(node => node.node));
   tables.nodes.rows = [...report.nodes, ...departed.filter(one => !present.has(one.node))];
@@ -71,7 +71,7 @@ function show(signs) {
   tables.regions.rows = report.regions;
   tables.waits.rows = signs.waits;
   for (const name of tabNames) {
-    setText(tables[name].badge, exact(name === "nodes" ? report.nodes.length : tables[name].rows.length));
+    setText(tables[name].badge, exact(name === "nodes" ? report.nodes.length : name === "topics" ? report.topicCount : tables[name].rows.length));
     tables[name].badge.dataset.tone = name === "waits" && signs.waits.length ? "warn" : "";
   }
   const [first] = signs.waits;
@@ -79,7 +79,7 @@ function show(signs) {
   if (first) {
     byId("strip").dataset.tone = signs.waits.some(wait => wait.severity === "bad") ? "bad" : "warn";
     setText(byId("strip-count"), signs.waits.length === 1 ? "1 waits" : signs.waits.length + " wait");
-    setText(byId("strip-text"), first.address + ": " + first.what);
+    setText(byId("strip-text"), (first.name ?? first.address) + ": " + first.what);
   }
   fillShown();
 }

@@ -20,10 +20,11 @@ const stateTone = { told: "good", silent: "bad", unable: "warn", invalid: "warn"
 
 const tableSpecs = {
   nodes: {
-    title: "Nodes", first: "rate", id: row => row.node, find: row => [row.node, row.address, row.state, row.trouble],
+    title: "Nodes", first: "rate", id: row => row.node, find: row => [row.name, row.node, row.address, row.machine, row.process, row.state, row.trouble],
     empty: "No nodes have joined.", detail: nodeDetail,
     columns: [
-      column("node", row => row.address, row => row.address, { kind: "name", sub: row => row.node, id: "name" }),
+      column("node", row => row.name ?? row.address, row => row.name ?? row.address,
+        { kind: "name", sub: row => row.name ? row.address + " " + row.node : row.node, id: "name" }),
       column("state", row => row.state, row => row.state === "silent" ? "silent " + span(row.silentSeconds) : row.state === "told" && row.trouble ? "problem" : stateText[row.state],
         { kind: "state", tone: row => row.trouble ? "warn" : stateTone[row.state] }),
       column("out/s", row => row.publishedPerSecond ?? -1, row => count(row.publishedPerSecond), { id: "rate" }),
@@ -87,6 +88,8 @@ function nodeDetail(row) {
     ["Memory", [["Packet memory", bytes(row.packetMemoryBytes) + " of " + bytes(row.packetMemoryLimitBytes)],
       ["Retained", bytes(row.retentionBytes) + " of " + bytes(row.retentionLimitBytes)], ["Pending packets", exact(row.pendingPackets)],
       ["Core thread", share(row.busyShare) + " busy"], ["Long steps", exact(row.longSteps)], ["Quanta exceeded", exact(row.quantaExceeded)]]],
+    ["Process", [["Machine", row.machine ?? none], ["Process", row.process ?? none], ["Process id", row.processId == null ? none : String(row.processId)],
+      ["QuickSilver", row.version ?? none]]],
     ["Membership and repair", [["Regions", exact(row.regionCount)], ["Topics", exact(row.topicCount)],
       ["Views", exact(row.views) + ", " + exact(row.supersededViews) + " superseded"],
       ["Repair requests", exact(row.repairRequests)], ["Repairs", exact(row.repairs)], ["Collective NAKs", exact(row.collectiveNaks)],
@@ -338,7 +341,7 @@ function fillShown() {
 }
 
 function fillWaits(table) {
-  const waits = table.rows.filter(wait => passes([wait.node, wait.address, wait.what, wait.waitsFor]));
+  const waits = table.rows.filter(wait => passes([wait.name, wait.node, wait.address, wait.what, wait.waitsFor]));
   const note = !latest ? "Waiting for the first answer." : table.rows.length ? "Nothing contains “" + filterText + "”." : "Nobody waits for anybody.";
   const text = waits.length ? JSON.stringify(waits) : note;
   if (table.written === text) { return; }
@@ -355,7 +358,7 @@ function fillWaits(table) {
     item.dataset.tone = wait.severity;
     item.tabIndex = -1;
     const head = make("p", "wait-head");
-    head.append(make("span", "dot"), make("strong", "", wait.address), make("span", "sub", wait.node));
+    head.append(make("span", "dot"), make("strong", "", wait.name ?? wait.address), make("span", "sub", (wait.name ? wait.address + " " : "") + wait.node));
     if (wait.seconds != null) { head.append(make("span", "sub", "for " + span(wait.seconds))); }
     item.append(head, make("p", "wait-what", wait.what));
     for (const [name, value] of [["Waits for", wait.waitsFor], ["What to do", wait.whatToDo]]) {

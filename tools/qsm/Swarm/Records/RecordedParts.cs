@@ -45,6 +45,12 @@ internal sealed class RecordedParts(INodeParts parts, NodeRecorder recorder) : I
 
     public string? LastFailure => parts.LastFailure;
 
+    public string? KeyFailure => parts.KeyFailure;
+
+    public string Name => parts.Name;
+
+    public INodeNames Names => parts.Names;
+
     public IReadOnlyList<Trouble> Troubles => parts.Troubles;
 
     public Trouble? Isolation => parts.Isolation;

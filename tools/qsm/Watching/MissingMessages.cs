@@ -1,0 +1,60 @@
+using QuickSilver.Serialization;
+using QuickSilver.Tool.Sessions;
+
+namespace QuickSilver.Tool.Watching;
+
+// Messages that are not printed: gaps, messages that cannot be shown, and what was dropped because the output was read too slowly. All make
+// the command fail at its end. Gaps are told as they happen; what is dropped is counted, and told from time to time, also while the output
+// stands still.
+internal sealed class MissingMessages(QuickSilverNode node)
+{
+    private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
+
+    private int _any;
+    private long _told;
+
+    public bool IsEmpty => Volatile.Read(ref _any) == 0 && Dropped == 0;
+
+    private long Dropped => node.GetCounters().ReaderDrops;
+
+    public void Add(string topic, NodeId sender, long sequence, PayloadFormatException exception)
+    {
+        Volatile.Write(ref _any, 1);
+        Terminal.Error($"message {sequence} of {Named(sender)} in {topic} is not shown: {exception.Message}");
+    }
+
+    public void Add(string topic, GapNotice gap)
+    {
+        if (gap.Reason == GapReason.ReaderFull)
+        {
+            return;
+        }
+
+        Volatile.Write(ref _any, 1);
+        Terminal.Error(
+            $"gap in {topic}: {gap.Count} messages of {Named(gap.Sender)}, {gap.First} to {gap.Last}: {gap.Reason.InWords()}");
+    }
+
+    /// <summary>Until it is disposed, a line says from time to time how many messages were dropped since the last one.</summary>
+    public IDisposable TellFromTimeToTime() => new Timer(_ => Tell(), null, Interval, Interval);
+
+    public void TellAtEnd()
+    {
+        if (Dropped is > 0 and var dropped)
+        {
+            Terminal.Error(
+                $"{dropped:N0} messages were dropped in all: the output was read too slowly. With --wait, senders wait instead.");
+        }
+    }
+
+    private void Tell()
+    {
+        long dropped = Dropped;
+        if (Interlocked.Exchange(ref _told, dropped) != dropped)
+        {
+            Terminal.Note($"{dropped:N0} messages dropped so far: the output is read too slowly.");
+        }
+    }
+
+    private string Named(NodeId sender) => node.NameOf(sender) is var name && name != sender.ToString() ? $"{name} ({sender})" : name;
+}

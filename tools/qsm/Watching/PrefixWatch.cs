@@ -1,0 +1,143 @@
+using QuickSilver.Tool.Catalog;
+using QuickSilver.Tool.Sessions;
+
+namespace QuickSilver.Tool.Watching;
+
+// All published topics whose names begin alike. A prefix is that of one guarantee, so there is one for each, which refuses the topics of
+// the other.
+internal sealed class PrefixWatch(QuickSilverNode node, WatchPlan plan, WatchedLines lines) : ITopicWatch
+{
+    private static readonly Guarantee[] Guarantees = [Guarantee.Reliable, Guarantee.BestEffort];
+    private static readonly TimeSpan FlushInterval = TimeSpan.FromMilliseconds(50);
+
+    private readonly AnyCodec _codec = new();
+    private readonly List<ITopicPrefix> _prefixes = [];
+    private readonly Dictionary<string, TopicLines> _lines = new(StringComparer.Ordinal);
+    private readonly TaskCompletionSource _failed = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private Timer? _flush;
+    private int _isFlushing;
+
+    public Task Ended => _failed.Task;
+
+    public async Task BeginAsync()
+    {
+        foreach (string name in plan.Names)
+        {
+            foreach (var guarantee in Guarantees)
+            {
+                _prefixes.Add(await OpenAsync(name, guarantee));
+            }
+        }
+
+        _flush = new Timer(_ => Flush(), null, FlushInterval, FlushInterval);
+    }
+
+    public async Task StopAsync(TimeSpan limit)
+    {
+        var all = DisposeAsync().AsTask();
+        if (await Task.WhenAny(all, Task.Delay(limit)) == all)
+        {
+            await all;
+        }
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        if (_flush is { } flush)
+        {
+            await flush.DisposeAsync();
+        }
+
+        foreach (var prefix in _prefixes)
+        {
+            await prefix.DisposeAsync();
+        }
+    }
+
+    private async Task<ITopicPrefix> OpenAsync(string name, Guarantee guarantee)
+    {
+        try
+        {
+            return await node.OpenPrefixAsync(name, _codec, (topic, message, _) => WriteAsync(topic, message), OptionsOf(name, guarantee));
+        }
+        catch (Exception exception) when (exception is not OperationCanceledException)
+        {
+            throw ToolException.OnOpen(name, exception, carriesBytes: false);
+        }
+    }
+
+    private PrefixOptions<ReadOnlyMemory<byte>> OptionsOf(string name, Guarantee guarantee) => new()
+    {
+        Topic = plan.OfPrefix(guarantee),
+        Consumer = new ConsumerOptions<ReadOnlyMemory<byte>>
+        {
+            OnGap = gap => lines.Missing.Add(name, gap),
+            OnEnded = OnEnded,
+        },
+        OnTopic = OnTopic,
+    };
+
+    private void OnEnded(SubscriptionEnd end)
+    {
+        if (end is { Reason: SubscriptionEndReason.NodeExpelled, Error: { } error })
+        {
+            _failed.TrySetException(error);
+        }
+    }
+
+    // What is known of topics that are gone is forgotten, because others come.
+    private void OnTopic(PrefixTopic topic)
+    {
+        if (topic.State == PrefixTopicState.Closed)
+        {
+            lock (_lines)
+            {
+                _lines.Remove(topic.Name);
+            }
+        }
+    }
+
+    private async ValueTask WriteAsync(string topic, Message<ReadOnlyMemory<byte>> message)
+    {
+        TopicLines? line;
+        lock (_lines)
+        {
+            if (!_lines.TryGetValue(topic, out line))
+            {
+                _lines.Add(topic, line = lines.Of(topic));
+            }
+        }
+
+        try
+        {
+            await line.WriteAsync(message);
+        }
+        catch (IOException exception)
+        {
+            // Nobody reads the output any more.
+            _failed.TrySetException(exception);
+        }
+    }
+
+    // One at a time: the output may stand still.
+    private void Flush()
+    {
+        if (Interlocked.Exchange(ref _isFlushing, 1) != 0)
+        {
+            return;
+        }
+
+        try
+        {
+            lines.Output.Flush();
+        }
+        catch (IOException exception)
+        {
+            _failed.TrySetException(exception);
+        }
+        finally
+        {
+            Volatile.Write(ref _isFlushing, 0);
+        }
+    }
+}
