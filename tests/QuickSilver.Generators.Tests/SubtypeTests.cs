@@ -83,13 +83,14 @@ public sealed class SubtypeTests
         var schema = Codecs.Of<Movement>().Schema;
         Assert.Equal(
             [
-                new PayloadField(1, "Deposit", "message") { Message = 1 },
-                new PayloadField(2, "Transfer", "message") { Message = 2 },
-                new PayloadField(3, "fee", "message") { Message = 3 },
+                new PayloadField(1, "Deposit", "message") { Message = 1, IsNullable = true },
+                new PayloadField(2, "Transfer", "message") { Message = 2, IsNullable = true },
+                new PayloadField(3, "fee", "message") { Message = 3, IsNullable = true },
             ],
             schema.Fields.ToArray());
         Assert.Equal(
-            new PayloadField(4, "Cause", "message") { Message = 0 }, schema.Nested[1].Fields.Single(static one => one.Number == 4));
+            new PayloadField(4, "Cause", "message") { Message = 0, IsNullable = true },
+            schema.Nested[1].Fields.Single(static one => one.Number == 4));
     }
 
     [Fact]

@@ -15,7 +15,7 @@ public sealed class ContractTests
 
     private string? Open(ContractDescription contract, ulong node = 1)
     {
-        string? refusal = _registry.Check(Node(node), Topic(contract), replaces: false);
+        string? refusal = _registry.Check(Node(node), Topic(contract), replaces: false, out _);
         if (refusal is null)
         {
             _registry.Add(Node(node), Topic(contract));
@@ -101,11 +101,11 @@ public sealed class ContractTests
     public void A_node_that_opens_a_topic_afresh_is_held_to_others_contracts_and_not_to_its_own()
     {
         Open(Departure, node: 1);
-        Assert.Null(_registry.Check(Node(1), Topic(Requests.Bytes), replaces: true));
+        Assert.Null(_registry.Check(Node(1), Topic(Requests.Bytes), replaces: true, out _));
         _registry.Update(Node(1), Topic(Requests.Bytes));
         Assert.NotNull(Open(Departure, node: 2));
         Assert.Null(Open(Requests.Bytes, node: 2));
-        Assert.NotNull(_registry.Check(Node(1), Topic(Departure), replaces: true));
+        Assert.NotNull(_registry.Check(Node(1), Topic(Departure), replaces: true, out _));
         Assert.Equal((1, 1), (_registry.Count, _registry.ContractCount));
     }
 
@@ -149,7 +149,7 @@ public sealed class ContractTests
         Open(Departure);
         Assert.Equal(
             "Topic 'trains' has the same hash as the open topic 'flights/ORD'. Rename one of them.",
-            _registry.Check(Node(2), Topic(Departure) with { Name = "trains" }, replaces: false));
+            _registry.Check(Node(2), Topic(Departure) with { Name = "trains" }, replaces: false, out _));
     }
 
     [Fact]
@@ -164,9 +164,9 @@ public sealed class ContractTests
         cluster.Run(0.5);
         Assert.Equal(["granted"], nodes[0].Outcomes);
         Assert.Equal(["granted"], nodes[1].Outcomes);
-        Assert.Equal(
-            ["Topic 'flights/ORD' carries Departure(message) with field 2.1 'Legs.From' of type string; this endpoint has type int32."],
-            nodes[2].Outcomes);
+        Assert.StartsWith(
+            "Topic 'flights/ORD' carries Departure(message) with field 2.1 'Legs.From' of type string; this endpoint has type int32.",
+            Assert.Single(nodes[2].Outcomes));
         Assert.Equal(2, nodes[0].View("flights/ORD").Subscribers);
     }
 
@@ -199,7 +199,13 @@ public sealed class ContractTests
         nodes[1].Open("flights/ORD", contract: Requests.Bytes);
         nodes[1].Open("trains", contract: Requests.Bytes);
         cluster.Run(0.5);
-        Assert.Equal(["Topic 'flights/ORD' carries Departure(message); this endpoint has Bytes(bytes).", "granted"], nodes[1].Outcomes);
+        Assert.Equal(
+            [
+                "Topic 'flights/ORD' carries Departure(message); this endpoint has Bytes(bytes)."
+                    + $" Node {nodes[0].Key} at {nodes[0].EndPoint} has that version open.",
+                "granted",
+            ],
+            nodes[1].Outcomes);
         Assert.False(nodes[1].Has("flights/ORD"));
         Assert.Equal(1, nodes[0].View("flights/ORD").Subscribers);
         Assert.Equal(1, cluster.Counters.TopicsRefused);
@@ -207,6 +213,38 @@ public sealed class ContractTests
         nodes[0].Open("flights/ORD", TopicRole.Publish, Requests.Bytes);
         cluster.Run(0.5);
         Assert.True(nodes[0].View("flights/ORD").Subscribed);
+    }
+
+    [Fact]
+    public void A_refusal_names_a_node_that_has_the_version_that_differs_and_counts_the_others()
+    {
+        var cluster = new FakeCluster();
+        var nodes = cluster.AddNodes(4);
+        var gate = Requests.Departure(new(1, "Flight", "string"), new(4, "Gate", "string"));
+        nodes[0].Open("flights", contract: Departure);
+        cluster.Run(0.5);
+        nodes[1].Open("flights", contract: gate);
+        nodes[2].Open("flights", contract: gate);
+        cluster.Run(0.5);
+        nodes[3].Open("flights", contract: Requests.Departure(new(1, "Flight", "string"), new(4, "Gate", "int32")));
+        cluster.Run(0.5);
+        Assert.EndsWith(
+            $"has type int32. Node {nodes[1].Key} at {nodes[1].EndPoint} has that version open, and so has 1 other node.",
+            Assert.Single(nodes[3].Outcomes));
+    }
+
+    [Fact]
+    public void A_refusal_names_a_node_by_its_name_if_it_has_one()
+    {
+        var cluster = new FakeCluster();
+        var other = cluster.AddNodes(1)[0];
+        var named = FakeNode.Start(cluster.World, id: 77, FakeCluster.EndPoint, name: "orders@host1");
+        cluster.Run(1);
+        named.Open("flights", contract: Departure);
+        cluster.Run(0.5);
+        other.Open("flights", contract: Requests.Bytes);
+        cluster.Run(0.5);
+        Assert.EndsWith($" Node orders@host1 ({named.Key}) at {named.EndPoint} has that version open.", Assert.Single(other.Outcomes));
     }
 
     [Fact]

@@ -69,6 +69,34 @@ public sealed class TopicListTests
     }
 
     [Fact]
+    public void Versions_that_differ_in_what_is_for_display_are_told_apart_with_the_nodes_that_have_each()
+    {
+        var nodes = _cluster.AddNodes(4);
+        var newer = Departure with { Enums = [new("State", false, [new("Open", 1)])] };
+        nodes[0].Open("flights", contract: Departure);
+        nodes[1].Open("flights", TopicRole.Publish, newer);
+        nodes[2].Open("flights", contract: Departure);
+        nodes[3].Open("flights", contract: newer);
+        _cluster.Run(1);
+        Assert.All(nodes, static node => Assert.Equal(["granted"], node.Outcomes));
+        var told = Ask("flights").Topics.ToDictionary(static topic => topic.Contract, static topic => topic.Holders);
+        Assert.Equal([nodes[0].Key, nodes[2].Key], told[Departure].ToArray());
+        Assert.Equal([nodes[1].Key, nodes[3].Key], told[newer].ToArray());
+        Assert.Empty(Assert.Single(Ask().Topics).Holders);
+    }
+
+    [Fact]
+    public void No_more_nodes_of_a_version_are_named_than_a_reader_takes()
+    {
+        var nodes = _cluster.AddNodes(ListedTopicMessage.MostHolders + 3);
+        Array.ForEach(nodes, static node => node.Open("flights", TopicRole.Subscribe, Departure));
+        _cluster.Run(1);
+        var told = Assert.Single(Ask("flights").Topics);
+        Assert.Equal(nodes.Length, told.Nodes);
+        Assert.Equal(nodes.Select(static node => node.Key).Order().Take(ListedTopicMessage.MostHolders), told.Holders.ToArray());
+    }
+
+    [Fact]
     public void An_endpoint_that_takes_any_payload_subscribes_before_and_after_others()
     {
         var nodes = _cluster.AddNodes(3);

@@ -14,10 +14,11 @@ public sealed class ProtobufNetSchemaTests
         var schema = new ProtobufNetCodec<Departure>().Schema;
         Assert.Equal(generated!.Schema.TypeName, schema.TypeName);
         Assert.Equal(generated.Schema.Kind, schema.Kind);
-        Assert.Equal(generated.Schema.Fields.ToArray(), schema.Fields.ToArray());
+        Assert.Equal(Matched(generated.Schema.Fields), Matched(schema.Fields));
         Assert.Equal(generated.Schema.Nested.Select(message => message.Name), schema.Nested.Select(message => message.Name));
         Assert.Equal(
-            generated.Schema.Nested.SelectMany(message => message.Fields), schema.Nested.SelectMany(message => message.Fields));
+            Matched(generated.Schema.Nested.SelectMany(message => message.Fields)),
+            Matched(schema.Nested.SelectMany(message => message.Fields)));
         Assert.Contains(new PayloadField(2, "Miles", "double"), Assert.Single(schema.Nested).Fields);
         Assert.Contains(new PayloadField(13, "Next", "message") { Message = 0 }, schema.Fields);
     }
@@ -40,6 +41,12 @@ public sealed class ProtobufNetSchemaTests
         var schema = new PayloadSchema("Known elsewhere", PayloadSchema.MessageKind, []);
         Assert.Same(schema, new ProtobufNetCodec<Leg>(schema).Schema);
     }
+
+    // Without what is for display.
+    private static PayloadField[] Matched(IEnumerable<PayloadField> fields) =>
+    [
+        .. fields.Select(field => field with { LogicalType = null, LogicalKeyType = null, Enum = null, IsNullable = null }),
+    ];
 
     [ProtoContract]
     private sealed class Annotated

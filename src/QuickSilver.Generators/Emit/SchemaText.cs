@@ -2,13 +2,15 @@ using QuickSilver.Generators.Model;
 
 namespace QuickSilver.Generators.Emit;
 
-// The schema: the contract's own fields, and each message type within it once, numbered in the order of its first occurrence.
+// The schema: the contract's own fields, and each message type and each enum within it once, numbered in the order of its first occurrence.
 internal sealed class SchemaText(CodeText code, CodecNames names)
 {
     private const string AsImmutable = "global::System.Runtime.InteropServices.ImmutableCollectionsMarshal.AsImmutableArray";
 
     private readonly List<ContractModel> _messages = [];
     private readonly Dictionary<string, int> _numbers = [];
+    private readonly List<EnumModel> _enums = [];
+    private readonly Dictionary<string, int> _enumNumbers = [];
 
     public static string Literal(string text) => Microsoft.CodeAnalysis.CSharp.SymbolDisplay.FormatLiteral(text, quote: true);
 
@@ -25,11 +27,14 @@ internal sealed class SchemaText(CodeText code, CodecNames names)
 
         code.Line($"return new {Runtime.Codecs}PayloadSchema(").Line($"    {Literal(contract.SchemaName)},");
         code.Line($"    {Runtime.Codecs}PayloadSchema.MessageKind,");
-        bool isFlat = _messages.Count == 1;
+        bool isFlat = _messages.Count == 1 && _enums.Count == 0;
         code.Line($"    {AsImmutable}(fields0)){(isFlat ? ";" : "")}");
         if (!isFlat)
         {
+            code.Open("");
             Nested();
+            Enums();
+            code.CloseStatement();
         }
 
         code.Close();
@@ -53,22 +58,78 @@ internal sealed class SchemaText(CodeText code, CodecNames names)
         foreach (var member in _messages[message].Members)
         {
             string field = $"new {Runtime.Codecs}PayloadField({member.Number}, {Literal(member.WireName)}, {Literal(member.TypeWord)})";
-            string held = member.Value.IsMessage ? $" {{ Message = {NumberOf(names.Contract(member.Value))} }}" : "";
-            code.Line($"{field}{held},");
+            code.Line($"{field} {{ {string.Join(", ", Properties(member))} }},");
         }
 
         code.CloseStatement();
     }
 
+    private IEnumerable<string> Properties(MemberModel member)
+    {
+        if (member.Value.IsMessage)
+        {
+            yield return $"Message = {NumberOf(names.Contract(member.Value))}";
+        }
+
+        if (member.Value.LogicalType is { } logical)
+        {
+            yield return $"LogicalType = {Literal(logical)}";
+        }
+
+        if (member.Key?.LogicalType is { } key)
+        {
+            yield return $"LogicalKeyType = {Literal(key)}";
+        }
+
+        if (member.Value.Enum is not null)
+        {
+            yield return $"Enum = {NumberOfEnum(member.Value)}";
+        }
+
+        yield return $"IsNullable = {(member.Optional ? "true" : "false")}";
+    }
+
+    private int NumberOfEnum(ValueModel value)
+    {
+        if (!_enumNumbers.TryGetValue(value.TypeName, out int number))
+        {
+            number = _enums.Count;
+            _enumNumbers.Add(value.TypeName, number);
+            _enums.Add(value.Enum!);
+        }
+
+        return number;
+    }
+
     private void Nested()
     {
-        code.Open("");
         code.Line($"Nested = {AsImmutable}(new {Runtime.Codecs}PayloadMessage[]").Open("");
         for (int message = 1; message < _messages.Count; message++)
         {
             code.Line($"new {Runtime.Codecs}PayloadMessage({Literal(_messages[message].Word)}, {AsImmutable}(fields{message})),");
         }
 
-        code.Close(")").CloseStatement();
+        code.Close("),");
+    }
+
+    private void Enums()
+    {
+        code.Line($"Enums = {AsImmutable}(new {Runtime.Codecs}PayloadEnum[]").Open("");
+        foreach (var one in _enums)
+        {
+            code.Line($"new {Runtime.Codecs}PayloadEnum({Literal(one.Name)}, {AsImmutable}(new {Runtime.Codecs}PayloadEnumValue[]");
+            code.Open("");
+            foreach (var value in one.Values)
+            {
+                string number = value.Number == long.MinValue
+                    ? "long.MinValue"
+                    : value.Number.ToString(System.Globalization.CultureInfo.InvariantCulture);
+                code.Line($"new {Runtime.Codecs}PayloadEnumValue({Literal(value.Name)}, {number}),");
+            }
+
+            code.Close($")) {{ IsFlags = {(one.IsFlags ? "true" : "false")} }},");
+        }
+
+        code.Close("),");
     }
 }

@@ -56,6 +56,27 @@ internal sealed record ValueModel(ValueKind Kind, string TypeName, string Word, 
 
     public Conversion Conversion { get; init; }
 
+    // The names of an enum's values; null for another type.
+    public EnumModel? Enum { get; init; }
+
+    // What the schema calls the .NET type, where the word of protobuf is another type's too. Of an enum, its underlying type.
+    public string? LogicalType => Conversion switch
+    {
+        Conversion.DateOnly => "dateOnly",
+        Conversion.TimeOnly => "timeOnly",
+        Conversion.Half => "half",
+        Conversion.Uri => "uri",
+        _ => Kind switch
+        {
+            ValueKind.SByte => "sbyte",
+            ValueKind.Byte => "byte",
+            ValueKind.Int16 => "int16",
+            ValueKind.UInt16 => "uint16",
+            ValueKind.Char => "char",
+            _ => null,
+        },
+    };
+
     public bool IsConverted => Conversion != Conversion.None;
 
     public bool IsPackable => WireType != LengthDelimited;

@@ -91,7 +91,7 @@ internal static class TypeReader
         if (type is INamedTypeSymbol { TypeKind: TypeKind.Enum, EnumUnderlyingType: { } underlying })
         {
             var (kind, word) = Primitive(underlying.SpecialType)!.Value;
-            return new ValueModel(kind, type.Qualified(), word, IsReference: false, IsEnum: true);
+            return new ValueModel(kind, type.Qualified(), word, IsReference: false, IsEnum: true) { Enum = EnumReader.Read(type) };
         }
 
         if (Primitive(type.SpecialType) is { } primitive)

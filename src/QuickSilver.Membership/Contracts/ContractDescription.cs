@@ -3,10 +3,15 @@ using System.Collections.Immutable;
 namespace QuickSilver.Membership.Contracts;
 
 // One field of a message: its number, its name, and its wire type as a word ("int32", "string", "repeated message", …). Message says
-// which message it holds: 0 is the payload itself, n the n-th nested one; null: none.
+// which message it holds: 0 is the payload itself, n the n-th nested one; null: none. The others are for display, null where not known:
+// the .NET types of the value and of a map's key, the enum that the value is, and whether the member may be null.
 internal sealed record ContractField(int Number, string Name, string Type)
 {
     public int? Message { get; init; }
+    public string? LogicalType { get; init; }
+    public string? LogicalKeyType { get; init; }
+    public int? Enum { get; init; }
+    public bool? IsNullable { get; init; }
 }
 
 // A message type within the payload. Its name is for people only.
@@ -31,6 +36,7 @@ internal sealed record ContractMessage(string Name, ImmutableArray<ContractField
 // What endpoints of one topic must agree on. Kind is the payload's family: "bytes", "string", or "message" with Fields, of which
 // those that hold messages refer to Nested. Each message type stands there once, so that the description of a type that
 // holds itself ends, and one of types that hold each other many times stays small. Guarantee is the guarantee's name, Security likewise.
+// Enums are for display, as parts of the fields are: two descriptions that differ in nothing else always match, but they are two.
 // A pinned topic owns its region: its subscribers are the region's members, and are told of each of its views.
 internal sealed record ContractDescription
 {
@@ -44,6 +50,7 @@ internal sealed record ContractDescription
     public bool IsPinned { get; init; }
     public ImmutableArray<ContractField> Fields { get; init; } = [];
     public ImmutableArray<ContractMessage> Nested { get; init; } = [];
+    public ImmutableArray<ContractEnum> Enums { get; init; } = [];
 
     public ImmutableArray<ContractField> FieldsOf(int message) => message == 0 ? Fields : Nested[message - 1].Fields;
 
@@ -53,7 +60,8 @@ internal sealed record ContractDescription
     public bool Equals(ContractDescription? other) => ReferenceEquals(this, other) || (other is not null
         && TypeName == other.TypeName && Kind == other.Kind && Guarantee == other.Guarantee && Security == other.Security
         && IsPinned == other.IsPinned
-        && Fields.AsSpan().SequenceEqual(other.Fields.AsSpan()) && Nested.AsSpan().SequenceEqual(other.Nested.AsSpan()));
+        && Fields.AsSpan().SequenceEqual(other.Fields.AsSpan()) && Nested.AsSpan().SequenceEqual(other.Nested.AsSpan())
+        && Enums.AsSpan().SequenceEqual(other.Enums.AsSpan()));
 
     public override int GetHashCode()
     {
@@ -71,6 +79,11 @@ internal sealed record ContractDescription
         foreach (var message in Nested)
         {
             hash.Add(message);
+        }
+
+        foreach (var one in Enums)
+        {
+            hash.Add(one);
         }
 
         return hash.ToHashCode();

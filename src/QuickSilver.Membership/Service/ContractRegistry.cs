@@ -11,6 +11,9 @@ internal sealed class ContractRegistry
     // Of one topic at a time: an upgrade has two, and who joins is matched with each.
     private const int MaxVersions = 32;
 
+    // Of them, more that differ in nothing but what is for display are not told apart: names never take the place of a version.
+    private const int MaxDisplayed = 16;
+
     private readonly Dictionary<ulong, Entry> _entries = [];
     // Each once, however many topics have it.
     private readonly Dictionary<ContractDescription, SharedContract> _contracts = [];
@@ -107,12 +110,19 @@ internal sealed class ContractRegistry
         return versions;
     }
 
+    /// <summary>The contract with which a node has the topic open, as it is listed; null if the topic is not open.</summary>
+    public ContractDescription? ContractOf(NodeKey node, ulong topicId) => _entries.TryGetValue(topicId, out var entry)
+        ? entry.Others?.ByNode.GetValueOrDefault(node)?.Shared.Contract ?? entry.First.Contract
+        : null;
+
     /// <summary>
     /// Null when the node may open the topic under this contract; otherwise a sentence that names what differs or is wrong.
-    /// A node that <paramref name="replaces"/> what it has open is not held to the contract that it had.
+    /// A node that <paramref name="replaces"/> what it has open is not held to the contract that it had. If an open contract differs, it
+    /// is <paramref name="other"/>.
     /// </summary>
-    public string? Check(NodeKey node, TopicRequest topic, bool replaces)
+    public string? Check(NodeKey node, TopicRequest topic, bool replaces, out ContractDescription? other)
     {
+        other = null;
         // What is known was found sound when it came.
         if (!_contracts.ContainsKey(topic.Contract) && ContractLimits.Problem(topic.Name, topic.Contract) is { } problem)
         {
@@ -131,7 +141,7 @@ internal sealed class ContractRegistry
 
         var own = replaces ? entry.Others?.ByNode.GetValueOrDefault(node) : null;
         bool isFirst = replaces && own is null;
-        return Compare(entry, topic, own, firstIsOwn: isFirst && entry.FirstEndpoints == 1);
+        return Compare(entry, topic, own, firstIsOwn: isFirst && entry.FirstEndpoints == 1, out other);
     }
 
     /// <summary>Counts one more endpoint of a topic that <see cref="Check"/> let pass.</summary>
@@ -143,17 +153,18 @@ internal sealed class ContractRegistry
             _entries.Add(topic.TopicId, entry);
         }
 
-        if (entry.First.Contract.Equals(topic.Contract))
+        var contract = Displayed(entry, topic.Contract);
+        if (entry.First.Contract.Equals(contract))
         {
             entry.FirstEndpoints++;
             return;
         }
 
         var others = entry.Others ??= new OtherVersions();
-        var version = others.All.Find(other => other.Shared.Contract.Equals(topic.Contract));
+        var version = others.All.Find(other => other.Shared.Contract.Equals(contract));
         if (version is null)
         {
-            version = new Version(Share(topic.Contract));
+            version = new Version(Share(contract));
             others.All.Add(version);
             others.Last = TakesAny(version.Shared) ? others.Last : null;
         }
@@ -236,8 +247,10 @@ internal sealed class ContractRegistry
 
     private static bool TakesAny(SharedContract shared) => shared.Contract.Kind == ContractDescription.AnyKind;
 
-    private static string? Compare(Entry entry, TopicRequest topic, Version? own, bool firstIsOwn)
+    private static string? Compare(
+        Entry entry, TopicRequest topic, Version? own, bool firstIsOwn, out ContractDescription? differs)
     {
+        differs = null;
         var versions = entry.Others?.All;
         bool isOpen = entry.First.Contract.Equals(topic.Contract)
             || versions?.Exists(version => version.Shared.Contract.Equals(topic.Contract)) == true;
@@ -249,6 +262,7 @@ internal sealed class ContractRegistry
 
         if (!firstIsOwn && ContractMatch.Difference(topic.Name, entry.First.Contract, topic.Contract) is { } difference)
         {
+            differs = entry.First.Contract;
             return difference;
         }
 
@@ -257,15 +271,50 @@ internal sealed class ContractRegistry
             bool isOwn = version == own && version.Endpoints == 1;
             if (!isOwn && ContractMatch.Difference(topic.Name, version.Shared.Contract, topic.Contract) is { } other)
             {
+                differs = version.Shared.Contract;
                 return other;
             }
         }
 
-        return 1 + (versions?.Count ?? 0) < MaxVersions
+        return IsBelowLimit(entry, topic.Contract)
             ? null
             : $"Topic '{topic.Name}' is open with {MaxVersions} versions of its contract, which is the limit. "
                 + "Close all endpoints of one version first.";
     }
+
+    // Versions that differ in display only count once, and one more of them is let in.
+    private static bool IsBelowLimit(Entry entry, ContractDescription contract)
+    {
+        if (1 + (entry.Others?.All.Count ?? 0) < MaxVersions)
+        {
+            return true;
+        }
+
+        var shapes = new List<ContractDescription>();
+        foreach (var open in Open(entry))
+        {
+            if (!shapes.Exists(shape => ContractDisplay.IsSameWithout(shape, open)))
+            {
+                shapes.Add(open);
+            }
+        }
+
+        return shapes.Count < MaxVersions || shapes.Exists(shape => ContractDisplay.IsSameWithout(shape, contract));
+    }
+
+    // The contract under which an endpoint is counted.
+    private static ContractDescription Displayed(Entry entry, ContractDescription contract)
+    {
+        if (1 + (entry.Others?.All.Count ?? 0) < MaxDisplayed || Open(entry).Contains(contract))
+        {
+            return contract;
+        }
+
+        return Open(entry).FirstOrDefault(open => ContractDisplay.IsSameWithout(open, contract)) ?? contract;
+    }
+
+    private static IEnumerable<ContractDescription> Open(Entry entry) =>
+        (entry.Others?.All ?? []).Select(static other => other.Shared.Contract).Prepend(entry.First.Contract);
 
     private SharedContract Share(ContractDescription contract)
     {

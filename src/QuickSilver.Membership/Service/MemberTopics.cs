@@ -17,16 +17,20 @@ internal sealed class MemberTopics
     private readonly RegionMap _map;
     private readonly SessionContext _context;
     private readonly ContractRegistry _contracts = new();
+    private readonly ContractHolders _holders;
     private readonly TopicPlaces _places;
 
     /// <param name="map">The topics and the regions.</param>
     /// <param name="context">The service's.</param>
+    /// <param name="members">The members by their ids.</param>
     /// <param name="access">Who may publish and subscribe to what; null: everybody.</param>
-    public MemberTopics(RegionMap map, SessionContext context, ITopicAccess? access = null)
+    public MemberTopics(
+        RegionMap map, SessionContext context, IReadOnlyDictionary<ulong, Member> members, ITopicAccess? access = null)
     {
         Rights = access is null ? null : new TopicRights(access, map);
         _map = map;
         _context = context;
+        _holders = new ContractHolders(map, _contracts, members);
         _places = new TopicPlaces(context.Limits);
         Followers = new TopicFollowers(map, _contracts, context);
     }
@@ -41,7 +45,7 @@ internal sealed class MemberTopics
 
     /// <summary>Tells an observer which topics are open.</summary>
     public void List(ControlSession session, ListTopicsMessage request) =>
-        new TopicLister(_map, _contracts, _context.Limits).Answer(session, request);
+        new TopicLister(_map, _contracts, _holders, _context.Limits).Answer(session, request);
 
     /// <summary>True when it was granted. A topic that the node does not hold a view of is opened afresh.</summary>
     public bool Set(Member member, SetTopicMessage request, bool isRegistration)
@@ -66,7 +70,7 @@ internal sealed class MemberTopics
         }
 
         bool replaces = opensAfresh && _map.IsOpen(member.Key, topic.TopicId);
-        string? refusal = Refuse(member, topic) ?? _contracts.Check(member.Key, topic, replaces) ?? RefuseContract(member, request);
+        string? refusal = Refuse(member, topic) ?? CheckContract(member, topic, replaces) ?? RefuseContract(member, request);
         if (refusal is not null)
         {
             _context.Counters.TopicsRefused++;
@@ -189,6 +193,14 @@ internal sealed class MemberTopics
             ? $"Topic '{topic.Name}': this node already has {open} open topics, which is the limit."
             : _places.FullForTopic(member) is { } full ? $"Topic '{topic.Name}': {full}."
             : null;
+    }
+
+    private string? CheckContract(Member member, TopicRequest topic, bool replaces)
+    {
+        string? difference = _contracts.Check(member.Key, topic, replaces, out var other);
+        return difference is not null && other is not null
+            ? difference + _holders.Name(topic.TopicId, other, member.Key)
+            : difference;
     }
 
     private string? RefuseContract(Member member, SetTopicMessage request)

@@ -83,7 +83,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         _map = _issuer.Map;
         _numbers = _issuer.Numbers;
         _settlement = _issuer.Settlement;
-        _topics = new MemberTopics(_map, _sessionContext, options.Access);
+        _topics = new MemberTopics(_map, _sessionContext, _membersById, options.Access);
         _failures = new FailureDetector(options.Failures);
         _admission = new Admission(options.Cluster, _numbers, _membersById, _life);
         _audience = new Audience(_members, options.Failures.HeartbeatInterval * HeartbeatsFresh);

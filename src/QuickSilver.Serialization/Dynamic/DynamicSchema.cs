@@ -3,7 +3,7 @@ using System.Collections.Immutable;
 namespace QuickSilver.Serialization.Dynamic;
 
 // A field as it is looked up: by number when reading, by name when writing.
-internal sealed class DynamicField(PayloadField described, int index, DynamicMessage? message)
+internal sealed class DynamicField(PayloadField described, int index, DynamicMessage? message, DynamicEnum? of)
 {
     public int Number => described.Number;
 
@@ -19,6 +19,12 @@ internal sealed class DynamicField(PayloadField described, int index, DynamicMes
 
     /// <summary>The message that it contains; null if it contains none, or one that is not described.</summary>
     public DynamicMessage? Message { get; } = message;
+
+    /// <summary>What its value is in .NET, or the values of its collection; null if its form says it.</summary>
+    public LogicalValue? Logical { get; } = LogicalValue.Of(described.LogicalType, of, FieldForm.Of(described.Type).Value);
+
+    /// <summary>As <see cref="Logical"/>, of the keys of a map.</summary>
+    public LogicalValue? LogicalKey { get; } = LogicalValue.Of(described.LogicalKeyType, null, FieldForm.Of(described.Type).Key);
 }
 
 internal sealed class DynamicMessage(string name)
@@ -56,6 +62,7 @@ internal sealed class DynamicSchema
     private const int MaxNumber = 536_870_911;
 
     private readonly DynamicMessage[] _messages;
+    private readonly DynamicEnum[] _enums;
 
     /// <exception cref="PayloadFormatException">The schema is malformed.</exception>
     public DynamicSchema(PayloadSchema schema)
@@ -74,6 +81,9 @@ internal sealed class DynamicSchema
             new DynamicMessage(schema.TypeName),
             .. schema.Nested.Select(nested => new DynamicMessage(nested.Name)),
         ];
+        _enums = schema.Enums.IsDefault || schema.Enums.Length > PayloadSchema.MaxEnums
+            ? []
+            : [.. schema.Enums.Select(static one => new DynamicEnum(one))];
         int left = PayloadSchema.MaxFields;
         for (int message = 0; message < _messages.Length; message++)
         {
@@ -109,7 +119,9 @@ internal sealed class DynamicSchema
                 throw Malformed(schema, $"field {field.Number} refers to message {held} of {_messages.Length}");
             }
 
-            if (!_messages[message].TryAdd(new DynamicField(field, index, field.Message is { } at ? _messages[at] : null)))
+            // Of the data for display, what does not fit is as if it were not there.
+            var of = field.Enum is { } one && (uint)one < (uint)_enums.Length ? _enums[one] : null;
+            if (!_messages[message].TryAdd(new DynamicField(field, index, field.Message is { } at ? _messages[at] : null, of)))
             {
                 throw Malformed(schema, $"two fields have the number {field.Number}");
             }

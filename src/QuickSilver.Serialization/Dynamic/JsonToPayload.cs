@@ -90,7 +90,7 @@ internal sealed class JsonToPayload(DynamicSchema schema)
             throw Unexpected($"field {path}", $"an array ({field.Type})", json);
         }
 
-        bool isPacked = FieldForm.IsPackable(field.Form.Value);
+        bool isPacked = FieldForm.IsPackable(field.Form.Value) && field.Logical?.IsPackable != false;
         var into = isPacked ? new PayloadBuffer() : buffer;
         int index = 0;
         foreach (var element in json.EnumerateArray())
@@ -115,15 +115,23 @@ internal sealed class JsonToPayload(DynamicSchema schema)
         {
             string at = $"{path}[{property.Name}]";
             var entry = new PayloadBuffer();
-            Key(entry, field.Form.Key, property.Name, at);
+            Key(entry, field, property.Name, at);
             Value(entry, field, 2, field.Form.Value, property.Value, at, depth);
             buffer.Bytes(field.Number, entry.ToArray());
         }
     }
 
-    private static void Key(PayloadBuffer entry, ValueForm form, string key, string path)
+    private static void Key(PayloadBuffer entry, DynamicField field, string key, string path)
     {
-        if (form == ValueForm.String)
+        var form = field.Form.Key;
+        if (field.LogicalKey is { } logical)
+        {
+            if (!TryLogical(entry, 1, form, logical, key))
+            {
+                throw new PayloadFormatException($"Key {path}: expected {logical.Expected(key)}.");
+            }
+        }
+        else if (form == ValueForm.String)
         {
             entry.String(1, key);
         }
@@ -172,6 +180,9 @@ internal sealed class JsonToPayload(DynamicSchema schema)
                 break;
             case ValueForm.Message:
                 buffer.Bytes(number, BytesOf(json, at));
+                break;
+            case <= ValueForm.Double when field.Logical is { } logical:
+                Logical(buffer, number, form, logical, json, at);
                 break;
             case <= ValueForm.Double:
                 if (json.ValueKind is not (JsonValueKind.Number or JsonValueKind.String)
@@ -233,6 +244,32 @@ internal sealed class JsonToPayload(DynamicSchema schema)
         {
             throw Unexpected(at, Word(form), json);
         }
+    }
+
+    private static void Logical(PayloadBuffer buffer, int number, ValueForm form, LogicalValue logical, JsonElement json, string at)
+    {
+        string? text = json.ValueKind switch
+        {
+            JsonValueKind.Number => json.GetRawText(),
+            JsonValueKind.String => json.GetString(),
+            _ => null,
+        };
+        if (text is null || !TryLogical(buffer, number, form, logical, text, json.ValueKind == JsonValueKind.String))
+        {
+            throw Unexpected(at, logical.Expected(text ?? ""), json);
+        }
+    }
+
+    private static bool TryLogical(
+        PayloadBuffer buffer, int number, ValueForm form, LogicalValue logical, string text, bool isText = true)
+    {
+        if (isText && logical.TryParse(text, out long value))
+        {
+            buffer.Varint(number, (ulong)value);
+            return true;
+        }
+
+        return logical.Accepts(text) && TryNumber(buffer, number, form, text);
     }
 
     private static bool TryNumber(PayloadBuffer buffer, int number, ValueForm form, string text)

@@ -141,7 +141,7 @@ internal sealed class PayloadToJson : IDisposable
             var packed = new ProtobufReader(value).ReadPacked();
             while (!packed.IsAtEnd)
             {
-                WriteNumber(ref packed, field.Form.Value);
+                WriteNumber(ref packed, field, field.Form.Value);
             }
         }
 
@@ -154,7 +154,7 @@ internal sealed class PayloadToJson : IDisposable
         var last = new Dictionary<string, int>(StringComparer.Ordinal);
         for (int i = from; i < to; i++)
         {
-            last[KeyOf(Entry(bytes, _places[i]), field.Form.Key)] = i;
+            last[KeyOf(Entry(bytes, _places[i]), field)] = i;
         }
 
         _json.WriteStartObject();
@@ -168,7 +168,7 @@ internal sealed class PayloadToJson : IDisposable
             }
             else
             {
-                WriteDefault(field.Form.Value);
+                WriteDefault(field);
             }
         }
 
@@ -178,15 +178,16 @@ internal sealed class PayloadToJson : IDisposable
     private static ReadOnlySpan<byte> Entry(ReadOnlySpan<byte> bytes, Place place) =>
         new ProtobufReader(ValueAt(bytes, place)).ReadLengthDelimited();
 
-    private static string KeyOf(ReadOnlySpan<byte> entry, ValueForm form)
+    private static string KeyOf(ReadOnlySpan<byte> entry, DynamicField field)
     {
+        var form = field.Form.Key;
         string? key = null;
         var reader = new ProtobufReader(entry);
         while (reader.TryReadTag(out uint tag))
         {
             if (tag >> 3 == 1 && (tag & 7) == FieldForm.WireType(form))
             {
-                key = ReadKey(ref reader, form);
+                key = ReadKey(ref reader, form, field.LogicalKey);
             }
             else
             {
@@ -198,17 +199,17 @@ internal sealed class PayloadToJson : IDisposable
         {
             ValueForm.String => "",
             ValueForm.Bool => "false",
-            _ => "0",
+            _ => field.LogicalKey?.ToText(0) ?? "0",
         };
     }
 
-    private static string ReadKey(ref ProtobufReader reader, ValueForm form) => form switch
+    private static string ReadKey(ref ProtobufReader reader, ValueForm form, LogicalValue? logical) => form switch
     {
         ValueForm.String => reader.ReadString(),
         ValueForm.Bool => reader.ReadBool() ? "true" : "false",
-        ValueForm.Int32 => reader.ReadInt32().ToString(CultureInfo.InvariantCulture),
-        ValueForm.Int64 => reader.ReadInt64().ToString(CultureInfo.InvariantCulture),
-        ValueForm.UInt32 => reader.ReadUInt32().ToString(CultureInfo.InvariantCulture),
+        ValueForm.Int32 => KeyText(logical, reader.ReadInt32()),
+        ValueForm.Int64 => KeyText(logical, reader.ReadInt64()),
+        ValueForm.UInt32 => KeyText(logical, reader.ReadUInt32()),
         ValueForm.SInt32 => ((int)reader.ReadSInt64()).ToString(CultureInfo.InvariantCulture),
         ValueForm.SInt64 => reader.ReadSInt64().ToString(CultureInfo.InvariantCulture),
         ValueForm.Fixed32 => reader.ReadFixed32().ToString(CultureInfo.InvariantCulture),
@@ -217,6 +218,9 @@ internal sealed class PayloadToJson : IDisposable
         ValueForm.SFixed64 => ((long)reader.ReadFixed64()).ToString(CultureInfo.InvariantCulture),
         _ => reader.ReadUInt64().ToString(CultureInfo.InvariantCulture),
     };
+
+    private static string KeyText(LogicalValue? logical, long key) =>
+        logical?.ToText(key) ?? key.ToString(CultureInfo.InvariantCulture);
 
     // The last value of an entry, behind its tag.
     private static bool TryFindValue(ReadOnlySpan<byte> entry, ValueForm form, out ReadOnlySpan<byte> value, out uint wireType)
@@ -265,7 +269,7 @@ internal sealed class PayloadToJson : IDisposable
 
         if (FieldForm.IsPackable(form))
         {
-            WriteNumber(ref reader, form);
+            WriteNumber(ref reader, field, form);
             return;
         }
 
@@ -307,21 +311,22 @@ internal sealed class PayloadToJson : IDisposable
         CheckLength();
     }
 
-    private void WriteNumber(ref ProtobufReader reader, ValueForm form)
+    private void WriteNumber(ref ProtobufReader reader, DynamicField field, ValueForm form)
     {
+        var logical = form == field.Form.Value ? field.Logical : null;
         switch (form)
         {
             case ValueForm.Bool:
                 _json.WriteBooleanValue(reader.ReadBool());
                 break;
             case ValueForm.Int32:
-                _json.WriteNumberValue(reader.ReadInt32());
+                WriteWhole(logical, reader.ReadInt32());
                 break;
             case ValueForm.Int64:
-                _json.WriteNumberValue(reader.ReadInt64());
+                WriteWhole(logical, reader.ReadInt64());
                 break;
             case ValueForm.UInt32:
-                _json.WriteNumberValue(reader.ReadUInt32());
+                WriteWhole(logical, reader.ReadUInt32());
                 break;
             case ValueForm.SInt32:
                 _json.WriteNumberValue((int)reader.ReadSInt64());
@@ -348,11 +353,32 @@ internal sealed class PayloadToJson : IDisposable
                 WriteDouble(reader.ReadDouble());
                 break;
             default:
-                _json.WriteNumberValue(reader.ReadUInt64());
+                ulong whole = reader.ReadUInt64();
+                if (logical?.ToText((long)whole) is { } text)
+                {
+                    _json.WriteStringValue(text);
+                }
+                else
+                {
+                    _json.WriteNumberValue(whole);
+                }
+
                 break;
         }
 
         CheckLength();
+    }
+
+    private void WriteWhole(LogicalValue? logical, long value)
+    {
+        if (logical?.ToText(value) is { } text)
+        {
+            _json.WriteStringValue(text);
+        }
+        else
+        {
+            _json.WriteNumberValue(value);
+        }
     }
 
     // JSON has no number for what is none or infinite.
@@ -381,10 +407,13 @@ internal sealed class PayloadToJson : IDisposable
     }
 
     // Of an entry without a value.
-    private void WriteDefault(ValueForm form)
+    private void WriteDefault(DynamicField field)
     {
-        switch (form)
+        switch (field.Form.Value)
         {
+            case <= ValueForm.UInt64 when field.Logical is { } logical:
+                WriteWhole(logical, 0);
+                break;
             case ValueForm.Bool:
                 _json.WriteBooleanValue(false);
                 break;

@@ -98,7 +98,7 @@ internal sealed class InMemoryCluster : INodeNames
             }
             else if (ContractMatch.Difference(request.Name, topic.Contract, request.Contract) is { } difference)
             {
-                return difference;
+                return difference + Holder(topic, node);
             }
 
             topic.Roles[node] = request.Role;
@@ -107,6 +107,12 @@ internal sealed class InMemoryCluster : INodeNames
             return null;
         }
     }
+
+    // A sentence that names a node that has the topic open.
+    private static string Holder(Registration topic, InMemoryParts asks) =>
+        topic.Roles.Keys.Where(node => node != asks).MinBy(static node => node.Self) is { } holder
+            ? $" Node {new NamedNode(holder.Self, holder.Name)} has that version open."
+            : "";
 
     public void Close(InMemoryParts node, ulong topicId)
     {

@@ -10,6 +10,7 @@ internal static class JoinedSchema
     {
         var fields = new List<PayloadField>();
         var nested = new List<PayloadMessage>();
+        var enums = new List<PayloadEnum>();
         var types = new List<string>();
         foreach (var (name, schema) in parts)
         {
@@ -20,16 +21,23 @@ internal static class JoinedSchema
                 continue;
             }
 
-            // Message 0 of the part becomes message first of the whole, and its nested messages follow.
+            // Message 0 of the part becomes message first of the whole, and its nested messages follow. Its enums follow those before.
             int first = nested.Count + 1;
+            int firstEnum = enums.Count;
+            enums.AddRange(schema.Enums);
             fields.Add(new PayloadField(fields.Count + 1, name, PayloadSchema.MessageKind) { Message = first });
-            nested.Add(new PayloadMessage(schema.TypeName, [.. schema.Fields.Select(field => Moved(field, first))]));
+            nested.Add(new PayloadMessage(schema.TypeName, [.. schema.Fields.Select(field => Moved(field, first, firstEnum))]));
             nested.AddRange(schema.Nested.Select(
-                message => message with { Fields = [.. message.Fields.Select(field => Moved(field, first))] }));
+                message => message with { Fields = [.. message.Fields.Select(field => Moved(field, first, firstEnum))] }));
         }
 
-        return new PayloadSchema($"{kind}({string.Join(", ", types)})", kind, [.. fields]) { Nested = [.. nested] };
+        return new PayloadSchema($"{kind}({string.Join(", ", types)})", kind, [.. fields])
+        {
+            Nested = [.. nested],
+            Enums = [.. enums],
+        };
     }
 
-    private static PayloadField Moved(PayloadField field, int by) => field with { Message = field.Message + by };
+    private static PayloadField Moved(PayloadField field, int messages, int enums) =>
+        field with { Message = field.Message + messages, Enum = field.Enum + enums };
 }

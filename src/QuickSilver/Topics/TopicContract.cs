@@ -1,4 +1,3 @@
-using System.Collections.Immutable;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Multicast.Protocols;
 using QuickSilver.Serialization;
@@ -15,18 +14,11 @@ internal static class TopicContract
     public static ContractDescription Describe(string topic, PayloadSchema schema, TopicOptions options, TopicProtocols? protocols = null)
     {
         var protocol = (protocols ?? TopicProtocols.BuiltIn).Of(options.GuaranteeName);
-        var contract = new ContractDescription
+        var contract = ContractDisplay.Bounded(SchemaContract.Of(schema) with
         {
-            TypeName = schema.TypeName,
-            Kind = schema.Kind,
             Guarantee = protocol.Guarantee,
             IsPinned = protocol.IsPinned,
-            Fields = Fields(schema.Fields),
-            Nested = [.. schema.Nested.Select(message => new ContractMessage(message.Name, Fields(message.Fields)))],
-        };
+        });
         return ContractLimits.Problem(topic, contract) is { } problem ? throw new NotSupportedException(problem) : contract;
     }
-
-    private static ImmutableArray<ContractField> Fields(ImmutableArray<PayloadField> fields) =>
-        [.. fields.Select(field => new ContractField(field.Number, field.Name, field.Type) { Message = field.Message })];
 }

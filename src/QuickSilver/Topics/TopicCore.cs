@@ -86,7 +86,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
         {
             // The endpoint never belonged to the topic, so it does not leave it later.
             opening.Endpoint.LeaveIntake();
-            opening.Fail(ContractMismatchException.Of(difference));
+            opening.Fail(ContractMismatchException.Of($"{difference} This node has that version open."));
             return;
         }
 

@@ -104,7 +104,8 @@ public sealed class MessageTooLargeException : QuickSilverException
 }
 
 /// <summary>
-/// The exception that is thrown when the topic is open elsewhere with a contract that does not match. The message names the difference.
+/// The exception that is thrown when the topic is open elsewhere with a contract that does not match. The message names the difference, and
+/// a node that has the topic open with the other contract.
 /// </summary>
 /// <param name="message">What differs.</param>
 public sealed class ContractMismatchException(string message) : QuickSilverException(message)

@@ -22,8 +22,15 @@ internal static class ControlSeeds
         TypeName = "Departure",
         Kind = "message",
         Guarantee = "Reliable",
-        Fields = [new(1, "Flight", "string"), new(2, "Legs", "repeated message") { Message = 1 }],
+        Fields =
+        [
+            new(1, "Flight", "string") { IsNullable = false },
+            new(2, "Legs", "repeated message") { Message = 1, IsNullable = true },
+            new(3, "Seats", "map<uint32, int32>") { LogicalKeyType = "char", LogicalType = "dateOnly" },
+            new(4, "State", "int32") { Enum = 0 },
+        ],
         Nested = [new("Leg", [new(1, "From", "string"), new(2, "Parts", "repeated message") { Message = 1 }])],
+        Enums = [new("State", true, [new("Open", 1), new("Closed", -2)])],
     };
 
     public static IEnumerable<Seed> All()
@@ -115,7 +122,7 @@ internal static class ControlSeeds
         yield return ("clustersigns", new ClusterSignsMessage { Configuration = 5, Nodes = 2, Told = 2, AgeMillis = 10, EchoPort = 7 });
         yield return ("membersigns", new MemberSignsMessage { Node = Node, EndPoint = EndPoint, Signs = opened.Written.ToArray() });
         yield return ("topiclist", new TopicListMessage { Topics = 3, Told = 1, HasMore = true });
-        yield return ("listedtopic", new ListedTopicMessage { TopicId = 77, Name = "flights", Versions = 1, Contract = Contract });
+        yield return ("listedtopic", new ListedTopicMessage { TopicId = 77, Name = "flights", Contract = Contract, Holders = [Node] });
         yield return ("followedtopics", new FollowedTopicsMessage { Id = 1, Begins = true, Published = ["flights"], Gone = ["fleet"] });
     }
 }

@@ -1,5 +1,4 @@
 using System.Buffers.Binary;
-using System.Collections.Immutable;
 using System.Text.Json;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Protocol;
@@ -67,27 +66,8 @@ internal sealed class DynamicTarget : FuzzTarget
         var contract = reader.TryReadField(out var field)
             ? ContractFields.Read(ref reader, field)
             : throw new ControlFormatException("There is no contract.");
-        return new PayloadSchema(contract.TypeName, contract.Kind, Fields(contract.Fields))
-        {
-            Nested = [.. contract.Nested.Select(static message => new PayloadMessage(message.Name, Fields(message.Fields)))],
-        };
-
-        static ImmutableArray<PayloadField> Fields(ImmutableArray<ContractField> fields) =>
-            [.. fields.Select(static field => new PayloadField(field.Number, field.Name, field.Type) { Message = field.Message })];
+        return SchemaContract.SchemaOf(contract);
     }
 
-    private static ContractDescription Describe(PayloadSchema schema)
-    {
-        return new ContractDescription
-        {
-            TypeName = schema.TypeName,
-            Kind = schema.Kind,
-            Guarantee = "Reliable",
-            Fields = Fields(schema.Fields),
-            Nested = [.. schema.Nested.Select(static message => new ContractMessage(message.Name, Fields(message.Fields)))],
-        };
-
-        static ImmutableArray<ContractField> Fields(ImmutableArray<PayloadField> fields) =>
-            [.. fields.Select(static field => new ContractField(field.Number, field.Name, field.Type) { Message = field.Message })];
-    }
+    private static ContractDescription Describe(PayloadSchema schema) => SchemaContract.Of(schema) with { Guarantee = "Reliable" };
 }

@@ -64,6 +64,31 @@ public sealed class ControlBytesTests
             + "200230015801");
 
     [Fact]
+    public void SetTopic_with_what_is_for_display() => Holds(
+        new SetTopicMessage
+        {
+            RequestId = 5,
+            Topic = Topic(TopicRole.Publish) with
+            {
+                Contract = new ContractDescription
+                {
+                    TypeName = "T",
+                    Kind = "message",
+                    Guarantee = "R",
+                    Fields =
+                    [
+                        new(1, "A", "map<uint32, int32>") { LogicalType = "dateOnly", LogicalKeyType = "char", IsNullable = false },
+                        new(2, "B", "int32") { Enum = 0, IsNullable = true },
+                    ],
+                    Enums = [new("E", true, [new("X", 0), new("Y", -1)])],
+                },
+            },
+        },
+        "8A0000001A870108051206666CC3BC6765194D0000000000000020012A700A015412076D6573736167651A015222044E"
+            + "6F6E652A2B08011201411A126D61703C75696E7433322C20696E7433323E2A08646174654F6E6C793204636861724001"
+            + "2A1008021201421A05696E74333238014002421A0A014510011A030A01581A0E0A015910FFFFFFFFFFFFFFFFFF01");
+
+    [Fact]
     public void SetTopic_by_an_earlier_contract() => Holds(
         new SetTopicMessage { RequestId = 6, Topic = Topic(TopicRole.Publish), ContractOf = 5 },
         "190000001A1708061206666CC3BC6765194D0000000000000020013805");
@@ -288,9 +313,10 @@ public sealed class ControlBytesTests
             Versions = 1,
             Nodes = 2,
             Contract = new ContractDescription { TypeName = "T", Kind = "bytes", Guarantee = "R" },
+            Holders = [Node],
         },
-        "2C000000FA012909070000000000000012017418012002280130023A130A015412056279746573"
-            + "1A015222044E6F6E65");
+        "39000000FA013609070000000000000012017418012002280130023A130A015412056279746573"
+            + "1A015222044E6F6E65420B0908070605040302011007");
 
     [Fact]
     public void FollowTopics() => Holds(

@@ -53,6 +53,9 @@ internal sealed class CSharpNames(params IEnumerable<string> taken)
         return text.ToString();
     }
 
+    /// <summary>The name of a type without its namespace.</summary>
+    public static string LastWord(string name) => name[(name.LastIndexOf('.') + 1)..];
+
     public static string Literal(string text)
     {
         var literal = new StringBuilder("\"");

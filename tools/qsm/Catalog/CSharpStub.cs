@@ -16,7 +16,7 @@ internal sealed class CSharpStub
         "List", "Dictionary", "Guid", "DateTime", "DateTimeOffset", "TimeSpan", "Int128", "UInt128", "Task", "CancellationToken",
         "DataContract", "DataContractAttribute", "DataMember", "DataMemberAttribute", "QuickSilverNode", "TopicOptions",
         "Guarantee", "ITopic", "ITopicPublisher", "ITopicSubscriber", "ReadOnlyMemory", "Object", "String",
-        "Type", "Attribute", "System", "QuickSilver",
+        "Type", "Attribute", "System", "QuickSilver", "DateOnly", "TimeOnly", "Half", "Uri", "UriKind",
     ];
 
     private static readonly string[] UsedMembers =
@@ -25,6 +25,7 @@ internal sealed class CSharpStub
     private readonly StringBuilder _text = new();
     private readonly ContractDescription _contract;
     private readonly string[] _types;
+    private readonly CSharpEnums _enums;
     private readonly CSharpNames _names = new(UsedTypes);
 
     private CSharpStub(ContractDescription contract)
@@ -34,9 +35,10 @@ internal sealed class CSharpStub
             ?
             [
                 .. Enumerable.Range(0, contract.Nested.Length + 1)
-                    .Select(message => _names.Of(LastWord(contract.NameOf(message)), "Message")),
+                    .Select(message => _names.Of(CSharpNames.LastWord(contract.NameOf(message)), "Message")),
             ]
             : [];
+        _enums = new CSharpEnums(contract, _names);
     }
 
     /// <summary>The source text.</summary>
@@ -64,6 +66,8 @@ internal sealed class CSharpStub
             Line("");
             WriteType(message);
         }
+
+        _enums.Write(_text);
     }
 
     private void WriteOpener(string topic)
@@ -131,48 +135,27 @@ internal sealed class CSharpStub
         Line("}");
     }
 
+    // A collection that may be null arrives as null when it is empty, and a message that did not come is null. So the one never is, and the
+    // other always may be. Where nothing is known, a value is not null, and a reference may be.
     private (string Type, string Initial)? TypeOf(ContractField field)
     {
         var form = FieldForm.Of(field.Type);
-        if (ValueOf(form.Value, field.Message) is not { } value)
+        if (CSharpTypes.ValueOf(form.Value, field, _types, _enums) is not { } value)
         {
             return null;
         }
 
         bool isReference = form.Value is ValueForm.String or ValueForm.Bytes or ValueForm.Message;
+        bool isNullable = field.IsNullable != false ? isReference || field.IsNullable == true : form.Value == ValueForm.Message;
         return form.Shape switch
         {
             FieldShape.Repeated => ($"List<{value}>", " = [];"),
-            FieldShape.Map when ValueOf(form.Key, null) is { } key => ($"Dictionary<{key}, {value}>", " = [];"),
+            FieldShape.Map when CSharpTypes.KeyOf(form.Key, field) is { } key => ($"Dictionary<{key}, {value}>", " = [];"),
             FieldShape.Map => null,
-            _ => (isReference ? value + "?" : value, ""),
+            _ when isNullable => (value + "?", ""),
+            _ => (value, CSharpTypes.InitialOf(value)),
         };
     }
-
-    // What the generated codec writes as the same word.
-    private string? ValueOf(ValueForm form, int? message) => form switch
-    {
-        ValueForm.Int32 => "int",
-        ValueForm.Int64 => "long",
-        ValueForm.UInt32 => "uint",
-        ValueForm.UInt64 => "ulong",
-        ValueForm.Bool => "bool",
-        ValueForm.Float => "float",
-        ValueForm.Double => "double",
-        ValueForm.String => "string",
-        ValueForm.Bytes => "byte[]",
-        ValueForm.Decimal => "decimal",
-        ValueForm.Guid => "Guid",
-        ValueForm.DateTime => "DateTime",
-        ValueForm.DateTimeOffset => "DateTimeOffset",
-        ValueForm.TimeSpan => "TimeSpan",
-        ValueForm.Int128 => "Int128",
-        ValueForm.UInt128 => "UInt128",
-        ValueForm.Message when message is { } held => _types[held],
-        _ => null,
-    };
-
-    private static string LastWord(string name) => name[(name.LastIndexOf('.') + 1)..];
 
     // Within a comment, on its line.
     private static string Comment(string text) =>

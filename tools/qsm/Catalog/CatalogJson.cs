@@ -48,23 +48,37 @@ internal sealed record TopicDescriptionJson(
                 one.Contract.TypeName,
                 one.Contract.Kind,
                 one.Nodes,
+                one.Holders.IsEmpty ? null : [.. one.Holders.Select(static node => node.ToString())],
                 [.. one.Contract.Fields.Select(FieldJson.Of)],
-                [.. one.Contract.Nested.Select(static nested => new MessageJson(nested.Name, [.. nested.Fields.Select(FieldJson.Of)]))]))]);
+                [.. one.Contract.Nested.Select(static nested => new MessageJson(nested.Name, [.. nested.Fields.Select(FieldJson.Of)]))],
+                one.Contract.Enums.IsEmpty ? null : [.. one.Contract.Enums.Select(EnumJson.Of)]))]);
     }
 
     public string ToJson() => JsonSerializer.Serialize(this, CatalogJson.Default.TopicDescriptionJson);
 }
 
+// NodeIds: of as many as the service names.
 internal sealed record VersionJson(
-    string Type, string Kind, int Nodes, IReadOnlyList<FieldJson> Fields, IReadOnlyList<MessageJson> Messages);
+    string Type, string Kind, int Nodes, IReadOnlyList<string>? NodeIds, IReadOnlyList<FieldJson> Fields,
+    IReadOnlyList<MessageJson> Messages, IReadOnlyList<EnumJson>? Enums);
 
 internal sealed record MessageJson(string Name, IReadOnlyList<FieldJson> Fields);
 
-// Message: 0 is the payload itself, n the n-th of the messages.
-internal sealed record FieldJson(int Number, string Name, string Type, int? Message)
+// Message: 0 is the payload itself, n the n-th of the messages. Enum: the n-th of the enums, from 0. What is not known is left out.
+internal sealed record FieldJson(
+    int Number, string Name, string Type, int? Message, bool? Nullable, string? LogicalType, string? LogicalKeyType, int? Enum)
 {
-    public static FieldJson Of(ContractField field) => new(field.Number, field.Name, field.Type, field.Message);
+    public static FieldJson Of(ContractField field) => new(
+        field.Number, field.Name, field.Type, field.Message, field.IsNullable, field.LogicalType, field.LogicalKeyType, field.Enum);
 }
+
+internal sealed record EnumJson(string Name, bool IsFlags, IReadOnlyList<EnumValueJson> Values)
+{
+    public static EnumJson Of(ContractEnum one) =>
+        new(one.Name, one.IsFlags, [.. one.Values.Select(static value => new EnumValueJson(value.Name, value.Number))]);
+}
+
+internal sealed record EnumValueJson(string Name, long Number);
 
 [JsonSourceGenerationOptions(
     PropertyNamingPolicy = JsonKnownNamingPolicy.CamelCase, DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]

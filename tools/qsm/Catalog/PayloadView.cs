@@ -1,3 +1,4 @@
+using QuickSilver.Membership.Contracts;
 using QuickSilver.Serialization;
 using QuickSilver.Serialization.Dynamic;
 using QuickSilver.Tool.Sessions;
@@ -38,7 +39,7 @@ internal sealed class PayloadView(Session session, string topic) : IDisposable
         {
             if ((await TopicCatalog.ReadAsync(session, topic)).Typed is { } contract)
             {
-                var schema = new DynamicSchema(TopicContracts.SchemaOf(contract));
+                var schema = new DynamicSchema(SchemaContract.SchemaOf(contract));
                 _reader?.Dispose();
                 _reader = new PayloadToJson(schema);
                 Kind = schema.Kind;

@@ -1,7 +1,5 @@
-using System.Collections.Immutable;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Protocol.Replies;
-using QuickSilver.Serialization;
 using QuickSilver.Tool.Sessions;
 
 namespace QuickSilver.Tool.Catalog;
@@ -13,11 +11,17 @@ internal sealed class TopicContracts(string name, IReadOnlyList<ListedTopicMessa
 
     public IReadOnlyList<ListedTopicMessage> Versions { get; } = versions;
 
-    /// <summary>Of the versions with a type, the one with the most fields: it can show the most. Null if there is none.</summary>
+    /// <summary>
+    /// Of the versions with a type, the one with the most fields: it can show the most. Of those with as many, the one with the most names
+    /// of enum values. Null if there is none.
+    /// </summary>
     public ContractDescription? Typed { get; } = versions
         .Select(static version => version.Contract)
         .Where(static contract => contract.Kind != ContractDescription.AnyKind)
-        .MaxBy(static contract => contract.Fields.Length + contract.Nested.Sum(static nested => nested.Fields.Length));
+        .MaxBy(static contract => (
+            contract.Fields.Length + contract.Nested.Sum(static nested => nested.Fields.Length),
+            contract.Enums.Sum(static one => one.Values.Length),
+            contract.Fields.Count(static field => field.IsNullable is not null)));
 
     public bool IsOpen => Versions.Count > 0;
 
@@ -31,12 +35,4 @@ internal sealed class TopicContracts(string name, IReadOnlyList<ListedTopicMessa
             ? new TopicOptions { Guarantee = guarantee }
             : throw new ToolException(
                 ExitCode.Failed, $"{Name}: the topic has the guarantee {Versions[0].Contract.Guarantee}, which qsm does not know.");
-
-    public static PayloadSchema SchemaOf(ContractDescription contract) => new(contract.TypeName, contract.Kind, Fields(contract.Fields))
-    {
-        Nested = [.. contract.Nested.Select(nested => new PayloadMessage(nested.Name, Fields(nested.Fields)))],
-    };
-
-    private static ImmutableArray<PayloadField> Fields(ImmutableArray<ContractField> fields) =>
-        [.. fields.Select(one => new PayloadField(one.Number, one.Name, one.Type) { Message = one.Message })];
 }

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using QuickSilver.Membership.Contracts;
 using QuickSilver.Serialization;
 using QuickSilver.Tool.Catalog;
 using QuickSilver.Tool.Lines;
@@ -118,7 +119,7 @@ internal static class PubCommand
         for (int attempt = 1; ; attempt++)
         {
             var contracts = await TopicCatalog.ReadAsync(session, name);
-            var schema = contracts.Typed is { } contract ? TopicContracts.SchemaOf(contract) : Bytes;
+            var schema = contracts.Typed is { } contract ? SchemaContract.SchemaOf(contract) : Bytes;
             try
             {
                 var lines = new PayloadLines(schema);

@@ -1,5 +1,7 @@
+using System.Collections.Immutable;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Protocol.Requests;
+using QuickSilver.Membership.Views;
 using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Membership.Protocol.Replies;
@@ -7,6 +9,9 @@ namespace QuickSilver.Membership.Protocol.Replies;
 // An open topic, as an observer is told of it; of one that was asked for by name, one for each version of its contract.
 internal sealed record ListedTopicMessage : IControlMessage, IReadableMessage<ListedTopicMessage>
 {
+    // More nodes of one version are counted, and not named.
+    public const int MostHolders = 64;
+
     public int Kind => ControlMessageKind.ListedTopic;
 
     public required ulong TopicId { get; init; }
@@ -20,6 +25,8 @@ internal sealed record ListedTopicMessage : IControlMessage, IReadableMessage<Li
     public int Nodes { get; init; }
     // Without its fields in a list of all topics.
     public required ContractDescription Contract { get; init; }
+    // Of a topic that was asked for by name: nodes that have it open with this contract. An earlier service names none.
+    public ImmutableArray<NodeKey> Holders { get; init; } = [];
 
     public void Write(ControlBuffer buffer)
     {
@@ -30,6 +37,10 @@ internal sealed record ListedTopicMessage : IControlMessage, IReadableMessage<Li
         buffer.UInt64(5, (ulong)Versions);
         buffer.UInt64(6, (ulong)Nodes);
         ContractFields.Write(buffer, 7, Contract);
+        foreach (var node in Holders)
+        {
+            ViewFields.WriteNode(buffer, 8, node);
+        }
     }
 
     public static ListedTopicMessage Read(ReadOnlySpan<byte> body)
@@ -39,6 +50,7 @@ internal sealed record ListedTopicMessage : IControlMessage, IReadableMessage<Li
         string name = "";
         int publishers = 0, subscribers = 0, versions = 0, nodes = 0;
         ContractDescription? contract = null;
+        var holders = ImmutableArray.CreateBuilder<NodeKey>(0);
         while (reader.TryReadField(out var field))
         {
             switch (field.Number)
@@ -50,6 +62,7 @@ internal sealed record ListedTopicMessage : IControlMessage, IReadableMessage<Li
                 case 5: versions = reader.ReadInt32(field, int.MaxValue); break;
                 case 6: nodes = reader.ReadInt32(field, int.MaxValue); break;
                 case 7: contract = ContractFields.Read(ref reader, field); break;
+                case 8 when holders.Count < MostHolders: holders.Add(ViewFields.ReadNode(ref reader, field)); break;
                 default: reader.Skip(field); break;
             }
         }
@@ -66,6 +79,7 @@ internal sealed record ListedTopicMessage : IControlMessage, IReadableMessage<Li
                 Versions = versions,
                 Nodes = nodes,
                 Contract = contract,
+                Holders = holders.DrainToImmutable(),
             };
     }
 }

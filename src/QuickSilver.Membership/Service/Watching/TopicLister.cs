@@ -7,7 +7,7 @@ using QuickSilver.Membership.Views;
 namespace QuickSilver.Membership.Service.Watching;
 
 // Tells an observer which topics are open: at once, as the service knows it without asking anybody.
-internal sealed class TopicLister(RegionMap map, ContractRegistry contracts, SessionLimits limits)
+internal sealed class TopicLister(RegionMap map, ContractRegistry contracts, ContractHolders holders, SessionLimits limits)
 {
     public void Answer(ControlSession session, ListTopicsMessage request)
     {
@@ -34,7 +34,11 @@ internal sealed class TopicLister(RegionMap map, ContractRegistry contracts, Ses
             var versions = contracts.VersionsOf(id);
             int shown = Math.Max(0, versions.FindIndex(static one => one.Contract.Kind != ContractDescription.AnyKind));
             var (contract, nodes) = versions[shown];
-            session.Send(Tell(id, name, versions.Count) with { Nodes = nodes, Contract = contract with { Fields = [], Nested = [] } });
+            session.Send(Tell(id, name, versions.Count) with
+            {
+                Nodes = nodes,
+                Contract = contract with { Fields = [], Nested = [], Enums = [] },
+            });
         }
     }
 
@@ -43,12 +47,18 @@ internal sealed class TopicLister(RegionMap map, ContractRegistry contracts, Ses
         ulong id = TopicId.Of(name);
         var versions = contracts.VersionsOf(id);
         // An observer that reads must not be closed because contracts are large.
-        long room = limits.MaxPendingBytes / 2 / ContractLimits.MaxBytes;
+        long room = limits.MaxPendingBytes / 2 / (ContractLimits.MaxBytes + ContractDisplay.MaxBytes);
         int told = (int)Math.Min(versions.Count, Math.Max(1, room));
         session.Send(new TopicListMessage { Topics = contracts.Count, Told = told });
+        var byContract = holders.Of(id, ListedTopicMessage.MostHolders);
         foreach (var (contract, nodes) in versions.Take(told))
         {
-            session.Send(Tell(id, name, versions.Count) with { Nodes = nodes, Contract = contract });
+            session.Send(Tell(id, name, versions.Count) with
+            {
+                Nodes = nodes,
+                Contract = contract,
+                Holders = byContract.GetValueOrDefault(contract, []),
+            });
         }
     }
 
