@@ -151,6 +151,26 @@ public sealed class DashboardPageTests(ChromiumBrowser chromium) : IClassFixture
     }
 
     [SkippableFact]
+    public async Task A_topic_opens_to_the_versions_of_its_contract_and_the_nodes_that_have_each()
+    {
+        var page = await OpenAsync();
+        _cluster!.ReceiveTyped("typed");
+        await page.Keyboard.PressAsync("2");
+        var panel = page.Locator("#panel-topics");
+        await panel.Locator(".toggle").Filter(new() { HasText = "typed" }).ClickAsync();
+        await Expect(panel.Locator(".holders")).ToContainTextAsync("1 node: 127.0.0.1:");
+        await Expect(panel.Locator(".fields tr").First).ToContainTextAsync("Number");
+        await Expect(panel.Locator(".fields tr").First).ToContainTextAsync("int64");
+        await panel.Locator(".toggle").Filter(new() { HasText = "typed" }).ClickAsync();
+        await Expect(panel.Locator(".detail")).ToHaveCountAsync(0);
+
+        await panel.Locator(".toggle").Filter(new() { HasText = "onerror" }).ClickAsync();
+        await Expect(panel.Locator(".contract")).ToContainTextAsync("takes any payload");
+        await Expect(panel.Locator(".detail img, .detail b")).ToHaveCountAsync(0);
+        Assert.False(await page.EvaluateAsync<bool>("() => 'hostile' in window"));
+    }
+
+    [SkippableFact]
     public async Task A_node_that_is_killed_is_shown_as_silent_with_what_to_do_and_then_as_removed()
     {
         var page = await OpenAsync();
@@ -197,6 +217,12 @@ public sealed class DashboardPageTests(ChromiumBrowser chromium) : IClassFixture
         foreach (string key in (string[])["1", "2", "3", "4"])
         {
             await page.Keyboard.PressAsync(key);
+            if (key == "2")
+            {
+                await page.Locator("#panel-topics .toggle").First.ClickAsync();
+                await Expect(page.Locator("#panel-topics .contract")).ToHaveCountAsync(1);
+            }
+
             var result = await page.RunAxe();
             var serious = result.Violations.Where(static one => one.Impact is "serious" or "critical")
                 .Select(static one => $"{one.Id}: {one.Help}: {string.Join(", ", one.Nodes.Select(static node => node.Html))}");

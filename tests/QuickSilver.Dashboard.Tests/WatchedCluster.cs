@@ -52,6 +52,11 @@ internal sealed class WatchedCluster : IAsyncDisposable
         return process;
     }
 
+    /// <summary>Starts another node that receives messages of a type with fields.</summary>
+    public void ReceiveTyped(string topic) =>
+        ToolProcesses.Await(
+            _processes.Start(["perf", "receive", topic, "--typed-text", "--gms", _service, "--cluster", Name]).StandardError, "ready");
+
     /// <summary>Starts two other nodes: one that publishes so many messages a second, and one that receives them.</summary>
     public void Load(string topic, int rate, TimeSpan time)
     {

@@ -60,7 +60,8 @@ internal static class DashboardCommand
             broadcast,
             new History(MostPoints, HistoryAge),
             reason => Terminal.Note($"{reason} Trying again."));
-        await using var server = await DashboardServer.StartAsync(listen, access, gathering, broadcast);
+        using var topics = TopicPages.Of(session);
+        await using var server = await DashboardServer.StartAsync(listen, access, gathering, broadcast, topics);
         var at = server.EndPoint;
         string host = at.Address.Equals(IPAddress.Any) || at.Address.Equals(IPAddress.IPv6Any)
             ? $"{Dns.GetHostName()}:{at.Port}"

@@ -1,6 +1,8 @@
 using System.CommandLine;
 using System.CommandLine.Parsing;
 using QuickSilver.Membership.Contracts;
+using QuickSilver.Membership.Protocol.Replies;
+using QuickSilver.Serialization;
 using QuickSilver.Serialization.Dynamic;
 using QuickSilver.Tool.Catalog;
 using QuickSilver.Tool.Sessions;
@@ -23,14 +25,20 @@ internal static class TopicCommand
         {
             Description = "Print the types and a typed opener in C#, ready to compile in a project with the package QuickSilver.",
         };
+        var proto = new Option<bool>("--proto")
+        {
+            Description = "Print the types as a file of proto3, for programs in other languages.",
+        };
         var space = new Option<string?>("--namespace") { Description = "The namespace of the types in C#.", HelpName = "NAME" };
         space.Validators.Add(CheckNamespace);
         var command = common.AddToObserver(
             new Command("describe", "Show the contract of a topic: its type with all fields, its guarantee, and who has it open.")
             {
-                topic, json, csharp, space,
+                topic, json, csharp, proto, space,
             });
         Bounds.Exclude(command, json, csharp);
+        Bounds.Exclude(command, json, proto);
+        Bounds.Exclude(command, csharp, proto);
         command.SetAction(parse => Session.RunAsync(parse, common, async session =>
         {
             var contracts = await ReadAsync(session, parse.GetValue(topic)!);
@@ -44,6 +52,10 @@ internal static class TopicCommand
                 Console.Out.Write(CSharpStub.Of(
                     contracts.Name, contracts.Typed ?? throw new ToolException(ExitCode.Failed, NoType(contracts)), parse.GetValue(space)));
             }
+            else if (parse.GetValue(proto))
+            {
+                Console.Out.Write(ProtoOf(contracts, parse.GetValue(space)));
+            }
             else
             {
                 Print(contracts);
@@ -52,6 +64,15 @@ internal static class TopicCommand
             return ExitCode.Ok;
         }));
         return command;
+    }
+
+    private static string ProtoOf(TopicContracts contracts, string? space)
+    {
+        var contract = contracts.Typed ?? throw new ToolException(ExitCode.Failed, NoType(contracts));
+        return contract.Kind == PayloadSchema.MessageKind
+            ? ProtoFile.Of(contracts.Name, contract, space)
+            : throw new ToolException(
+                ExitCode.Failed, $"{contracts.Name}: the payload is {SafeText.Of(contract.Kind)}, and not a protobuf message.");
     }
 
     private static string NoType(TopicContracts contracts) =>
@@ -87,7 +108,7 @@ internal static class TopicCommand
             var contract = version.Contract;
             Console.Out.WriteLine();
             string kind = contract.Kind == ContractDescription.AnyKind ? "takes any payload" : contract.Kind;
-            Console.Out.WriteLine($"{SafeText.Of(contract.TypeName)} ({SafeText.Of(kind)}), {Nodes(version.Nodes)}");
+            Console.Out.WriteLine($"{SafeText.Of(contract.TypeName)} ({SafeText.Of(kind)}), {Nodes(version)}");
             for (int message = 0; message <= contract.Nested.Length; message++)
             {
                 if (message > 0)
@@ -101,18 +122,41 @@ internal static class TopicCommand
                     Console.Out.WriteLine($"  {field.Number,3}  {SafeText.Of(field.Name),-20}  {type}");
                 }
             }
+
+            foreach (var one in contract.Enums)
+            {
+                Console.Out.WriteLine($"{SafeText.Of(one.Name)} ({(one.IsFlags ? "flags" : "enum")})");
+                foreach (var (name, number) in one.Values)
+                {
+                    Console.Out.WriteLine($"  {number,3}  {SafeText.Of(name)}");
+                }
+            }
         }
     }
 
-    private static string TypeOf(ContractDescription contract, ContractField field) =>
-        field.Message is { } message ? field.Type.Replace("message", contract.NameOf(message), StringComparison.Ordinal) : field.Type;
-
-    private static string Nodes(int nodes) => nodes switch
+    // As it is on the wire, and what it is in .NET where that says more: "int32 (State?)".
+    private static string TypeOf(ContractDescription contract, ContractField field)
     {
-        0 => "closed by all",
-        1 => "1 node",
-        _ => $"{nodes} nodes",
-    };
+        string wire = field.Message is { } message
+            ? field.Type.Replace("message", contract.NameOf(message), StringComparison.Ordinal)
+            : field.Type;
+        string? value = field.Enum is { } at ? contract.Enums[at].Name : field.LogicalType;
+        string key = field.LogicalKeyType is { } keyType ? $"{keyType}, " : "";
+        string nullable = field.IsNullable == true ? "?" : "";
+        return value is not null || key.Length > 0 ? $"{wire} ({key}{value}{nullable})" : wire + nullable;
+    }
+
+    private static string Nodes(ListedTopicMessage version)
+    {
+        string count = version.Nodes switch
+        {
+            0 => "closed by all",
+            1 => "1 node",
+            _ => $"{version.Nodes} nodes",
+        };
+        string more = version.Nodes > version.Holders.Length ? ", …" : "";
+        return version.Holders.IsEmpty ? count : $"{count}: {string.Join(", ", version.Holders)}{more}";
+    }
 
     private static void CheckNamespace(OptionResult result)
     {

@@ -31,6 +31,7 @@ internal static class DashboardPage
         .Replace("{{format}}", Resource("format.js"))
         .Replace("{{charts}}", Resource("charts.js"))
         .Replace("{{tables}}", Resource("tables.js"))
+        .Replace("{{contracts}}", Resource("contracts.js"))
         .Replace("{{script}}", Resource("dashboard.js"))
         .ToString();
 

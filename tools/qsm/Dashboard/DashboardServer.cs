@@ -22,13 +22,16 @@ internal sealed class DashboardServer : IAsyncDisposable
     private readonly DashboardAccess _access;
     private readonly SignsGathering _gathering;
     private readonly SignsBroadcast _broadcast;
+    private readonly TopicPages _topics;
 
-    private DashboardServer(WebApplication application, DashboardAccess access, SignsGathering gathering, SignsBroadcast broadcast)
+    private DashboardServer(
+        WebApplication application, DashboardAccess access, SignsGathering gathering, SignsBroadcast broadcast, TopicPages topics)
     {
         _application = application;
         _access = access;
         _gathering = gathering;
         _broadcast = broadcast;
+        _topics = topics;
     }
 
     /// <summary>Where it listens.</summary>
@@ -46,7 +49,7 @@ internal sealed class DashboardServer : IAsyncDisposable
 
     /// <exception cref="ToolException">The address cannot be listened on.</exception>
     public static async Task<DashboardServer> StartAsync(
-        IPEndPoint listen, DashboardAccess access, SignsGathering gathering, SignsBroadcast broadcast)
+        IPEndPoint listen, DashboardAccess access, SignsGathering gathering, SignsBroadcast broadcast, TopicPages topics)
     {
         var builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
         builder.WebHost.UseKestrelCore().ConfigureKestrel(kestrel =>
@@ -59,12 +62,13 @@ internal sealed class DashboardServer : IAsyncDisposable
         builder.Services.AddRoutingCore();
         builder.Services.Configure<HostOptions>(static options => options.ShutdownTimeout = TimeSpan.FromSeconds(2));
         var application = builder.Build();
-        var server = new DashboardServer(application, access, gathering, broadcast);
+        var server = new DashboardServer(application, access, gathering, broadcast, topics);
         application.Use(server.GuardAsync);
         application.UseRouting();
         application.MapGet("/", server.GetPageAsync);
         application.MapGet("/events", server.GetEventsAsync);
         application.MapGet("/signs.json", server.GetSignsAsync);
+        application.MapGet("/topic.json", server.GetTopicAsync);
         application.MapPost("/sign-in", server.SignInAsync);
         try
         {
@@ -189,6 +193,14 @@ internal sealed class DashboardServer : IAsyncDisposable
         }
 
         await RefuseAsync(context.Response, StatusCodes.Status503ServiceUnavailable, _gathering.Trouble?.Reason ?? "No signs yet.");
+    }
+
+    private async Task GetTopicAsync(HttpContext context)
+    {
+        var (status, text) = await _topics.GetAsync(context.Request.Query["name"].FirstOrDefault(), context.RequestAborted);
+        await (status == StatusCodes.Status200OK
+            ? WriteAsync(context.Response, "application/json", text + "\n")
+            : RefuseAsync(context.Response, status, text));
     }
 
     private async Task GetEventsAsync(HttpContext context)

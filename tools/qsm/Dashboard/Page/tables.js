@@ -43,6 +43,7 @@ const tableSpecs = {
   },
   topics: {
     title: "Topics", first: "rate", id: row => row.topic, find: row => [row.topic, row.limit], empty: "No topics are open.",
+    detail: true, fill: fillContract,
     columns: [
       column("topic", row => row.topic, row => row.topic, { kind: "name", id: "name" }),
       column("out/s", row => row.publishedPerSecond, row => count(row.publishedPerSecond), { id: "rate" }),
@@ -269,7 +270,7 @@ function fillRow(table, shown, row) {
     return;
   }
   shown.detail ??= make("tr", "detail");
-  fillDetail(shown.detail, row, spec);
+  (spec.fill ?? fillDetail)(shown.detail, row, spec);
 }
 
 function fillDetail(element, row, spec) {

@@ -1,0 +1,40 @@
+using System.Globalization;
+using System.Text;
+
+namespace QuickSilver.Tool.Catalog;
+
+// Identifiers of protobuf for names that come from a contract, each once within its scope. Names that differ in case or underscores only
+// count as one: protobuf takes them for one in JSON, and generators of some languages make one of them.
+internal sealed class ProtoNames(params IEnumerable<string> taken)
+{
+    private const int MostChars = 200;
+
+    private readonly HashSet<string> _taken = [.. taken.Select(Key)];
+
+    /// <summary>An identifier for the name; one for <paramref name="fallback"/> if it has no letters or digits.</summary>
+    public string Of(string name, string fallback)
+    {
+        string identifier = Identifier(name) ?? fallback;
+        string unique = identifier;
+        for (int i = 2; !_taken.Add(Key(unique)); i++)
+        {
+            unique = string.Create(CultureInfo.InvariantCulture, $"{identifier}{i}");
+        }
+
+        return unique;
+    }
+
+    private static string Key(string name) => name.Replace("_", "", StringComparison.Ordinal).ToUpperInvariant();
+
+    private static string? Identifier(string name)
+    {
+        var text = new StringBuilder();
+        foreach (char c in name.Take(MostChars))
+        {
+            text.Append(char.IsAsciiLetterOrDigit(c) ? c : '_');
+        }
+
+        string identifier = text.ToString();
+        return !identifier.Any(char.IsAsciiLetterOrDigit) ? null : char.IsAsciiLetter(identifier[0]) ? identifier : "N" + identifier;
+    }
+}
