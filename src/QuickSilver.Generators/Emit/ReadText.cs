@@ -30,6 +30,11 @@ internal sealed class ReadText(CodeText code, CodecNames names)
         }
 
         code.Line("default:").Line("    rest.Skip(tag);").Line("    break;").Close().Close().Line();
+        foreach (var member in contract.Members.Where(IsNested))
+        {
+            DecodeParts(member);
+        }
+
         Construct(contract);
     }
 
@@ -49,6 +54,10 @@ internal sealed class ReadText(CodeText code, CodecNames names)
     }
 
     private static string Local(MemberModel member) => "v" + member.Number;
+
+    private static string Parts(MemberModel member) => "parts" + member.Number;
+
+    private static bool IsNested(MemberModel member) => member.Shape == MemberShape.Single && member.Value.IsMessage;
 
     private static string List(MemberModel member) => $"global::System.Collections.Generic.List<{member.Value.TypeName}>";
 
@@ -72,17 +81,37 @@ internal sealed class ReadText(CodeText code, CodecNames names)
     // As every writer here writes. What is not the next field costs a comparison.
     private void ReadInOrder(MemberModel member)
     {
-        bool nullable = member.Optional || member.Value is { IsMessage: true, IsReference: true };
+        if (IsNested(member))
+        {
+            string part = "n" + member.Number;
+            string condition = $"reader.TryReadBytes({ValueCode.LengthTag(member.Number)}, out global::System.ReadOnlySpan<byte> {part})";
+            code.Line($"{Runtime.Parts} {Parts(member)} = {condition} ? new {Runtime.Parts}({part}) : default;");
+            return;
+        }
+
+        string type = member.Value.TypeName + (member.Optional ? "?" : "");
+        string absent = member.Optional ? "null" : member.Value.Default();
+        (string found, string value) = member.Value.ReadNext("n" + member.Number, ValueCode.Tag(member.Number, member.Value));
+        code.Line($"{type} {Local(member)} = {found} ? {value} : {absent};");
+    }
+
+    // Once, when all parts are known.
+    private void DecodeParts(MemberModel member)
+    {
+        bool nullable = member.Optional || member.Value.IsReference;
+        string read = $"{names.Qualified(member.Value)}.ReadFrom(outer.Enter({Parts(member)}))";
         string type = member.Value.TypeName + (nullable ? "?" : "");
-        string absent = nullable ? "null" : member.Value.Default();
-        (string condition, string value) = member.Value.ReadNext("n" + member.Number, ValueCode.Tag(member.Number, member.Value), names);
-        code.Line($"{type} {Local(member)} = {condition} ? {value} : {absent};");
+        code.Line($"{type} {Local(member)} = {Parts(member)}.IsPresent ? {read} : {(nullable ? "null" : "default")};");
     }
 
     private void Cases(MemberModel member)
     {
         switch (member.Shape)
         {
+            case MemberShape.Single when member.Value.IsMessage:
+                Case(ValueCode.LengthTag(member.Number));
+                code.Line($"    {Parts(member)}.Add(rest.ReadLengthDelimited());").Line("    break;");
+                break;
             case MemberShape.Single:
                 Case(ValueCode.Tag(member.Number, member.Value));
                 code.Line($"    {Local(member)} = {member.Value.Read("rest", names)};").Line("    break;");
@@ -144,14 +173,18 @@ internal sealed class ReadText(CodeText code, CodecNames names)
         Case(ValueCode.LengthTag(member.Number));
         code.Open("").Line($"{Runtime.Protobuf}ProtobufReader {entry} = rest.ReadPacked();");
         code.Line($"{key.TypeName} {keyLocal} = {key.Default()};");
-        code.Line(value.IsMessage ? $"{value.TypeName}? {valueLocal} = null;" : $"{value.TypeName} {valueLocal} = {value.Default()};");
+        code.Line(value.IsMessage ? $"{Runtime.Parts} {valueLocal} = default;" : $"{value.TypeName} {valueLocal} = {value.Default()};");
         code.Open($"while ({entry}.TryReadTag(out uint {entryTag}))").Open($"switch ({entryTag})");
         Case(ValueCode.Tag(1, key));
         code.Line($"    {keyLocal} = {key.Read(entry, names)};").Line("    break;");
         Case(ValueCode.Tag(2, value));
-        code.Line($"    {valueLocal} = {value.Read(entry, names)};").Line("    break;");
+        code.Line(value.IsMessage
+            ? $"    {valueLocal}.Add({entry}.ReadLengthDelimited());"
+            : $"    {valueLocal} = {value.Read(entry, names)};");
+        code.Line("    break;");
         code.Line("default:").Line($"    {entry}.Skip({entryTag});").Line("    break;").Close().Close().Line();
-        string given = value.IsMessage ? $"{valueLocal} ?? {names.Qualified(value)}.ReadFrom(default)" : valueLocal;
+        // A message that did not come is an empty one.
+        string given = value.IsMessage ? $"{names.Qualified(value)}.ReadFrom({entry}.Enter({valueLocal}))" : valueLocal;
         code.Line($"{Local(member)} ??= new {Dictionary(member)}();");
         code.Line($"{Local(member)}[{keyLocal}] = {given};").Line("break;").Close();
     }

@@ -28,17 +28,25 @@ internal sealed class SubtypeText(CodeText code, ContractModel contract, CodecNa
         code.Open($"internal static {_type} ReadFrom({Runtime.Protobuf}ProtobufReader reader)");
         code.Line($"ReadFrom(reader, out {_type} value);").Line("return value;").Close().Line();
         code.Open($"private static void ReadFrom({Runtime.Protobuf}ProtobufReader outer, out {_type} value)");
-        code.Line($"{Runtime.Protobuf}ProtobufReader reader = outer;").Line($"{_type}? read = null;");
+        code.Line($"{Runtime.Protobuf}ProtobufReader reader = outer;").Line($"{Runtime.Parts} parts = default;").Line("uint subtype = 0;");
         code.Open("while (reader.TryReadTag(out uint tag))").Open("switch (tag)");
         foreach (var member in contract.Members)
         {
-            // Of several, which no writer here makes, the last one counts, as in every protobuf library.
-            code.Line($"case {ValueCode.Tag(member.Number, member.Value)}:");
-            code.Line($"    read = {member.Value.Read("reader", names)};").Line("    break;");
+            code.Line($"case {ValueCode.LengthTag(member.Number)}:");
         }
 
+        // Of several, which no writer here makes, the last one counts, and consecutive ones of the same are one, as in every protobuf
+        // library.
+        code.Line("    parts = tag == subtype ? parts : default;").Line("    parts.Add(reader.ReadLengthDelimited());");
+        code.Line("    subtype = tag;").Line("    break;");
         code.Line("default:").Line("    reader.Skip(tag);").Line("    break;").Close().Close().Line();
-        code.Line($"value = read ?? throw {Runtime.Generated}Subtypes.Unknown<{_type}>();").Close().Line();
+        code.Open("value = subtype switch");
+        foreach (var member in contract.Members)
+        {
+            code.Line($"{ValueCode.LengthTag(member.Number)} => {names.Qualified(member.Value)}.ReadFrom(outer.Enter(parts)),");
+        }
+
+        code.Line($"_ => throw {Runtime.Generated}Subtypes.Unknown<{_type}>(),").CloseStatement().Close().Line();
     }
 
     private static string Cast(MemberModel member) => $"({member.Value.TypeName})value";

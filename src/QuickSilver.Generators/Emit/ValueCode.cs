@@ -71,7 +71,7 @@ internal static class ValueCode
     public static string WritePacked(this ValueModel value, string x) => $"writer.Write{WireName(value)}({ToWire(value, x)});";
 
     // Reads the field if it is the next one: the condition that it is, which declares "read", and the value made of that.
-    public static (string If, string Value) ReadNext(this ValueModel value, string read, uint tag, CodecNames names)
+    public static (string If, string Value) ReadNext(this ValueModel value, string read, uint tag)
     {
         string made = value.Kind switch
         {
@@ -83,7 +83,6 @@ internal static class ValueCode
             < ValueKind.Bool => $"{Runtime.Generated}ProtobufNarrow.To{value.Kind}({read})",
             ValueKind.String => $"{Runtime.Protobuf}ProtobufReader.ToText({read})",
             ValueKind.Bytes or ValueKind.Memory => $"{read}.ToArray()",
-            ValueKind.Message => $"{names.Qualified(value)}.ReadFrom(reader.Enter({read}))",
             _ => $"{DotNet}Read{value.Kind}({read})",
         };
         string condition = value.Kind switch

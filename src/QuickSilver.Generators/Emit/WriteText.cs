@@ -57,7 +57,7 @@ internal sealed class WriteText(CodeText code, CodecNames names, bool measures)
             _ => $"{Collections}{Interface(member.Shape)}<{value.TypeName}>? {local} = {access};",
         });
         string element = "e" + member.Number;
-        if (value.IsPackable)
+        if (value.IsPacked)
         {
             code.Open(counted ? $"if ({local} is {{ Count: > 0 }})" : $"if (!{local}.IsEmpty)");
             Packed(member, local, element, count);

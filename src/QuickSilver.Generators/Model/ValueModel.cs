@@ -79,7 +79,11 @@ internal sealed record ValueModel(ValueKind Kind, string TypeName, string Word, 
 
     public bool IsConverted => Conversion != Conversion.None;
 
+    // Readers take packed and unpacked values alike.
     public bool IsPackable => WireType != LengthDelimited;
+
+    // protobuf-net does not pack dates and times of day, and does not read packed ones.
+    public bool IsPacked => IsPackable && Conversion is not (Conversion.DateOnly or Conversion.TimeOnly);
 
     public bool IsMessage => Kind == ValueKind.Message;
 

@@ -8,9 +8,9 @@ using QuickSilver.Serialization.Protobuf;
 namespace QuickSilver.Serialization.Dynamic;
 
 // Reads payloads of a schema that is known only at run time, as JSON with the names of the fields. Neither the schema nor the payload is
-// trusted. It follows the generated codecs: of a field that is not repeated the last value counts, packed and unpacked values are read
-// alike, and what has another wire type than its field is skipped. A field that did not come is left out: the schema does not say
-// whether it is null or a default.
+// trusted. It follows the generated codecs: of a field that is not repeated the last value counts, or all parts of a message, packed and
+// unpacked values are read alike, and what has another wire type than its field is skipped. A field that did not come is left out: the
+// schema does not say whether it is null or a default.
 //
 // Bounds: each byte is read once for each message around it, of which there are at most ProtobufLimits.MaxDepth. The places of a message's
 // fields are kept while it is written, 16 bytes for two bytes of the payload at most. The text may be much longer than the payload, as
@@ -114,6 +114,9 @@ internal sealed class PayloadToJson : IDisposable
                 case FieldShape.Repeated:
                     WriteRepeated(bytes, outer, field, from, to);
                     break;
+                case FieldShape.Single when field is { Form.Value: ValueForm.Message, Message: { } nested }:
+                    WriteParts(bytes, outer, nested, from, to);
+                    break;
                 default:
                     WriteValue(ValueAt(bytes, _places[to - 1]), outer, field, field.Form.Value, _places[to - 1].Tag & 7);
                     break;
@@ -123,6 +126,17 @@ internal sealed class PayloadToJson : IDisposable
         _json.WriteEndObject();
         CheckLength();
         CollectionsMarshal.SetCount(_places, first);
+    }
+
+    private void WriteParts(ReadOnlySpan<byte> bytes, ProtobufReader outer, DynamicMessage message, int from, int to)
+    {
+        MessageParts parts = default;
+        for (int i = from; i < to; i++)
+        {
+            parts.Add(Entry(bytes, _places[i]));
+        }
+
+        WriteMessage(parts.Bytes, outer.Enter(parts), message);
     }
 
     private void WriteRepeated(ReadOnlySpan<byte> bytes, ProtobufReader outer, DynamicField field, int from, int to)
@@ -162,7 +176,12 @@ internal sealed class PayloadToJson : IDisposable
         {
             _json.WritePropertyName(key);
             var entry = Entry(bytes, _places[at]);
-            if (TryFindValue(entry, field.Form.Value, out var value, out uint wireType))
+            if (field is { Form.Value: ValueForm.Message, Message: { } nested })
+            {
+                var parts = PartsOf(entry);
+                WriteMessage(parts.Bytes, outer.Enter(parts), nested);
+            }
+            else if (TryFindValue(entry, field.Form.Value, out var value, out uint wireType))
             {
                 WriteValue(value, outer, field, field.Form.Value, wireType);
             }
@@ -221,6 +240,26 @@ internal sealed class PayloadToJson : IDisposable
 
     private static string KeyText(LogicalValue? logical, long key) =>
         logical?.ToText(key) ?? key.ToString(CultureInfo.InvariantCulture);
+
+    // The message of an entry.
+    private static MessageParts PartsOf(ReadOnlySpan<byte> entry)
+    {
+        MessageParts parts = default;
+        var reader = new ProtobufReader(entry);
+        while (reader.TryReadTag(out uint tag))
+        {
+            if (tag == ((2 << 3) | ProtobufWireType.LengthDelimited))
+            {
+                parts.Add(reader.ReadLengthDelimited());
+            }
+            else
+            {
+                reader.Skip(tag);
+            }
+        }
+
+        return parts;
+    }
 
     // The last value of an entry, behind its tag.
     private static bool TryFindValue(ReadOnlySpan<byte> entry, ValueForm form, out ReadOnlySpan<byte> value, out uint wireType)

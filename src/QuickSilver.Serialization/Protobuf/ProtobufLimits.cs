@@ -13,6 +13,12 @@ public static class ProtobufLimits
     /// </summary>
     public const int MaxDepth = 100;
 
+    /// <summary>
+    /// How deep messages that come in several parts may nest within each other (<see cref="MessageParts"/>). The parts are copied at each
+    /// level, so this bounds the memory that a payload takes to a multiple of its size.
+    /// </summary>
+    public const int MaxJoins = 8;
+
     /// <summary>Refuses a value that nests deeper than a reader would follow: most likely it contains itself.</summary>
     /// <exception cref="InvalidOperationException">The depth is beyond <see cref="MaxDepth"/>.</exception>
     public static void CheckDepth(int depth)

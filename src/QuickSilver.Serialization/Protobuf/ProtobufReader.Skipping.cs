@@ -32,7 +32,7 @@ public ref partial struct ProtobufReader
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static int Skip(ReadOnlySpan<byte> source, uint tag, int depth)
     {
-        var reader = new ProtobufReader(source, depth);
+        var reader = new ProtobufReader(source, depth, 0);
         switch (tag & 7)
         {
             case ProtobufWireType.Varint:
@@ -67,7 +67,7 @@ public ref partial struct ProtobufReader
             ThrowMalformed($"groups nest deeper than {ProtobufLimits.MaxDepth}");
         }
 
-        var reader = new ProtobufReader(source, depth);
+        var reader = new ProtobufReader(source, depth, 0);
         uint endTag = startTag + 1;
         while (reader.TryReadTag(out uint tag))
         {
@@ -86,7 +86,7 @@ public ref partial struct ProtobufReader
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static int CountRepeats(ReadOnlySpan<byte> source, uint tag, int depth)
     {
-        var ahead = new ProtobufReader(source, depth);
+        var ahead = new ProtobufReader(source, depth, 0);
         int count = 0;
         uint next;
         do

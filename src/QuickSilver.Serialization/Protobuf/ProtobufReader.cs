@@ -20,21 +20,23 @@ namespace QuickSilver.Serialization.Protobuf;
 public ref partial struct ProtobufReader
 {
     private readonly int _depth;
+    private readonly int _joins;
     private ref readonly byte _at;
     private nint _left;
 
     /// <summary>Reads a message that is exactly <paramref name="source"/>.</summary>
     public ProtobufReader(ReadOnlySpan<byte> source)
-        : this(source, 0)
+        : this(source, 0, 0)
     {
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private ProtobufReader(ReadOnlySpan<byte> source, int depth)
+    private ProtobufReader(ReadOnlySpan<byte> source, int depth, int joins)
     {
         _at = ref MemoryMarshal.GetReference(source);
         _left = source.Length;
         _depth = depth;
+        _joins = joins;
     }
 
     /// <summary>Whether all was read.</summary>
@@ -65,18 +67,25 @@ public ref partial struct ProtobufReader
     public ProtobufReader ReadMessage()
     {
         CheckDepth(_depth + 1);
-        return new ProtobufReader(ReadLengthDelimited(), _depth + 1);
+        return new ProtobufReader(ReadLengthDelimited(), _depth + 1, _joins);
     }
 
     /// <summary>A reader of a nested message that was read as bytes.</summary>
     public readonly ProtobufReader Enter(ReadOnlySpan<byte> message)
     {
         CheckDepth(_depth + 1);
-        return new ProtobufReader(message, _depth + 1);
+        return new ProtobufReader(message, _depth + 1, _joins);
+    }
+
+    /// <summary>A reader of a nested message of which all parts are known.</summary>
+    public readonly ProtobufReader Enter(MessageParts message)
+    {
+        CheckDepth(_depth + 1);
+        return new ProtobufReader(message.Bytes, _depth + 1, message.IsJoined ? Join(_joins) : _joins);
     }
 
     /// <summary>A reader of the packed values or of the map entry that follow; not a level of nesting.</summary>
-    public ProtobufReader ReadPacked() => new(ReadLengthDelimited(), _depth);
+    public ProtobufReader ReadPacked() => new(ReadLengthDelimited(), _depth, _joins);
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static (uint Tag, int Bytes) ReadTag(ReadOnlySpan<byte> source)
@@ -96,6 +105,17 @@ public ref partial struct ProtobufReader
         {
             ThrowMalformed($"messages nest deeper than {ProtobufLimits.MaxDepth}");
         }
+    }
+
+    // A message that is joined within joined ones is copied at each of these levels.
+    private static int Join(int joins)
+    {
+        if (joins >= ProtobufLimits.MaxJoins)
+        {
+            ThrowMalformed($"messages in several parts nest deeper than {ProtobufLimits.MaxJoins}");
+        }
+
+        return joins + 1;
     }
 
     private void Advance(int bytes)
