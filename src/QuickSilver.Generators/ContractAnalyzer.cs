@@ -24,7 +24,9 @@ public sealed class ContractAnalyzer : DiagnosticAnalyzer
         Rules.UnusableMember,
         Rules.NoMembers,
         Rules.InvalidSubtype,
-        Rules.SubtypesOfConcreteType);
+        Rules.SubtypesOfConcreteType,
+        Rules.ForgottenMember,
+        Rules.LostKind);
 
     /// <inheritdoc/>
     public override void Initialize(AnalysisContext context)
@@ -50,9 +52,14 @@ public sealed class ContractAnalyzer : DiagnosticAnalyzer
                 context.ReportDiagnostic(problem.ToDiagnostic());
             }
 
-            if (problems.Count == 0 && !type.HasSubtypes() && ForgottenMembers.Find(type) is { } forgotten)
+            if (problems.Count > 0)
             {
-                context.ReportDiagnostic(forgotten.ToDiagnostic());
+                return;
+            }
+
+            foreach (var doubt in ForgottenMembers.In(type).Concat(LostKinds.In(type)))
+            {
+                context.ReportDiagnostic(doubt.ToDiagnostic());
             }
         }
     }

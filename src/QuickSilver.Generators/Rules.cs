@@ -94,6 +94,18 @@ internal static class Rules
         DiagnosticSeverity.Warning,
         category: "QuickSilver.Subscribing");
 
+    public static readonly DiagnosticDescriptor ForgottenMember = Rule(
+        "QS0017",
+        "A member of a contract type is not a data member",
+        "'{0}.{1}' is not sent, and its receivers get the default: mark it [DataMember(Order = n)], or [IgnoreDataMember] if that is meant",
+        DiagnosticSeverity.Warning);
+
+    public static readonly DiagnosticDescriptor LostKind = Rule(
+        "QS0018",
+        "A data member is a DateTime",
+        "'{0}.{1}' has the type '{2}', and the Kind of a DateTime is not sent: use DateTimeOffset, or send UTC and set the Kind on receipt",
+        DiagnosticSeverity.Info);
+
     private static DiagnosticDescriptor Rule(
         string id,
         string title,

@@ -120,7 +120,7 @@ internal sealed class ContractReader
         {
             // What a class overrides or hides is not a member of its base any more.
             if (symbol is IPropertySymbol or IFieldSymbol && names.Add(symbol.Name) &&
-                DataMemberOf(symbol) is { } attribute &&
+                symbol.DataMemberAttribute() is { } attribute &&
                 ReadMember(symbol, attribute) is { } member)
             {
                 members.Add(member);
@@ -138,20 +138,6 @@ internal sealed class ContractReader
         }
 
         return members;
-    }
-
-    // An override is the member that it overrides.
-    private static AttributeData? DataMemberOf(ISymbol symbol)
-    {
-        for (var at = symbol; at is not null; at = (at as IPropertySymbol)?.OverriddenProperty)
-        {
-            if (at.Attribute(KnownTypes.DataMember) is { } attribute)
-            {
-                return attribute;
-            }
-        }
-
-        return null;
     }
 
     private ContractMember? ReadMember(ISymbol symbol, AttributeData attribute)

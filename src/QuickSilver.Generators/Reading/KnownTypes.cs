@@ -8,6 +8,7 @@ internal static class KnownTypes
     public const string DataContract = "System.Runtime.Serialization.DataContractAttribute";
     public const string DataMember = "System.Runtime.Serialization.DataMemberAttribute";
     public const string IgnoreDataMember = "System.Runtime.Serialization.IgnoreDataMemberAttribute";
+    public const string ProtoIgnore = "ProtoBuf.ProtoIgnoreAttribute";
     public const string SetsRequiredMembers = "System.Diagnostics.CodeAnalysis.SetsRequiredMembersAttribute";
     public const string Subtype = "QuickSilver.Serialization.SubtypeAttribute";
     public const string Codec = "QuickSilver.Serialization.IPayloadCodec`1";
@@ -38,6 +39,20 @@ internal static class KnownTypes
 
     public static AttributeData? Attribute(this ISymbol symbol, string name) =>
         symbol.GetAttributes().FirstOrDefault(attribute => attribute.AttributeClass?.ToDisplayString() == name);
+
+    /// <summary>The attribute of a data member. An override is the member that it overrides.</summary>
+    public static AttributeData? DataMemberAttribute(this ISymbol symbol)
+    {
+        for (var at = symbol; at is not null; at = (at as IPropertySymbol)?.OverriddenProperty)
+        {
+            if (at.Attribute(DataMember) is { } attribute)
+            {
+                return attribute;
+            }
+        }
+
+        return null;
+    }
 
     public static object? Argument(this AttributeData attribute, string name) =>
         attribute.NamedArguments.FirstOrDefault(argument => argument.Key == name).Value.Value;

@@ -106,7 +106,7 @@ public struct Mutable
     [DataMember(Order = 2)]
     public string? Label { get; set; }
 
-    // Not part of the contract.
+    [IgnoreDataMember]
     public int Ignored;
 }
 
