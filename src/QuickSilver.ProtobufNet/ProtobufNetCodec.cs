@@ -14,13 +14,19 @@ namespace QuickSilver.ProtobufNet;
 [RequiresDynamicCode("protobuf-net emits code at run time. Use a [DataContract] type with a generated codec instead.")]
 public sealed class ProtobufNetCodec<T> : IPayloadCodec<T>
 {
-    /// <summary>Creates a codec with the schema that the type's attributes describe.</summary>
+    /// <summary>Creates a codec with the schema of what protobuf-net's default model writes of the type.</summary>
+    /// <exception cref="NotSupportedException">
+    /// protobuf-net cannot serialize a member of the type or of a type within it, or would lose values without an error. The message names
+    /// each member, and what to do.
+    /// </exception>
     public ProtobufNetCodec()
         : this(ProtobufNetSchema.Of(typeof(T)))
     {
     }
 
-    /// <summary>Creates a codec with the specified schema, for types that protobuf-net serializes without attributes.</summary>
+    /// <summary>
+    /// Creates a codec with the specified schema. The type is not checked, and the schema must describe what protobuf-net writes.
+    /// </summary>
     public ProtobufNetCodec(PayloadSchema schema)
     {
         ArgumentNullException.ThrowIfNull(schema);

@@ -1,72 +1,83 @@
-using System.Collections;
 using System.Collections.Immutable;
 using System.Diagnostics.CodeAnalysis;
-using System.Globalization;
-using System.Reflection;
+using ProtoBuf.Meta;
 using QuickSilver.Serialization;
 
 namespace QuickSilver.ProtobufNet;
 
-// The schema that a type's attributes tell, in the words that generated codecs use, so that the two match. It knows
-// [DataContract] with [DataMember(Order)], and [ProtoContract] with [ProtoMember], which it takes by name.
+// The schema of what protobuf-net writes, in the words of generated codecs, so that the two match where their bytes do. It reads
+// protobuf-net's model, which has the attributes, the options of the model, and what the program configured. What no generated codec
+// writes has a word of its own; what would lose values is refused.
 [RequiresUnreferencedCode("Members are found by reflection.")]
+[RequiresDynamicCode("protobuf-net emits code at run time.")]
 internal sealed class ProtobufNetSchema
 {
-    private const string DataContract = "System.Runtime.Serialization.DataContractAttribute";
-    private const string DataMember = "System.Runtime.Serialization.DataMemberAttribute";
-    private const string ProtoContract = "ProtoBuf.ProtoContractAttribute";
-    private const string ProtoMember = "ProtoBuf.ProtoMemberAttribute";
-
-    private static readonly Dictionary<Type, string> Words = new()
-    {
-        [typeof(int)] = "int32",
-        [typeof(long)] = "int64",
-        [typeof(uint)] = "uint32",
-        [typeof(ulong)] = "uint64",
-        [typeof(short)] = "int32",
-        [typeof(ushort)] = "uint32",
-        [typeof(byte)] = "uint32",
-        [typeof(sbyte)] = "int32",
-        [typeof(char)] = "uint32",
-        [typeof(bool)] = "bool",
-        [typeof(float)] = "float",
-        [typeof(double)] = "double",
-        [typeof(string)] = "string",
-        [typeof(byte[])] = "bytes",
-        [typeof(ReadOnlyMemory<byte>)] = "bytes",
-        [typeof(Memory<byte>)] = "bytes",
-        [typeof(ArraySegment<byte>)] = "bytes",
-        [typeof(decimal)] = "bcl.Decimal",
-        [typeof(Guid)] = "bcl.Guid",
-        [typeof(DateTime)] = "bcl.DateTime",
-        [typeof(DateTimeOffset)] = "bcl.DateTimeOffset",
-        [typeof(TimeSpan)] = "bcl.TimeSpan",
-        [typeof(DateOnly)] = "int32",
-        [typeof(TimeOnly)] = "int64",
-        [typeof(Uri)] = "string",
-    };
+    private readonly RuntimeTypeModel _model = RuntimeTypeModel.Default;
+    private readonly MemberWords _words;
+    private readonly ModelProblems _problems;
 
     // Each message type once, numbered in the order of its first occurrence.
-    private readonly List<Type> _messages = [];
+    private readonly List<MetaType> _messages = [];
 
+    private ProtobufNetSchema()
+    {
+        _words = new MemberWords(_model);
+        _problems = new ModelProblems(_model);
+    }
+
+    /// <exception cref="NotSupportedException">protobuf-net cannot serialize the type, or would lose values of it.</exception>
     public static PayloadSchema Of(Type type)
     {
         var schema = new ProtobufNetSchema();
-        schema.NumberOf(type);
-        var fields = schema.FieldsOf(type);
-        var nested = ImmutableArray.CreateBuilder<PayloadMessage>();
-        // The list grows as its messages are found to hold others.
-        for (int message = 1; message < schema._messages.Count; message++)
+        var described = schema.Describe(type);
+        schema._problems.ThrowIfAny(type);
+        return described;
+    }
+
+    private PayloadSchema Describe(Type type)
+    {
+        string name = ContractAttributes.NameOf(type) ?? type.FullName?.Replace('+', '.') ?? type.Name;
+        if (!_words.IsMessage(type))
         {
-            var held = schema._messages[message];
-            nested.Add(new PayloadMessage(GivenName(held) ?? held.Name, schema.FieldsOf(held)));
+            // A number, a text or a collection is the first field of a message.
+            var (word, held) = _words.OfType(type);
+            if (word is null)
+            {
+                _problems.AddUnknown(type.Name, type);
+                return Schema(name, static () => []);
+            }
+
+            return Schema(name, () => [new PayloadField(1, "value", word) { Message = NumberOf(held) }]);
         }
 
-        string name = GivenName(type) ?? type.FullName?.Replace('+', '.') ?? type.Name;
+        var root = RootOf(_model[type]);
+        NumberOf(root);
+        return Schema(name, () => FieldsOf(root));
+    }
+
+    private PayloadSchema Schema(string name, Func<ImmutableArray<PayloadField>> fieldsOf)
+    {
+        if (_messages.Count == 0)
+        {
+            // Number 0 is the payload itself, which here is not one of the model's messages.
+            _messages.Add(null!);
+        }
+
+        var fields = fieldsOf();
+        var nested = ImmutableArray.CreateBuilder<PayloadMessage>();
+        // The list grows as its messages are found to hold others.
+        for (int message = 1; message < _messages.Count; message++)
+        {
+            var held = _messages[message];
+            nested.Add(new PayloadMessage(ContractAttributes.NameOf(held.Type) ?? held.Type.Name, FieldsOf(held)));
+        }
+
         return new PayloadSchema(name, PayloadSchema.MessageKind, fields) { Nested = nested.DrainToImmutable() };
     }
 
-    private int NumberOf(Type message)
+    private int? NumberOf(Type? message) => message is null ? null : NumberOf(RootOf(_model[message]));
+
+    private int NumberOf(MetaType message)
     {
         int number = _messages.IndexOf(message);
         if (number >= 0)
@@ -78,110 +89,57 @@ internal sealed class ProtobufNetSchema
         return _messages.Count - 1;
     }
 
-    private ImmutableArray<PayloadField> FieldsOf(Type type)
+    // A value of a subtype is written as a message of its base, in which the subtype is a field.
+    private MetaType RootOf(MetaType type)
     {
-        var fields = ImmutableArray.CreateBuilder<PayloadField>();
-        foreach (var (number, name, memberType) in MembersOf(type))
+        var at = ModelInternals.SurrogateOf(type) is { } surrogate ? _model[surrogate] : type;
+        while (at.BaseType is { } parent)
         {
-            var (word, held) = WordOf(memberType);
-            fields.Add(new PayloadField(number, name, word) { Message = held is null ? null : NumberOf(held) });
+            at = parent;
         }
 
-        return fields.DrainToImmutable();
+        return at;
     }
 
-    private static IEnumerable<(int Number, string Name, Type Type)> MembersOf(Type type)
+    private ImmutableArray<PayloadField> FieldsOf(MetaType type)
     {
-        const BindingFlags All = BindingFlags.Instance | BindingFlags.Public | BindingFlags.NonPublic;
-        var members = new List<(int Number, string Name, Type Type)>();
-        foreach (var member in type.GetMembers(All))
+        _problems.Check(type);
+        var fields = new List<PayloadField>();
+        foreach (var member in type.GetFields())
         {
-            var memberType = member switch
+            var (word, held) = _words.OfMember(member);
+            if (word is null)
             {
-                PropertyInfo property => property.PropertyType,
-                FieldInfo field => field.FieldType,
-                _ => null,
-            };
-            if (memberType is not null && NumberOf(member) is { } numbered)
+                _problems.AddUnknown($"{type.Type.Name}.{member.Member.Name}", member.ItemType ?? member.MemberType);
+                continue;
+            }
+
+            fields.Add(new PayloadField(member.FieldNumber, member.Name, word) { Message = NumberOf(held) });
+        }
+
+        foreach (var subtype in type.GetSubtypes())
+        {
+            var derived = subtype.DerivedType;
+            fields.Add(new PayloadField(subtype.FieldNumber, derived.Type.Name, SubtypeWord(type))
             {
-                members.Add((numbered.Number, numbered.Name ?? member.Name, memberType));
+                Message = NumberOf(derived),
+            });
+        }
+
+        return [.. fields.OrderBy(static field => field.Number)];
+    }
+
+    // A generated codec writes inherited members within the subtype's message, protobuf-net beside it: the same if there are none.
+    private static string SubtypeWord(MetaType type)
+    {
+        for (var at = type; at is not null; at = at.BaseType)
+        {
+            if (at.GetFields().Length > 0)
+            {
+                return $"message [members of {at.Type.Name} are beside it]";
             }
         }
 
-        return members.OrderBy(member => member.Number);
+        return type.BaseType is null ? "message" : "message [subtype of a subtype]";
     }
-
-    private static (int Number, string? Name)? NumberOf(MemberInfo member)
-    {
-        foreach (var attribute in member.CustomAttributes)
-        {
-            string? kind = attribute.AttributeType.FullName;
-            object? number = kind switch
-            {
-                DataMember => Argument(attribute, "Order"),
-                ProtoMember => attribute.ConstructorArguments.FirstOrDefault().Value,
-                _ => null,
-            };
-            if (number is not null)
-            {
-                return (Convert.ToInt32(number, CultureInfo.InvariantCulture), Argument(attribute, "Name") as string);
-            }
-        }
-
-        return null;
-    }
-
-    // The word of a member's type, and the message type that it holds, if that tells its members.
-    private static (string Word, Type? Held) WordOf(Type type)
-    {
-        type = Nullable.GetUnderlyingType(type) ?? type;
-        if (type.IsEnum)
-        {
-            return WordOf(Enum.GetUnderlyingType(type));
-        }
-
-        if (Words.TryGetValue(type, out var word))
-        {
-            return (word, null);
-        }
-
-        if (ElementOf(type) is not { } element)
-        {
-            return IsContract(type) ? ("message", type) : (type.Name, null);
-        }
-
-        if (element.IsGenericType && element.GetGenericTypeDefinition() == typeof(KeyValuePair<,>))
-        {
-            var arguments = element.GetGenericArguments();
-            var (valueWord, valueHeld) = WordOf(arguments[1]);
-            return ($"map<{WordOf(arguments[0]).Word}, {valueWord}>", valueHeld);
-        }
-
-        var (elementWord, held) = WordOf(element);
-        return ($"repeated {elementWord}", held);
-    }
-
-    private static Type? ElementOf(Type type)
-    {
-        if (!typeof(IEnumerable).IsAssignableFrom(type))
-        {
-            return null;
-        }
-
-        return type.GetInterfaces().Append(type)
-            .FirstOrDefault(face => face.IsGenericType && face.GetGenericTypeDefinition() == typeof(IEnumerable<>))
-            ?.GetGenericArguments()[0];
-    }
-
-    private static bool IsContract(Type type) =>
-        type.CustomAttributes.Any(attribute => attribute.AttributeType.FullName is DataContract or ProtoContract);
-
-    private static string? GivenName(Type type) =>
-        type.CustomAttributes
-            .Where(attribute => attribute.AttributeType.FullName is DataContract or ProtoContract)
-            .Select(attribute => Argument(attribute, "Name") as string)
-            .FirstOrDefault(name => name is not null);
-
-    private static object? Argument(CustomAttributeData attribute, string name) =>
-        attribute.NamedArguments.FirstOrDefault(argument => argument.MemberName == name).TypedValue.Value;
 }

@@ -41,6 +41,8 @@ internal readonly record struct FieldForm(FieldShape Shape, ValueForm Value, Val
 {
     private const string Repeated = "repeated ";
     private const string Map = "map<";
+    private const string Condition = " [";
+    private const string Wrapped = "null wrapped";
 
     private static readonly Dictionary<string, ValueForm> Words = new(StringComparer.Ordinal)
     {
@@ -71,6 +73,14 @@ internal readonly record struct FieldForm(FieldShape Shape, ValueForm Value, Val
 
     public static FieldForm Of(string word)
     {
+        // When a value is sent, which its bytes do not show. But a wrapped one is a message.
+        if (word.IndexOf(Condition, StringComparison.Ordinal) is > 0 and var end)
+        {
+            return word.Contains(Wrapped, StringComparison.Ordinal)
+                ? new FieldForm(FieldShape.Repeated, ValueForm.Unknown)
+                : Of(word[..end]);
+        }
+
         if (word.StartsWith(Repeated, StringComparison.Ordinal))
         {
             return new FieldForm(FieldShape.Repeated, ValueOf(word[Repeated.Length..]));
