@@ -415,7 +415,7 @@ internal sealed class MulticastNode
     public void Forget(TopicReceiver receiver) => Topics.Forget(receiver);
 
     public void AwaitLast(TopicReceiver receiver, long configuration, Action settled, Action completed) =>
-        Topics.Left(_open).Add(receiver, configuration, settled, completed);
+        Topics.Left(_open.IsSettledThrough, _open.HasAllThrough).Add(receiver, configuration, settled, completed);
 
     public void Close()
     {

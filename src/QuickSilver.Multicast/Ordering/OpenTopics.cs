@@ -3,7 +3,6 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Receiving;
-using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Ordering;
 
@@ -60,8 +59,8 @@ internal sealed class OpenTopics(IOrderingNode node)
     }
 
     /// <summary>The subscriptions whose topics this node has left, and that still take what was sent to them.</summary>
-    public LeftTopics Left(OpenViews views) =>
-        _left ??= new LeftTopics(node.Context.Environment, views.IsSettledThrough, views.HasAllThrough);
+    public LeftTopics Left(Predicate<long> isSettled, Predicate<long> hasAll) =>
+        _left ??= new LeftTopics(node.Context.Environment, isSettled, hasAll);
 
     public void CloseLeft() => _left?.Close();
 

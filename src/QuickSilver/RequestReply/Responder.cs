@@ -22,7 +22,7 @@ internal sealed class Responder<TRequest, TReply> : IResponder
     private readonly CancellationTokenSource _cancellation = new();
     private readonly CancellationToken _token;
     // One of the two, and the other is null.
-    private readonly IConsumption? _consumption;
+    private readonly Consumption<RequestMessage<TRequest>>? _consumption;
     private readonly IDisposable? _inline;
     private readonly TaskCompletionSource<SubscriptionEnd> _completion;
     private readonly Lock _lock = new();
@@ -55,7 +55,8 @@ internal sealed class Responder<TRequest, TReply> : IResponder
         }
         else
         {
-            _consumption = endpoint.Subscribe(OnRequest, new ConsumerOptions<RequestMessage<TRequest>> { OnEnded = OnEnded });
+            var consumer = new ConsumerOptions<RequestMessage<TRequest>> { OnEnded = OnEnded };
+            _consumption = (Consumption<RequestMessage<TRequest>>)endpoint.Subscribe(OnRequest, consumer);
         }
     }
 
@@ -76,7 +77,8 @@ internal sealed class Responder<TRequest, TReply> : IResponder
         try
         {
             _inline?.Dispose();
-            _ = _consumption?.StopAsync();
+            // Requesters give up on a responder that has left the topic, so it leaves when it has answered.
+            _consumption?.StopTaking();
             if (_consumption is null)
             {
                 OnEnded(new SubscriptionEnd(SubscriptionEndReason.Disposed, null));

@@ -182,6 +182,11 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
         }
     }
 
+    /// <summary>
+    /// Ends the consumer after the messages that it has taken. Its endpoint stays in the topic, and the others stay in the buffer.
+    /// </summary>
+    public void StopTaking() => End(new SubscriptionEnd(SubscriptionEndReason.Disposed, null), Life.Stopping);
+
     public ValueTask DisposeAsync()
     {
         Abort();
