@@ -12,6 +12,8 @@ internal sealed class HostedPrefix<T, TConsumer>(
     // The topics whose consumers have stopped because of an error and have not been opened again. Those of a prefix are bounded.
     private readonly Dictionary<string, (DateTimeOffset Since, Exception Error)> _ended = new(StringComparer.Ordinal);
 
+    public override bool IsForConsumer => true;
+
     public override (DateTimeOffset Since, string InWords)? ConsumerFault
     {
         get
