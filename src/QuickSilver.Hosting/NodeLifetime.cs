@@ -27,7 +27,8 @@ internal sealed class NodeSettings(HostedNode node, IServiceProvider provider)
 
     /// <summary>Has no effect in a container without a host.</summary>
     public void OnStopping(Action stopping) =>
-        provider.GetService<IHostApplicationLifetime>()?.ApplicationStopping.Register(stopping);
+        provider.GetService<IHostApplicationLifetime>()?.ApplicationStopping.UnsafeRegister(
+            static stopping => ((Action)stopping!)(), stopping);
 
     public string LogCategory => node.Key is null ? "QuickSilver.Hosting" : $"QuickSilver.Hosting.{node.Key}";
 }

@@ -2,7 +2,6 @@ using System.ComponentModel;
 using System.Runtime.Serialization;
 using System.Text;
 using ProtoBuf;
-using QuickSilver.Serialization;
 using QuickSilver.Serialization.Dynamic;
 
 namespace QuickSilver.ProtobufNet.Tests;

@@ -11,7 +11,9 @@ namespace QuickSilver.Hosting.Tests.Configuration;
 // A scenario starts the command of its servers.
 public sealed class KubernetesManifestTests
 {
-    private static readonly string Text = File.ReadAllText(Path.Combine(ConfigurationPageTests.FindRoot(), "docs", "operations", "kubernetes.yaml"));
+    private static readonly string Text =
+        File.ReadAllText(Path.Combine(ConfigurationPageTests.FindRoot(), "docs", "operations", "kubernetes.yaml"));
+
     private static readonly List<object> Objects = KubernetesYaml.LoadAllFromString(Text, strict: true);
 
     [Fact]

@@ -36,8 +36,9 @@ internal sealed class StopSubscriber
     private ITopicSubscriber<byte[]>? _subscriber;
     private IConsumption? _consumption;
     private Subscription _subscription;
+    // All gaps, and those of messages that came and were not handled.
     private long _told;
-    
+    private long _unhandled;
 
     public StopSubscriber(SimulatedNode machine, string topic, Random draws, StopHistory history)
     {
@@ -146,7 +147,6 @@ internal sealed class StopSubscriber
 
     private async Task ReadAsync()
     {
-
         try
         {
             await foreach (var message in _subscriber!.ReadAllAsync(Tell))
@@ -160,7 +160,7 @@ internal sealed class StopSubscriber
         }
 
         HasEnded = true;
-        _history.End(_subscription, _told, _told);
+        _history.End(_subscription, _unhandled, _unhandled);
     }
 
     private async Task HandleAsync(Message<byte[]> message)
@@ -178,14 +178,13 @@ internal sealed class StopSubscriber
     private void Tell(GapNotice gap)
     {
         _told += gap.Count;
+        _unhandled += gap.Reason == GapReason.SubscriberEnded ? gap.Count : 0;
         _history.Gap(_subscription, gap);
     }
 
     private void OnEnded(SubscriptionEnd end)
     {
         HasEnded = true;
-        _history.End(_subscription, UnhandledOf(end), _told);
+        _history.End(_subscription, end.Unhandled, _unhandled);
     }
-
-    private long UnhandledOf(SubscriptionEnd end) => _told;
 }
