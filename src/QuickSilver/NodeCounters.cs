@@ -47,8 +47,8 @@ public sealed record NodeCounters
 
     /// <summary>
     /// Messages that topics of this node did not get, for every <see cref="GapReason"/> but <see cref="GapReason.ReaderFull"/> and
-    /// <see cref="GapReason.SubscriberEnded"/>, which <see cref="ReaderDrops"/> and <see cref="Unhandled"/> count. Each was reported in a gap
-    /// notice. A message that several endpoints of a topic miss for one reason counts once.
+    /// <see cref="GapReason.SubscriberEnded"/>, which <see cref="ReaderDrops"/> and <see cref="Unhandled"/> count. Each was reported in
+    /// a gap notice. A message that several endpoints of a topic miss for one reason counts once.
     /// </summary>
     public long Gaps { get; init; }
 

@@ -20,15 +20,9 @@ namespace QuickSilver;
 /// A member of a cluster. It opens topics and carries their messages on a core thread of its own. Thread-safe. A process can contain
 /// several nodes.
 /// </summary>
-public sealed class QuickSilverNode : IAsyncDisposable
+public sealed partial class QuickSilverNode : IAsyncDisposable
 {
     private static readonly TimeSpan DrainLimit = TimeSpan.FromSeconds(1);
-    // Together, and with what membership takes to leave, they stay within the second that disposing may take.
-    private static readonly TimeSpan EndpointsLimit = TimeSpan.FromMilliseconds(550);
-    // Of the limit that membership keeps itself, unless the core thread is blocked.
-    private const double LeaveGrace = 1.1;
-    private static readonly TimeSpan ReportGrace = TimeSpan.FromMilliseconds(100);
-    private static readonly TimeSpan StopLimit = TimeSpan.FromMilliseconds(200);
 
     private readonly INodeParts _parts;
     private readonly NodeCore _core;
@@ -526,90 +520,6 @@ public sealed class QuickSilverNode : IAsyncDisposable
                 }
             });
             throw;
-        }
-    }
-
-    // Null when the core thread did not answer in time.
-    private async Task<List<TopicEndpoint>?> EndpointsAsync(TimeSpan limit)
-    {
-        var listed = new TaskCompletionSource<List<TopicEndpoint>>(_core.Completions);
-        _core.Run(() => listed.SetResult(_core.OpenEndpoints()));
-        return await Within(listed.Task, limit).ConfigureAwait(_core.ResumesInContext)
-            ? await listed.Task.ConfigureAwait(_core.ResumesInContext)
-            : null;
-    }
-
-    // Completes whatever happens: nobody who disposes waits for ever.
-    private async Task DisposeOnceAsync(TaskCompletionSource done)
-    {
-        try
-        {
-            await CloseAsync().ConfigureAwait(_core.ResumesInContext);
-        }
-        finally
-        {
-            done.SetResult();
-        }
-    }
-
-    private async Task CloseAsync()
-    {
-        _core.TryStop();
-        long begun = _core.OutsideTime.GetTimestamp();
-        bool inOrder = false;
-        _core.Run(_core.PublishLosses.Collect);
-        if (await EndpointsAsync(EndpointsLimit).ConfigureAwait(_core.ResumesInContext) is { } endpoints)
-        {
-            var left = EndpointsLimit - _core.OutsideTime.GetElapsedTime(begun);
-            var closing = Task.WhenAll(endpoints.Select(static endpoint => endpoint.DisposeAsync().AsTask()));
-            await Within(closing, left < TimeSpan.Zero ? TimeSpan.Zero : left).ConfigureAwait(_core.ResumesInContext);
-            left = EndpointsLimit - _core.OutsideTime.GetElapsedTime(begun);
-            await Within(_core.EndpointRegistry.WhenRead(), left < TimeSpan.Zero ? TimeSpan.Zero : left)
-                .ConfigureAwait(_core.ResumesInContext);
-            var departed = new TaskCompletionSource(_core.Completions);
-            _core.Run(() => _core.Leave(departed.SetResult));
-            inOrder = await Within(departed.Task, _parts.Membership.LeaveLimit * LeaveGrace).ConfigureAwait(_core.ResumesInContext);
-        }
-        else
-        {
-            _core.OnEndWithoutCore();
-        }
-
-        inOrder &= await Within(_parts.StopAsync(), StopLimit).ConfigureAwait(_core.ResumesInContext);
-        await ReportUnreadAsync(_core.End()).ConfigureAwait(_core.ResumesInContext);
-        if (!inOrder)
-        {
-            ApiLog.StopTimedOut(_core.Log);
-        }
-
-        var cells = _core.CounterCells;
-        var counters = _core.Readings.ReadCounts();
-        ApiLog.Stopped(_core.Log, counters.Accepted, counters.Published, cells.ReadHandled(), Interlocked.Read(ref cells.Unhandled));
-    }
-
-    // A reader that goes on reports by itself what was dropped. One that does not, such as a call that does not return, cannot.
-    private async Task ReportUnreadAsync(IReadOnlyList<TopicEndpoint> unread)
-    {
-        if (unread.Count > 0
-            && !await Within(Task.WhenAll(unread.Select(static one => one.WhenRead())), ReportGrace).ConfigureAwait(_core.ResumesInContext))
-        {
-            foreach (var endpoint in unread)
-            {
-                endpoint.ReportUnread();
-            }
-        }
-    }
-
-    private async Task<bool> Within(Task task, TimeSpan limit)
-    {
-        try
-        {
-            await task.WaitAsync(limit, _core.OutsideTime).ConfigureAwait(_core.ResumesInContext);
-            return true;
-        }
-        catch (TimeoutException)
-        {
-            return false;
         }
     }
 }

@@ -2,6 +2,7 @@ using System.Net;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Ordering.Leaving;
 using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Ordering;

@@ -1,7 +1,7 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
 
-namespace QuickSilver.Multicast.Ordering;
+namespace QuickSilver.Multicast.Ordering.Leaving;
 
 // Subscriptions whose topic this node has left in order, and that still take what was sent to them.
 //
