@@ -19,7 +19,8 @@ internal abstract class TopicEndpoint(string name, TopicAccess access, bool stam
 {
     private int _state;
     private volatile bool _hasPublished;
-    private long _toldDrops;
+    // What waits in a queue that is bounded in bytes: far less than an integer.
+    private int _toldDrops;
 
     public string Name { get; } = name;
 
@@ -136,7 +137,7 @@ internal abstract class TopicEndpoint(string name, TopicAccess access, bool stam
     public long TakeDrops()
     {
         long drops = Dropped - _toldDrops;
-        _toldDrops += drops;
+        _toldDrops += (int)drops;
         return drops;
     }
 

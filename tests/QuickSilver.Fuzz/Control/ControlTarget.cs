@@ -54,7 +54,7 @@ internal sealed class ControlTarget : FuzzTarget
 
     public override IReadOnlyList<Type> Decoders { get; } =
     [
-        typeof(ControlFrame), typeof(ControlFields), typeof(ViewFields), typeof(ContractFields), typeof(JoinMessage),
+        typeof(ControlFrame), typeof(ControlFields), typeof(ViewFields), typeof(ContractFields), typeof(JoinMessage), typeof(ProcessFields),
         typeof(SetTopicMessage), typeof(CloseTopicMessage), typeof(OpenViewsMessage), typeof(KnownMessage), typeof(SuspectMessage),
         typeof(FindingsMessage), typeof(WatchMessage), typeof(SignsMessage), typeof(PausedMessage), typeof(ListTopicsMessage),
         typeof(FollowTopicsMessage), typeof(WelcomeMessage), typeof(ReasonMessage), typeof(TopicOutcomeMessage), typeof(GoodbyeMessage),

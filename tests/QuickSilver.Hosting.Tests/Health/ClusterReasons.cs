@@ -167,7 +167,7 @@ internal static class ClusterReasons
     private static Task<StatusReason> Reason(SimulatedCluster cluster, int number, StatusReasonKind kind)
     {
         var node = cluster.Nodes[number].Node;
-        var nodes = cluster.Nodes.Select(one => (one.Node.Id.ToString(), $"NODE{one.Number}")).ToList();
+        var nodes = cluster.Nodes.Select(one => ($"{one.Node.Name} ({one.Node.Id})", $"NODE{one.Number}")).ToList();
         var seen = new Dictionary<StatusReasonKind, StatusReason>();
         cluster.RunUntil(
             () =>

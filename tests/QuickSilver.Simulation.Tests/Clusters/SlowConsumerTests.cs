@@ -69,8 +69,11 @@ public sealed class SlowConsumerTests : IDisposable
         Assert.All(_cluster.Nodes, node => Assert.Null(node.Node.Status.Reason));
         _isStopped = true;
         _cluster.Run(Second * 6);
-        Assert.Contains($"The publisher of topic \"news\" waits for a reader on node {Receiver.Id}", Sender.Status.Reason);
-        Assert.Contains($"A reader of topic \"news\" on this node has no room for messages of node {Sender.Id}", Receiver.Status.Reason);
+        Assert.Contains(
+            $"The publisher of topic \"news\" waits for a reader on node {Receiver.Name} ({Receiver.Id})", Sender.Status.Reason);
+        Assert.Contains(
+            $"A reader of topic \"news\" on this node has no room for messages of node {Sender.Name} ({Sender.Id})",
+            Receiver.Status.Reason);
         _cluster.Run(Second * 5);
         Assert.Empty(Sender.Status.HeldTopics);
 
