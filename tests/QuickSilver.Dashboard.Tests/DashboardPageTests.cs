@@ -157,11 +157,12 @@ public sealed class DashboardPageTests(ChromiumBrowser chromium) : IClassFixture
         _cluster!.ReceiveTyped("typed");
         await page.Keyboard.PressAsync("2");
         var panel = page.Locator("#panel-topics");
-        await panel.Locator(".toggle").Filter(new() { HasText = "typed" }).ClickAsync();
+        var typed = panel.GetByRole(AriaRole.Button, new() { Name = "typed", Exact = true });
+        await typed.ClickAsync();
         await Expect(panel.Locator(".holders")).ToContainTextAsync("1 node: 127.0.0.1:");
         await Expect(panel.Locator(".fields tr").First).ToContainTextAsync("Number");
         await Expect(panel.Locator(".fields tr").First).ToContainTextAsync("int64");
-        await panel.Locator(".toggle").Filter(new() { HasText = "typed" }).ClickAsync();
+        await typed.ClickAsync();
         await Expect(panel.Locator(".detail")).ToHaveCountAsync(0);
 
         await panel.Locator(".toggle").Filter(new() { HasText = "onerror" }).ClickAsync();

@@ -658,8 +658,10 @@ local function dissect_frame(buffer, info, root)
     return buffer:len()
 end
 
+-- A length that no frame has would make Wireshark wait for bytes that never come: the rest is shown as what it is.
 local function frame_length(buffer, _, at)
-    return 4 + buffer(at, 4):le_uint()
+    local length = buffer(at, 4):le_uint()
+    return length <= MAX_FRAME_BYTES and 4 + length or buffer:len() - at
 end
 
 function quicksilver.dissector(buffer, info, root)
