@@ -1,3 +1,4 @@
+using QuickSilver.Endpoints.Consumers;
 using QuickSilver.Endpoints.Rings;
 
 namespace QuickSilver.Endpoints;
@@ -20,6 +21,12 @@ internal sealed partial class TopicEndpoint<T>
     private bool IsStopped => Volatile.Read(ref _leaving) is { HasBegun: true };
 
     private LeavingState Leaving => LazyInitializer.EnsureInitialized(ref _leaving, () => new LeavingState(Topic.Node.Completions));
+
+    // Under the lock: whether no reader or consumer has anything left to read or to handle.
+    private bool IsRead => _consumptions.Length == 0 && _ring is not { HasReader: true, HasUnread: true };
+
+    // With the node's end, the others hand on what they have, and then end with an error.
+    private bool DropsUnread => _isCancelled || State == EndpointState.Disposed;
 
     // Whether a reader or a handler has ever been attached. Otherwise nothing misses the messages.
     private bool IsHeard => _ring is { IsClaimed: true };
@@ -72,53 +79,117 @@ internal sealed partial class TopicEndpoint<T>
     {
         lock (Topic)
         {
-            bool isRead = _ring is not { HasReader: true, Count: > 0 };
-            return isRead ? Task.CompletedTask : (Leaving.Read ??= new TaskCompletionSource(Topic.Node.Completions)).Task;
+            // What was dropped does not wait any more, but its reader still has to report it.
+            return _leaving?.Read is null && IsRead
+                ? Task.CompletedTask
+                : (Leaving.Read ??= new TaskCompletionSource(Topic.Node.Completions)).Task;
         }
     }
 
     public override void EndReading()
     {
-        if (State == EndpointState.Disposed && _ring is { HasReader: true })
+        if (!DropsUnread || _ring is null)
         {
-            EndRing(error: null, discard: true);
+            return;
+        }
+
+        EndRing(error: null, discard: true);
+        // The ring knows only the one that still reads it.
+        foreach (var consumption in Consumptions())
+        {
+            consumption.OnDiscarded();
         }
     }
 
     public override void ReportUnread()
     {
-        if (State == EndpointState.Disposed && _ring is { HasReader: true })
+        if (!DropsUnread || _ring is null)
         {
-            Leaving.IsUnreadReported = true;
-            var unread = new UnhandledMessages();
-            unread.AddAll(_ring.PeekUnread());
-            unread.Report(Topic.Node, Name);
+            return;
         }
+
+        var unread = new UnhandledMessages();
+        lock (Topic)
+        {
+            if (_ring.HasReader)
+            {
+                Leaving.IsUnreadReported = true;
+                unread.AddAll(_ring.PeekUnread());
+            }
+        }
+
+        foreach (var consumption in Consumptions())
+        {
+            unread.AddAll(consumption.TakeUnreported().Ranges());
+        }
+
+        unread.Report(Topic.Node, Name);
     }
 
-    void IRingOwner.OnReaderEnded(UnhandledMessages? unhandled) => OnReaderEnded(unhandled);
-
-    internal void OnReaderEnded(UnhandledMessages? unhandled)
+    void IRingOwner.OnReaderEnded(UnhandledMessages? unhandled)
     {
-        var leaving = Volatile.Read(ref _leaving);
-        if (leaving is not { IsUnreadReported: true })
+        if (_leaving is not { IsUnreadReported: true })
         {
             unhandled?.Report(Topic.Node, Name);
         }
 
-        if (leaving is null)
+        OnReaderEnded();
+    }
+
+    /// <summary>Any thread: all parts of the consumer have ended.</summary>
+    internal void OnConsumerEnded(Consumption<T> consumption)
+    {
+        consumption.TakeUnreported().Report(Topic.Node, Name);
+        lock (Topic)
+        {
+            _consumptions = [.. _consumptions.Where(other => other != consumption)];
+        }
+
+        OnReaderEnded();
+    }
+
+    /// <summary>
+    /// A consumer leaves the ring. Returns what there will be no other reader for, and whether that was reported without the consumer.
+    /// </summary>
+    internal (IReadOnlyList<GapNotice> Left, bool IsReported) DetachConsumer()
+    {
+        lock (Topic)
+        {
+            return (_ring!.Detach(), _leaving is { IsUnreadReported: true });
+        }
+    }
+
+    private Consumption<T>[] Consumptions()
+    {
+        lock (Topic)
+        {
+            return _consumptions;
+        }
+    }
+
+    private void OnReaderEnded()
+    {
+        if (Volatile.Read(ref _leaving) is not { } leaving)
         {
             return;
         }
 
         TaskCompletionSource? read;
+        bool isRemoved;
         lock (Topic)
         {
+            if (!IsRead)
+            {
+                // Another one goes on.
+                return;
+            }
+
             (read, leaving.Read) = (leaving.Read, null);
+            isRemoved = leaving.IsRemovedWhenRead;
         }
 
         read?.TrySetResult();
-        if (leaving.IsRemovedWhenRead)
+        if (isRemoved)
         {
             Topic.Node.EndpointRegistry.Remove(this);
         }
@@ -155,16 +226,16 @@ internal sealed partial class TopicEndpoint<T>
     // The node waits for a reader of this endpoint, and drops what it does not read in time.
     private void RemoveWhenRead()
     {
-        if (_ring is { HasReader: true })
+        lock (Topic)
         {
-            Leaving.IsRemovedWhenRead = true;
+            if (_consumptions.Length > 0 || _ring is { HasReader: true })
+            {
+                Leaving.IsRemovedWhenRead = true;
+                return;
+            }
         }
 
-        // The reader may have ended in between.
-        if (_ring is not { HasReader: true })
-        {
-            Topic.Node.EndpointRegistry.Remove(this);
-        }
+        Topic.Node.EndpointRegistry.Remove(this);
     }
 
     // What no reader will read any more is reported here. What a reader does not read is reported when the reader ends.

@@ -26,6 +26,8 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
     private readonly ReaderRing<T>? _ring;
     private HandlerEndpoint<T>[] _handlers = [];
     private TopicObserver<T>[] _observers = [];
+    // Those that have not ended. One that was stopped alone may still handle messages beside the next one.
+    private Consumption<T>[] _consumptions = [];
     // The only consumer, while it is a handler without a backlog. With thousands of topics, the objects that a message must read on its way
     // cost more than its processing.
     private HandlerEndpoint<T>? _direct;
@@ -107,6 +109,11 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         if (!_ring!.TryAttach(consumption))
         {
             throw ReaderEndpoint<T>.Taken(Name, _ring);
+        }
+
+        lock (Topic)
+        {
+            _consumptions = [.. _consumptions, consumption];
         }
 
         consumption.Start();

@@ -43,10 +43,11 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
     private readonly ConsumerWorker<T>[] _workers = [];
     private readonly long[] _outcomes = new long[Enum.GetValues<ConsumerOutcome>().Length];
     private readonly ConsumerCallScope _scope;
-    // What was taken and is not handled. Its own lock, until all parts have ended.
+    // What was taken and is not handled. Its own lock, which also guards the next two, until all parts have ended.
     private readonly UnhandledMessages _abandoned = new();
-    // All that is not handled. Used by the intake, and then by the last part.
-    private readonly UnhandledMessages _unhandled = new();
+    // What is not handled and not reported.
+    private UnhandledMessages _unreported = new();
+    private long _reported;
     // What the intake found in the ring when it left, for which there will be no other reader.
     private IReadOnlyList<GapNotice> _rest = [];
     private SubscriptionEnd? _end;
@@ -204,6 +205,19 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
         lock (_abandoned)
         {
             _abandoned.Add(sender, sequence);
+            _unreported.Add(sender, sequence);
+        }
+    }
+
+    /// <summary>Any thread: what is not handled, but for what earlier calls returned. The caller reports it.</summary>
+    public UnhandledMessages TakeUnreported()
+    {
+        lock (_abandoned)
+        {
+            var taken = _unreported;
+            _unreported = new UnhandledMessages();
+            _reported += taken.Count;
+            return taken;
         }
     }
 
@@ -266,8 +280,8 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
             Tell(gap);
         }
 
-        _endpoint.OnReaderEnded(_unhandled);
-        return _end!.Value with { Unhandled = _unhandled.Count };
+        _endpoint.OnConsumerEnded(this);
+        return _end!.Value with { Unhandled = _reported };
     }
 
     private long Read(ConsumerOutcome outcome) => Volatile.Read(ref _outcomes[(int)outcome]);
@@ -310,6 +324,11 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
             case RingTake.Message:
                 return TryPass(ChooseQueue());
             case RingTake.Gap:
+                lock (_abandoned)
+                {
+                    _unreported.Add(gap);
+                }
+
                 Tell(gap);
                 return true;
             case RingTake.Ended:
@@ -364,7 +383,19 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
 
     private bool EndIntake()
     {
-        _rest = _ring.Detach();
+        (_rest, bool isReported) = _endpoint.DetachConsumer();
+        lock (_abandoned)
+        {
+            if (isReported)
+            {
+                _reported += _rest.Where(static gap => gap.Reason == GapReason.SubscriberEnded).Sum(static gap => gap.Count);
+            }
+            else
+            {
+                _unreported.AddAll(_rest);
+            }
+        }
+
         _direct?.Dispose();
         foreach (var queue in _queues)
         {
@@ -415,6 +446,8 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
         {
             if (queue.Close(discard: true, OnAbandoned))
             {
+                // The intake waited for this queue, and is run by this thread alone now. What it holds is known as abandoned at once.
+                TryPass(queue);
                 Wake();
             }
         }
@@ -422,7 +455,6 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
 
     private void Tell(in GapNotice gap)
     {
-        _unhandled.Add(gap);
         try
         {
             Options.OnGap?.Invoke(gap);

@@ -53,6 +53,18 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         }
     }
 
+    /// <summary>Any thread: whether messages or gap notices wait for a reader.</summary>
+    public bool HasUnread
+    {
+        get
+        {
+            lock (_lock)
+            {
+                return Waiting > 0 || _contents is { Gaps.IsEmpty: false };
+            }
+        }
+    }
+
     /// <summary>Core thread. False only with the policy Wait and a reader: the senders must then wait.</summary>
     public bool CanAccept(int payloadBytes) => policy != SlowReaderPolicy.Wait || !_hasReader || _isLifted
         || _contents!.HadRoom(payloadBytes) || HasRoom(payloadBytes);
