@@ -14,7 +14,7 @@ internal sealed class LeavingState(TaskCreationOptions completions)
     /// <summary>Completed when the reader has ended. Under the topic's lock. Null unless the node waits for that.</summary>
     public TaskCompletionSource? Read { get; set; }
 
-    /// <summary>Core thread: what came after a cancellation; null: nothing.</summary>
+    /// <summary>Core thread: what came after the endpoint's end; null: nothing.</summary>
     public UnhandledMessages? TooLate { get; set; }
 
     /// <summary>Whether the node knows the endpoint until its reader has ended.</summary>

@@ -22,6 +22,9 @@ internal sealed partial class TopicEndpoint<T>
 
     private LeavingState Leaving => LazyInitializer.EnsureInitialized(ref _leaving, () => new LeavingState(Topic.Node.Completions));
 
+    // Whether the endpoint takes nothing more although the topic may not have left it out yet.
+    private bool IsEndedByCaller => _isCancelled || (_isOver && State != EndpointState.Failed);
+
     // Under the lock: whether no reader or consumer has anything left to read or to handle.
     private bool IsRead => _consumptions.Length == 0 && _ring is not { HasReader: true, HasUnread: true };
 
@@ -47,7 +50,7 @@ internal sealed partial class TopicEndpoint<T>
     public override void OnLeft(IReadOnlyList<GapNotice> untaken)
     {
         EndAccess();
-        if (_isCancelled)
+        if (IsEndedByCaller)
         {
             ReportTooLate(untaken);
             return;
@@ -208,7 +211,11 @@ internal sealed partial class TopicEndpoint<T>
         return untaken;
     }
 
-    // What came between a cancellation and the moment at which the topic was left.
+    // Core thread: a message that came when the endpoint took nothing more, until the topic has left it out.
+    private void NoteTooLate(NodeId sender, long sequence) =>
+        (Leaving.TooLate ??= new UnhandledMessages()).Add(sender, sequence);
+
+    // What came between the end of this endpoint and the moment at which the topic was left.
     private void ReportTooLate(IReadOnlyList<GapNotice> untaken)
     {
         if (IsHeard)

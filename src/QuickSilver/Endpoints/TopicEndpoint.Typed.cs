@@ -197,10 +197,9 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         {
             HandTo(this, _codec, Name, null, message);
         }
-        else if (_ring is not null && _isCancelled)
+        else if (_ring is not null && IsEndedByCaller)
         {
-            // Until the topic has left this endpoint out.
-            (Leaving.TooLate ??= new UnhandledMessages()).Add(ToSender(message.Sender), message.Sequence);
+            NoteTooLate(ToSender(message.Sender), message.Sequence);
         }
     }
 

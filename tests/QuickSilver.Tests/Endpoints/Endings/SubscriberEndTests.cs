@@ -198,4 +198,27 @@ public sealed class SubscriberEndTests
         Assert.Equal(0, (await ended.Task.OrFail()).Unhandled);
         Assert.Equal(20, got);
     }
+
+    [Fact]
+    public async Task What_comes_after_an_end_that_did_not_wait_for_a_blocked_core_thread_is_reported()
+    {
+        var logs = new RecordingLogs();
+        await using var bench = await ConsumerBench.StartAsync(logs: logs);
+        using var gate = new ManualResetEventSlim();
+        using var handler = bench.Topic.SubscribeInline((in Message<string> _) => gate.Wait());
+        var delivering = bench.DeliverAsync(3);
+        await Patience.Until(() => bench.Node.GetCounters().Delivered == 1);
+        var disposing = bench.Topic.DisposeAsync().AsTask();
+        await Patience.Until(() =>
+        {
+            bench.Parts.Time.Advance(TimeSpan.FromSeconds(0.25));
+            return disposing.IsCompleted;
+        });
+        gate.Set();
+        await delivering.OrFail();
+        await Patience.Until(() => bench.Parts.ReceiverOf("orders").IsClosed);
+
+        Assert.Equal((3, 2), (bench.Node.GetCounters().Delivered, bench.Node.GetCounters().Unhandled));
+        Assert.Contains("2 to 3 of ", Assert.Single(logs.Entries, static entry => entry.Id == 1650).Text);
+    }
 }
