@@ -346,22 +346,30 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         if (dropped == ReaderRing<T>.WasClaimed)
         {
             DeliverBacklog();
-            foreach (var handler in Volatile.Read(ref _handlers))
+            var handlers = Volatile.Read(ref _handlers);
+            foreach (var handler in handlers)
             {
                 handler.Deliver(message);
             }
 
-            if (_ring.IsOff)
+            if (!_ring.IsOff)
             {
-                return;
+                dropped = Buffer(message, origin, isClaimed: true);
             }
-
-            dropped = Buffer(message, origin, isClaimed: true);
+            else
+            {
+                // The endpoint may have ended after it was asked.
+                dropped = handlers.Length == 0 && _isOver ? ReaderRing<T>.HasEnded : 0;
+            }
         }
 
-        if (dropped != 0)
+        if (dropped > 0)
         {
             Topic.Node.CounterCells.ReaderDrops += dropped;
+        }
+        else if (dropped == ReaderRing<T>.HasEnded && IsEndedByCaller)
+        {
+            NoteTooLate(message.Sender, message.Sequence);
         }
     }
 

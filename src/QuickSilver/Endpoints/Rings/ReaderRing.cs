@@ -26,6 +26,9 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     /// <summary>Returned by Add instead of a count.</summary>
     public const int WasClaimed = -1;
 
+    /// <summary>Returned by Add instead of a count: the ring has ended and does not have the message.</summary>
+    public const int HasEnded = -2;
+
     private readonly Lock _lock = new();
     // Null until there is something to buffer or read.
     private RingContents<T>? _contents;
@@ -425,7 +428,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
 
     private bool TryMakeRoom(NodeId sender, long sequence, int payloadBytes, out int dropped)
     {
-        dropped = 0;
+        dropped = _isEnded ? HasEnded : 0;
         if (_isEnded || _isOff)
         {
             return false;

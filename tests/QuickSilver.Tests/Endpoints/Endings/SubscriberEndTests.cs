@@ -221,4 +221,26 @@ public sealed class SubscriberEndTests
         Assert.Equal((3, 2), (bench.Node.GetCounters().Delivered, bench.Node.GetCounters().Unhandled));
         Assert.Contains("2 to 3 of ", Assert.Single(logs.Entries, static entry => entry.Id == 1650).Text);
     }
+
+    [Fact]
+    public async Task A_message_that_comes_at_the_moment_of_a_cancellation_is_reported()
+    {
+        await using var bench = await ConsumerBench.StartAsync();
+        await using var reader = bench.Topic.ReadAllAsync().GetAsyncEnumerator();
+        var first = reader.MoveNextAsync();
+        using var handler = bench.Topic.SubscribeInline((in Message<string> message) =>
+        {
+            if (message.Sequence == 2)
+            {
+                bench.Topic.Cancel();
+            }
+        });
+        await bench.DeliverAsync(1);
+        Assert.True(await first.OrFail());
+        await bench.DeliverAsync(3);
+        Assert.False(await reader.MoveNextAsync().OrFail());
+        await Patience.Until(() => bench.Parts.ReceiverOf("orders").IsClosed);
+
+        Assert.Equal((4, 3), (bench.Node.GetCounters().Delivered, bench.Node.GetCounters().Unhandled));
+    }
 }
