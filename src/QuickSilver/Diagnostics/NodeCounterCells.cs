@@ -48,9 +48,12 @@ internal sealed class NodeCounterCells
         PublishedBytes += bytes;
     }
 
-    /// <summary>From any thread: the delivered messages, without those that were dropped from a buffer when its endpoint ended.</summary>
+    /// <summary>
+    /// From any thread: the delivered messages, without those that were dropped from a buffer when its endpoint ended. A message that
+    /// several endpoints did not handle counts for each, so this is the least.
+    /// </summary>
     public long ReadHandled() =>
-        Volatile.Read(ref Delivered) - (Interlocked.Read(ref Unhandled) - Interlocked.Read(ref UnhandledUntaken));
+        Math.Max(0, Volatile.Read(ref Delivered) - (Interlocked.Read(ref Unhandled) - Interlocked.Read(ref UnhandledUntaken)));
 
     public void CountDelivered(int bytes)
     {

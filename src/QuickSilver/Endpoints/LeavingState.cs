@@ -17,6 +17,9 @@ internal sealed class LeavingState(TaskCreationOptions completions)
     /// <summary>Core thread: what came after the endpoint's end; null: nothing.</summary>
     public UnhandledMessages? TooLate { get; set; }
 
+    /// <summary>Core thread: what was below the endpoint when its node ended.</summary>
+    public long GivenUp { get; set; }
+
     /// <summary>Whether the node knows the endpoint until its reader has ended.</summary>
     public bool IsRemovedWhenRead { get; set; }
 

@@ -200,7 +200,7 @@ internal sealed partial class TopicEndpoint<T>
             _intake.BeginEnd();
         }
 
-        var end = SubscriptionEnd.Of(readerError, State == EndpointState.Cancelled);
+        var end = SubscriptionEnd.Of(readerError, State == EndpointState.Cancelled) with { Unhandled = _leaving?.GivenUp ?? 0 };
         // Only cancellation discards messages that the reader has not read yet.
         EndRing(readerError, discard: State == EndpointState.Cancelled);
         var handlers = TakeHandlers();

@@ -61,21 +61,17 @@ internal sealed partial class TopicEndpoint<T>
             return;
         }
 
-        var rest = new UnhandledMessages();
-        foreach (var gap in untaken)
-        {
-            Tell(gap);
-            rest.Add(gap);
-        }
-
-        Interlocked.Add(ref Topic.Node.CounterCells.UnhandledUntaken, rest.Count);
-        if (_ring.IsOff)
-        {
-            rest.Report(Topic.Node, Name);
-        }
-
+        long rest = GiveUp(untaken);
         EndRing(error: null, discard: false);
-        EndHandlers(TakeHandlers(), SubscriptionEnd.Of(null, isCancelled: false) with { Unhandled = rest.Count });
+        EndHandlers(TakeHandlers(), SubscriptionEnd.Of(null, isCancelled: false) with { Unhandled = rest });
+    }
+
+    public override void OnHandedOver(IReadOnlyList<GapNotice> untaken)
+    {
+        if (_ring is not null && !_isOver && untaken.Count > 0)
+        {
+            Leaving.GivenUp = GiveUp(untaken);
+        }
     }
 
     public override Task WhenRead()
@@ -196,6 +192,29 @@ internal sealed partial class TopicEndpoint<T>
         {
             Topic.Node.EndpointRegistry.Remove(this);
         }
+    }
+
+    // Core thread: what waits below this endpoint will not come. A reader reports it when it gets there.
+    private long GiveUp(IReadOnlyList<GapNotice> untaken)
+    {
+        var rest = new UnhandledMessages();
+        foreach (var gap in untaken)
+        {
+            Tell(gap);
+            rest.Add(gap);
+        }
+
+        if (IsHeard)
+        {
+            Interlocked.Add(ref Topic.Node.CounterCells.UnhandledUntaken, rest.Count);
+        }
+
+        if (_ring!.IsOff)
+        {
+            rest.Report(Topic.Node, Name);
+        }
+
+        return rest.Count;
     }
 
     // Core thread, after a cancellation: what waits below this endpoint is told to its handlers. Its buffer takes nothing any more.

@@ -114,6 +114,11 @@ internal abstract class TopicEndpoint(string name, TopicAccess access, bool stam
     /// </summary>
     public virtual void OnLeft(IReadOnlyList<GapNotice> untaken) => EndAccess();
 
+    /// <summary>Core thread: the node ends or was removed, and the endpoint will not get these, which had come for it.</summary>
+    public virtual void OnHandedOver(IReadOnlyList<GapNotice> untaken)
+    {
+    }
+
     /// <summary>From any thread: completes when a reader or consumer has read what it may still read; at once if there is none.</summary>
     public virtual Task WhenRead() => Task.CompletedTask;
 

@@ -166,12 +166,9 @@ internal sealed partial class TopicCore
             Finish(endpoint);
         }
 
-        foreach (var gap in Untaken(GapReason.SubscriberEnded))
+        foreach (var endpoint in _subscribers)
         {
-            foreach (var endpoint in _subscribers)
-            {
-                endpoint.AcceptGap(gap);
-            }
+            endpoint.OnHandedOver(UntakenOf(endpoint));
         }
     }
 }

@@ -243,4 +243,24 @@ public sealed class SubscriberEndTests
 
         Assert.Equal((4, 3), (bench.Node.GetCounters().Delivered, bench.Node.GetCounters().Unhandled));
     }
+
+    [Fact]
+    public async Task What_a_removed_node_cannot_hand_on_to_handlers_is_reported()
+    {
+        var logs = new RecordingLogs();
+        await using var bench = await ConsumerBench.StartAsync(logs: logs);
+        var told = new ConcurrentQueue<string>();
+        using var handler = bench.Topic.SubscribeInline(
+            (in Message<string> message) => told.Enqueue(message.Value),
+            gap => told.Enqueue($"{gap.First}-{gap.Last} {gap.Reason}"),
+            end => told.Enqueue($"{end.Reason} {end.Unhandled}"));
+        await bench.DeliverAsync(2);
+        bench.Parts.ReceiverOf("orders").Refused = (4, 7);
+        await bench.ExpelAsync();
+        await Patience.Until(() => told.Count == 4);
+
+        Assert.Equal(["1", "2", "4-7 SubscriberEnded", "NodeExpelled 4"], told);
+        Assert.Single(logs.Entries, static entry => entry.Id == 1650);
+        Assert.Equal((2, 4), (bench.Node.GetCounters().Delivered, bench.Node.GetCounters().Unhandled));
+    }
 }
