@@ -1,6 +1,7 @@
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
 using QuickSilver.Membership.Contracts;
+using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Topics;
 
@@ -16,7 +17,7 @@ internal sealed partial class TopicCore
 
         var limit = endpoint.Watch!.Limit;
         ApiLog.ReaderTooSlow(Node.Log, Name, limit);
-        var untaken = Untaken(GapReason.ReaderTooSlow);
+        var untaken = GapsFor(endpoint, GapReason.ReaderTooSlow);
         CountLost(untaken);
         Drop(endpoint, new SlowReaderException(Name, limit), untaken);
     }
@@ -38,22 +39,28 @@ internal sealed partial class TopicCore
     {
         ApiLog.TopicRefused(Node.Log, Name, refusal);
         var failure = FailureOf(refusal, deniedTo);
-        var untaken = Untaken(deniedTo is null ? GapReason.ContractMismatch : GapReason.AccessDenied);
-        CountLost(untaken);
+        var reason = deniedTo is null ? GapReason.ContractMismatch : GapReason.AccessDenied;
+        var dropped = _endpoints.Select(endpoint => (Endpoint: endpoint, Untaken: GapsFor(endpoint, reason))).ToArray();
+        CountLost(dropped.Select(static one => one.Untaken).MaxBy(static gaps => gaps.Sum(static gap => gap.Count)) ?? []);
         _granted = TopicRole.None;
-        foreach (var endpoint in _endpoints)
+        foreach (var (endpoint, untaken) in dropped)
         {
-            Drop(endpoint, failure, Array.IndexOf(_subscribers, endpoint) < 0 ? [] : untaken);
+            Drop(endpoint, failure, untaken);
         }
     }
 
     private QuickSilverException FailureOf(string refusal, string? deniedTo) =>
         deniedTo is { } identity ? new TopicAccessDeniedException(Name, identity, refusal) : ContractMismatchException.Of(refusal);
 
-    private GapNotice[] Untaken(GapReason reason) =>
+    // What has come and was not taken, without that which this endpoint never gets.
+    private UntakenRange[] UntakenFor(TopicEndpoint endpoint) =>
     [
-        .. (_receiver?.Untaken() ?? []).Select(range => Departures.GapOf(range, reason)),
+        .. (_receiver?.Untaken() ?? []).Where(range => !(endpoint.NoEcho && Node.IsSelf(range.Sender))),
     ];
+
+    private GapNotice[] GapsFor(TopicEndpoint endpoint, GapReason reason) => Array.IndexOf(_subscribers, endpoint) < 0
+        ? []
+        : [.. UntakenFor(endpoint).Select(range => Departures.GapOf(range, reason))];
 
     // Reports the messages that the endpoint will not take any more as gaps, and then ends the endpoint.
     private void Drop(TopicEndpoint endpoint, Exception failure, GapNotice[] untaken)
@@ -67,6 +74,5 @@ internal sealed partial class TopicCore
         Leave(endpoint);
     }
 
-    public override GapNotice[] UntakenOf(TopicEndpoint endpoint) =>
-        Array.IndexOf(_subscribers, endpoint) < 0 ? [] : Untaken(GapReason.SubscriberEnded);
+    public override GapNotice[] UntakenOf(TopicEndpoint endpoint) => GapsFor(endpoint, GapReason.SubscriberEnded);
 }

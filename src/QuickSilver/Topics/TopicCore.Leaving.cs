@@ -33,7 +33,7 @@ internal sealed partial class TopicCore
         }
 
         endpoint.LiftBuffer();
-        if (!_departures.TryLimit(endpoint, _receiver?.Untaken() ?? []))
+        if (!_departures.TryLimit(endpoint, UntakenFor(endpoint)))
         {
             Finish(endpoint);
         }
@@ -103,7 +103,7 @@ internal sealed partial class TopicCore
             _receiver?.Resume();
         }
 
-        var (completed, untaken) = _departures!.Remove(endpoint, _receiver?.Untaken() ?? []);
+        var (completed, untaken) = _departures!.Remove(endpoint, UntakenFor(endpoint));
         endpoint.OnLeft(untaken);
         if (!endpoint.Publishes)
         {

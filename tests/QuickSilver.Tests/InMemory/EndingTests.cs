@@ -20,6 +20,30 @@ public sealed class EndingTests
         return data;
     }
 
+    [Fact]
+    public async Task An_endpoint_without_echo_does_not_wait_for_own_messages_that_another_endpoint_holds_up()
+    {
+        var network = new InMemoryNetwork();
+        await using var here = await network.StartNodeAsync().OrFail();
+        await using var without = await here.OpenTopicAsync<string>("t", new TopicOptions { NoEcho = true }).OrFail();
+        await using var slow = await here.OpenSubscriberAsync<string>("t", new TopicOptions { ReaderCapacity = 4 }).OrFail();
+        await using var reader = slow.ReadAllAsync().GetAsyncEnumerator();
+        var consumption = without.Subscribe(static (_, _) => default);
+        await without.WaitForSubscribersAsync(1).OrFail();
+        var published = Enumerable.Range(0, 20).Select(i => without.PublishAsync($"{i}").AsTask()).ToArray();
+        await Patience.Until(() => here.GetCounters().Delivered >= 4);
+        await consumption.StopAsync().OrFail();
+
+        Assert.Equal(0, (await consumption.Completion.OrFail()).Unhandled);
+        for (int i = 0; i < published.Length; i++)
+        {
+            Assert.True(await reader.MoveNextAsync().OrFail());
+        }
+
+        await Task.WhenAll(published).OrFail();
+        Assert.Equal(0, here.GetCounters().Unhandled);
+    }
+
     [Theory]
     [MemberData(nameof(Verbs))]
     public async Task Everything_that_was_accepted_is_handled_or_reported(string verb, int concurrency)
