@@ -113,6 +113,8 @@ internal sealed class NodeLifetime(
     /// <summary>Ends the consumers after what they have taken, and the responders.</summary>
     public async Task StopConsumersAsync(CancellationToken cancellationToken)
     {
+        // A host that is stopped without its lifetime comes here first.
+        _stopping.Begin();
         if (_areConsumersOver)
         {
             return;
