@@ -121,9 +121,14 @@ internal sealed class NodeLifetime(
         }
 
         _areConsumersOver = true;
+        await EndConsumersAsync(_topics, cancellationToken).ConfigureAwait(false);
+    }
+
+    private async Task EndConsumersAsync(IHostedTopic[] topics, CancellationToken cancellationToken)
+    {
         using var limit = new CancellationTokenSource(settings.Hosting.ConsumerLimit, time);
         using var both = CancellationTokenSource.CreateLinkedTokenSource(limit.Token, cancellationToken);
-        int[] running = await Task.WhenAll(_topics.Select(topic => topic.StopConsumersAsync(both.Token))).ConfigureAwait(false);
+        int[] running = await Task.WhenAll(topics.Select(topic => topic.StopConsumersAsync(both.Token))).ConfigureAwait(false);
         if (running.Sum() is var count and > 0)
         {
             HostingLog.ConsumersNotStopped(_log, count);
@@ -295,6 +300,12 @@ internal sealed class NodeLifetime(
             try
             {
                 await topic.OpenAsync(node, life).ConfigureAwait(false);
+                if (_areConsumersOver)
+                {
+                    // They were asked to end while the topic was being opened, and did not know of it.
+                    await EndConsumersAsync([topic], life).ConfigureAwait(false);
+                }
+
                 return;
             }
             catch (Exception exception) when (exception is not OperationCanceledException)
