@@ -210,18 +210,18 @@ internal sealed partial class TopicEndpoint<T>
             _gate.FailLine(this, reason);
         }
 
-        Topic.Node.Run(() => EndOnCore(Topic.Node.Environment.Now + CommitLimit));
+        Topic.Node.Run(() => EndOnCore(Topic.Node.Environment.Now + CommitLimit, _lane.Tail));
         if (Topic.Node.Ended.IsCancellationRequested)
         {
             // The core thread will not notify them.
             EndHandlers(handlers, end);
         }
 
-        void EndOnCore(TimeSpan lastTry)
+        void EndOnCore(TimeSpan lastTry, long laneEnd)
         {
-            if (isFirst && Publishes && !_intake.TryEnd(Source, isLastTry: Topic.Node.Environment.Now >= lastTry))
+            if (isFirst && Publishes && !_intake.TryEnd(Source, laneEnd, isLastTry: Topic.Node.Environment.Now >= lastTry))
             {
-                Topic.Node.Run(() => EndOnCore(lastTry));
+                Topic.Node.Run(() => EndOnCore(lastTry, laneEnd));
                 return;
             }
 

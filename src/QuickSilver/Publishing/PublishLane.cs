@@ -195,6 +195,9 @@ internal sealed class PublishLane
     /// </summary>
     public bool TryCount(int source, out long messages) => TryCount(Next, Tail, source, out messages);
 
+    /// <summary>Core thread: whether every place before this position is committed.</summary>
+    public bool IsCommitted(long end) => TryCount(Next, end, Nothing, out _);
+
     /// <summary>From any thread: the messages that wait. Those that the core thread takes meanwhile may be counted or not.</summary>
     public long Waiting
     {
