@@ -6,6 +6,8 @@ namespace QuickSilver.Endpoints;
 internal sealed class UnhandledMessages
 {
     private const int MostInWords = 8;
+    // Messages of so many senders may alternate, and still become one range for each.
+    private const int MostOpenRanges = 16;
 
     private readonly List<GapNotice> _ranges = [];
 
@@ -18,8 +20,11 @@ internal sealed class UnhandledMessages
     {
         if (gap.Reason == GapReason.SubscriberEnded)
         {
-            _ranges.Add(gap);
             Count += gap.Count;
+            if (!TryExtend(gap))
+            {
+                _ranges.Add(gap);
+            }
         }
     }
 
@@ -48,6 +53,22 @@ internal sealed class UnhandledMessages
         }
 
         return joined;
+    }
+
+    // There may be a million messages, one after the other.
+    private bool TryExtend(in GapNotice gap)
+    {
+        int least = Math.Max(0, _ranges.Count - MostOpenRanges);
+        for (int i = _ranges.Count - 1; i >= least; i--)
+        {
+            if (_ranges[i] is var range && range.Sender == gap.Sender && range.Last + 1 == gap.First)
+            {
+                _ranges[i] = range with { Last = gap.Last };
+                return true;
+            }
+        }
+
+        return false;
     }
 
     /// <summary>From any thread that uses this alone: counts and logs the messages, if there are any.</summary>
