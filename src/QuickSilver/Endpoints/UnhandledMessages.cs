@@ -77,17 +77,20 @@ internal sealed class UnhandledMessages
         if (Count > 0)
         {
             Interlocked.Add(ref node.CounterCells.Unhandled, Count);
-            ApiLog.Unhandled(node.Log, topic, Count, InWords());
+            ApiLog.Unhandled(node.Log, topic, Count, InWords(node));
         }
     }
 
-    private string InWords()
+    private string InWords(IEndpointNode node)
     {
         var ranges = Ranges();
-        string words = string.Join(", ", ranges.Take(MostInWords).Select(InWords));
+        string words = string.Join(", ", ranges.Take(MostInWords).Select(range => InWords(node, range)));
         return ranges.Count > MostInWords ? $"{words} and {ranges.Count - MostInWords} more ranges" : words;
     }
 
-    private static string InWords(GapNotice range) =>
-        range.First == range.Last ? $"{range.First} of {range.Sender}" : $"{range.First} to {range.Last} of {range.Sender}";
+    private static string InWords(IEndpointNode node, GapNotice range)
+    {
+        var sender = node.Named(range.Sender);
+        return range.First == range.Last ? $"{range.First} of {sender}" : $"{range.First} to {range.Last} of {sender}";
+    }
 }
