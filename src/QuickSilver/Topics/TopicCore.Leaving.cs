@@ -72,7 +72,22 @@ internal sealed partial class TopicCore
         if (_departures is { IsLeavingView: true, IsAsked: false } && (_granted & TopicRole.Subscribe) == 0)
         {
             _departures.IsAsked = true;
-            Node.Membership.WhenApplied(configuration => _receiver?.AwaitLast(configuration, OnSettled, OnLast));
+            AwaitLast(_departures);
+        }
+    }
+
+    // The answers may come when these have ended by their limit and others leave, of which they say nothing.
+    private void AwaitLast(Departures departures)
+    {
+        Node.Membership.WhenApplied(configuration => IfPresent(
+            () => _receiver?.AwaitLast(configuration, () => IfPresent(OnSettled), () => IfPresent(OnLast))));
+
+        void IfPresent(Action action)
+        {
+            if (ReferenceEquals(_departures, departures))
+            {
+                action();
+            }
         }
     }
 
