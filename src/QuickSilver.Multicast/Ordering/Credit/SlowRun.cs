@@ -10,7 +10,8 @@ namespace QuickSilver.Multicast.Ordering.Credit;
 // slowly instead of standing still, and what is parked becomes less.
 // What goes wrong: room that the readers make before the sender has used its credit is no progress of theirs, but a credit that is too
 // small. So when the sink itself says that it has room (OnRoom), which buffers do when half of them is free, the credit doubles. And where
-// parking is nearly full (Mark), credit would end in packets that hold back other topics: then there is none.
+// parking is nearly full (HasPlenty), credit would end in packets that hold back other topics: then a run of which messages are parked has
+// none, and any other has the least.
 internal sealed class SlowRun(TopicReceiver receiver, SenderOrder order)
 {
     /// <summary>From one step of credit to the next.</summary>
@@ -142,14 +143,18 @@ internal sealed class SlowRun(TopicReceiver receiver, SenderOrder order)
         long taken = Order.Taken - _takenAtStep;
         double intervals = Math.Max((now - _steppedAt) / Ahead, 1e-3);
         _ahead = Math.Max(_ahead - (_ahead / 4), (long)(taken / intervals));
-        if (IsAhead || !mayPark)
+        if (IsAhead)
         {
             return arrived;
         }
 
-        return Order.IsBlocked
-            ? Math.Max(arrived + ((taken + 1) / 2), Order.Taken + _ahead)
-            : Order.Taken + (_ahead = Math.Max(_ahead, LeastAhead));
+        // Nothing of this run is parked: what others have parked must not stop it, because no more room may come that would end that.
+        if (!Order.IsBlocked)
+        {
+            return Order.Taken + (mayPark ? (_ahead = Math.Max(_ahead, LeastAhead)) : LeastAhead);
+        }
+
+        return mayPark ? Math.Max(arrived + ((taken + 1) / 2), Order.Taken + _ahead) : arrived;
     }
 
     private void Begin(TimeSpan now)
