@@ -36,6 +36,23 @@ public sealed class PacedReaderTests
         Assert.Equal(cluster[1].Key, cluster[0].Multicast.CreditLimits.SlowestOf(Slow)?.Member);
     }
 
+    // It takes no more than one message in a step of credit.
+    [Fact]
+    public void What_came_in_a_burst_becomes_less_for_a_reader_of_five_messages_a_second()
+    {
+        var cluster = Running(nodes: 2);
+        var reader = new Buffer(cluster[1], 64, every: 50);
+        cluster[0].PublishAll(Slow, 1_000_000, Bytes);
+        var seen = new Watch(cluster, reader);
+        seen.Run(TimeSpan.FromSeconds(5));
+        int parked = Parked();
+        seen.Run(TimeSpan.FromSeconds(40));
+        Assert.InRange(parked - Parked(), 5 * 40 * 0.4, 5 * 40 * 0.6);
+        Assert.All(cluster.Hosts, host => Assert.Equal(0, host.Multicast.Counters.Stalls));
+
+        int Parked() => cluster[0].Published.Count - cluster[1].Log.Count;
+    }
+
     [Fact]
     public void A_reader_that_stops_after_it_was_slow_is_named_on_both_sides_within_six_seconds()
     {

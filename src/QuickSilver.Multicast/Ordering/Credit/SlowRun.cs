@@ -35,6 +35,8 @@ internal sealed class SlowRun(TopicReceiver receiver, SenderOrder order)
     private long _takenAtStep;
     // How many messages the sender may be ahead of what is taken.
     private long _ahead;
+    // What is left when what was taken is halved: a reader may take one message in a step, or none.
+    private long _owed;
     // The sink has said that it has room since it refused a message.
     private bool _hadRoom;
     private int _repeatsLeft;
@@ -65,6 +67,7 @@ internal sealed class SlowRun(TopicReceiver receiver, SenderOrder order)
         IsHeld = true;
         Through = Order.Next - 1;
         _ahead = 0;
+        _owed = 0;
         _hadRoom = false;
         _repeatsLeft = Repeats;
         _heldAt = now;
@@ -143,6 +146,9 @@ internal sealed class SlowRun(TopicReceiver receiver, SenderOrder order)
         long taken = Order.Taken - _takenAtStep;
         double intervals = Math.Max((now - _steppedAt) / Ahead, 1e-3);
         _ahead = Math.Max(_ahead - (_ahead / 4), (long)(taken / intervals));
+        _owed += taken;
+        long half = _owed / 2;
+        _owed -= 2 * half;
         if (IsAhead)
         {
             return arrived;
@@ -154,7 +160,7 @@ internal sealed class SlowRun(TopicReceiver receiver, SenderOrder order)
             return Order.Taken + (mayPark ? (_ahead = Math.Max(_ahead, LeastAhead)) : LeastAhead);
         }
 
-        return mayPark ? Math.Max(arrived + ((taken + 1) / 2), Order.Taken + _ahead) : arrived;
+        return mayPark ? Math.Max(arrived + half, Order.Taken + _ahead) : arrived;
     }
 
     private void Begin(TimeSpan now)
