@@ -38,6 +38,8 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
     // A separate object, so that a message that arrives in order touches little memory.
     private readonly Waiting _waiting = new();
     private IDirectSink? _direct;
+    // The run in SlowReaders counts the bytes of each message.
+    private bool _isSlow;
 
     public NodeKey Sender { get; } = sender;
     public long Next { get; private set; }
@@ -89,7 +91,11 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
     public SlowRun? Slow
     {
         get => _waiting.Slow;
-        set => _waiting.Slow = value;
+        set
+        {
+            _waiting.Slow = value;
+            _isSlow = value is not null;
+        }
     }
 
     /// <summary>The last number that the sink accepted.</summary>
@@ -134,7 +140,7 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
     /// <summary>The fast path: the message is the next, and nothing waits before it. False: the message takes the slow path.</summary>
     public bool TryTake(in DeliveredMessage message, MulticastCounters counters)
     {
-        if (Next != message.Sequence || HeldCount > 0 || IsBlocked || IsOver || !TryHandUp(message, counters))
+        if (Next != message.Sequence || HeldCount > 0 || IsBlocked || IsOver || _isSlow || !TryHandUp(message, counters))
         {
             return false;
         }

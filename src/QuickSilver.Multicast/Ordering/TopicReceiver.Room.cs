@@ -24,19 +24,19 @@ internal sealed partial class TopicReceiver
     /// <summary>Passes the message to the sink, or parks it while the sink has no room. False: there is no memory to park it.</summary>
     public bool TryPass(SenderOrder order, in DeliveredMessage message)
     {
-        if (!order.IsBlocked && order.TryHandUp(message, _node.Context.Counters))
+        bool isPassed = !order.IsBlocked && order.TryHandUp(message, _node.Context.Counters);
+        if (!isPassed)
         {
-            return true;
+            isPassed = order.TryPark(message, _node.Context.Parking);
+            if (!order.IsBlocked)
+            {
+                order.IsBlocked = true;
+                _node.SlowReaders.OnBlocked(this, order);
+            }
         }
 
-        bool isParked = order.TryPark(message, _node.Context.Parking);
-        if (!order.IsBlocked)
-        {
-            order.IsBlocked = true;
-            _node.SlowReaders.OnBlocked(this, order);
-        }
-
-        return isParked;
+        order.Slow?.OnArrived(message.WithExtensions.Length);
+        return isPassed;
     }
 
     public IReadOnlyList<UntakenRange> Untaken()

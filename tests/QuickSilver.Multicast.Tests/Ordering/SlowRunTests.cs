@@ -31,6 +31,21 @@ public sealed class SlowRunTests
         Assert.Equal(_order.Next - 1, run.Through);
     }
 
+    // Without proof that the readers take more.
+    [Theory]
+    [InlineData(100, 16)]
+    [InlineData(1 << 20, 7)]
+    [InlineData(2 << 20, 3)]
+    [InlineData(12 << 20, 1)]
+    public void The_credit_of_large_messages_is_no_more_than_half_of_what_may_be_parked(int bytes, int expected)
+    {
+        var run = Held(parked: 0, bytes);
+        TakeAll();
+        run.OnArrived(bytes);
+        Step(run, mayPark: true);
+        Assert.Equal(expected, run.Through - _order.Next + 1);
+    }
+
     private void Step(SlowRun run, bool mayPark)
     {
         _now += SlowRun.StepInterval;
@@ -40,7 +55,8 @@ public sealed class SlowRunTests
     private SlowRun Held(int parked, int bytes)
     {
         _order.SkipTo(1);
-        var run = new SlowRun(null!, _order);
+        var run = new SlowRun(null!, _order, ParkedBytes);
+        _order.Slow = run;
         run.Hold(_now);
         for (int i = 0; i < parked; i++)
         {
@@ -56,6 +72,7 @@ public sealed class SlowRunTests
         var message = new DeliveredMessage(_order.Sender);
         message.Set(1, _order.Next, new byte[bytes], 0, bytes, 0);
         Assert.True(_order.TryPark(message, _parking));
+        _order.Slow!.OnArrived(bytes);
         _order.Advance();
     }
 

@@ -94,7 +94,7 @@ internal sealed class SlowReaders(IOrderingNode node)
         var slow = order.Slow;
         if (slow is null)
         {
-            order.Slow = slow = new SlowRun(topic, order);
+            order.Slow = slow = new SlowRun(topic, order, _context.Options.ParkedBytesOfTopic);
             _slow.Add(slow);
         }
 

@@ -12,7 +12,10 @@ namespace QuickSilver.Multicast.Ordering.Credit;
 // small. So when the sink itself says that it has room (OnRoom), which buffers do when half of them is free, the credit doubles. And where
 // parking is nearly full (HasPlenty), credit would end in packets that hold back other topics: then a run of which messages are parked has
 // none, and any other has the least.
-internal sealed class SlowRun(TopicReceiver receiver, SenderOrder order)
+// Credit counts messages, but parking is bounded in bytes: what the sender may be ahead without proof that the readers take so much is at
+// most half of a topic's parking, in messages as large as those that came last (OnArrived). One large message among small ones must not
+// hold the run to the rate of large ones, so the mean counts and not the largest.
+internal sealed class SlowRun(TopicReceiver receiver, SenderOrder order, long parkedBytes)
 {
     /// <summary>From one step of credit to the next.</summary>
     public static readonly TimeSpan StepInterval = TimeSpan.FromMilliseconds(100);
@@ -40,6 +43,10 @@ internal sealed class SlowRun(TopicReceiver receiver, SenderOrder order)
     // The sink has said that it has room since it refused a message.
     private bool _hadRoom;
     private int _repeatsLeft;
+    // What has arrived since the last step, and how many messages as large as those that came last are half of a topic's parking.
+    private long _arrived;
+    private long _arrivedBytes;
+    private long _mostAhead = CreditPacket.Unlimited / 4;
 
     public TopicReceiver Receiver { get; } = receiver;
 
@@ -85,6 +92,13 @@ internal sealed class SlowRun(TopicReceiver receiver, SenderOrder order)
         NextAt = now;
     }
 
+    /// <summary>Called for each message that the sink takes or that is parked.</summary>
+    public void OnArrived(int bytes)
+    {
+        _arrived++;
+        _arrivedBytes += ParkingBudget.Cost(bytes);
+    }
+
     /// <summary>
     /// Called when the sink had room by itself, and took what it could. A reader that takes all at once is not slow. If everything was
     /// taken later than that, the credit was too small.
@@ -102,7 +116,7 @@ internal sealed class SlowRun(TopicReceiver receiver, SenderOrder order)
         }
         else
         {
-            _ahead = Math.Min(Math.Max(2 * _ahead, 4 * LeastAhead), CreditPacket.Unlimited / 4);
+            _ahead = Math.Min(Math.Max(2 * _ahead, Math.Min(4 * LeastAhead, _mostAhead)), CreditPacket.Unlimited / 4);
             NextAt = Earlier(_steppedAt + LeastInterval);
         }
     }
@@ -126,6 +140,12 @@ internal sealed class SlowRun(TopicReceiver receiver, SenderOrder order)
             return Step(now, mayPark);
         }
 
+        if (_arrived > 0)
+        {
+            _mostAhead = Math.Max(1, parkedBytes / 2 / (_arrivedBytes / _arrived));
+            _arrived = _arrivedBytes = 0;
+        }
+
         long before = Through;
         Through = Math.Max(Through, Next(now, mayPark));
         Begin(now);
@@ -145,7 +165,8 @@ internal sealed class SlowRun(TopicReceiver receiver, SenderOrder order)
         long arrived = Order.Next - 1;
         long taken = Order.Taken - _takenAtStep;
         double intervals = Math.Max((now - _steppedAt) / Ahead, 1e-3);
-        _ahead = Math.Max(_ahead - (_ahead / 4), (long)(taken / intervals));
+        long measured = Math.Min((long)(taken / intervals), Math.Max(2 * taken, _mostAhead));
+        _ahead = Math.Max(_ahead * 3 / 4, measured);
         _owed += taken;
         long half = _owed / 2;
         _owed -= 2 * half;
@@ -157,7 +178,8 @@ internal sealed class SlowRun(TopicReceiver receiver, SenderOrder order)
         // Nothing of this run is parked: what others have parked must not stop it, because no more room may come that would end that.
         if (!Order.IsBlocked)
         {
-            return Order.Taken + (mayPark ? (_ahead = Math.Max(_ahead, LeastAhead)) : LeastAhead);
+            long least = Math.Min(LeastAhead, _mostAhead);
+            return Order.Taken + (mayPark ? (_ahead = Math.Max(_ahead, least)) : least);
         }
 
         return mayPark ? Math.Max(arrived + half, Order.Taken + _ahead) : arrived;
