@@ -145,7 +145,8 @@ internal sealed class SlowReaders(IOrderingNode node)
     {
         var now = Now;
         var due = _slow.FindAll(slow => slow.NextAt <= now);
-        due.ForEach(static slow => slow.Receiver.Offer());
+        // Once for each: that goes through all senders of the topic. The order is that of the runs.
+        due.Select(static slow => slow.Receiver).Distinct().ToList().ForEach(static receiver => receiver.Offer());
         var told = due.FindAll(slow => slow.Step(now, _context.Parking.HasPlenty(slow.Order.ParkedBytes)));
         told.ForEach(slow => slow.OnTold(now));
         foreach (var several in told.GroupBy(slow => (slow.Order.Sender, View: ViewOf(slow)))
