@@ -43,11 +43,8 @@ internal sealed class PrefixWatch(QuickSilverNode node, WatchPlan plan, WatchedL
 
     public async ValueTask DisposeAsync()
     {
-        if (_flush is { } flush)
-        {
-            await flush.DisposeAsync();
-        }
-
+        // Not with a wait for the end of its callback: the output may stand still.
+        _flush?.Dispose();
         foreach (var prefix in _prefixes)
         {
             await prefix.DisposeAsync();
