@@ -12,6 +12,7 @@ internal sealed class MissingMessages(QuickSilverNode node)
 
     private int _any;
     private long _told;
+    private int _isTelling;
 
     public bool IsEmpty => Volatile.Read(ref _any) == 0 && Dropped == 0;
 
@@ -47,12 +48,25 @@ internal sealed class MissingMessages(QuickSilverNode node)
         }
     }
 
+    // One at a time: standard error may stand still too.
     private void Tell()
     {
-        long dropped = Dropped;
-        if (Interlocked.Exchange(ref _told, dropped) != dropped)
+        if (Interlocked.Exchange(ref _isTelling, 1) != 0)
         {
-            Terminal.Note($"{dropped:N0} messages dropped so far: the output is read too slowly.");
+            return;
+        }
+
+        try
+        {
+            long dropped = Dropped;
+            if (Interlocked.Exchange(ref _told, dropped) != dropped)
+            {
+                Terminal.Note($"{dropped:N0} messages dropped so far: the output is read too slowly.");
+            }
+        }
+        finally
+        {
+            Volatile.Write(ref _isTelling, 0);
         }
     }
 
