@@ -52,7 +52,7 @@ internal sealed class PayloadView(Session session, string topic) : IDisposable
             if (!_isNoted)
             {
                 _isNoted = true;
-                Terminal.Error($"{topic}: cannot read the contract, so payloads are shown as {Kind}: {exception.Message}");
+                Terminal.Error($"{SafeText.Of(topic)}: cannot read the contract, so payloads are shown as {Kind}: {exception.Message}");
             }
         }
     }

@@ -23,7 +23,7 @@ internal sealed class MessageLine(LineFormat format, string topic, PayloadView v
 {
     private readonly ArrayBufferWriter<byte> _line = new();
     private readonly ArrayBufferWriter<byte> _text = new();
-    private readonly byte[] _topic = Encoding.UTF8.GetBytes(topic);
+    private readonly byte[] _topic = Encoding.UTF8.GetBytes(SafeText.Of(topic));
     private readonly Utf8JsonWriter _json = new(Stream.Null, new JsonWriterOptions
     {
         Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
@@ -82,7 +82,7 @@ internal sealed class MessageLine(LineFormat format, string topic, PayloadView v
 
         if (format.Sender)
         {
-            string name = NameOf(sender);
+            string name = SafeText.Of(NameOf(sender));
             string id = sender.ToString();
             Add(Encoding.UTF8.GetBytes(name == id ? id : $"{name} ({id})"));
         }

@@ -1,4 +1,5 @@
 using QuickSilver.Core.Security.Identities;
+using QuickSilver.Tool.Catalog;
 using Spectre.Console;
 
 namespace QuickSilver.Tool.Sessions;
@@ -7,12 +8,12 @@ namespace QuickSilver.Tool.Sessions;
 // redirected the text is plain and never wrapped, so that scripts can match whole lines.
 internal static class Terminal
 {
-    public static void Note(string text) => Console.Error.WriteLine(Secret.Hide(text));
+    public static void Note(string text) => Console.Error.WriteLine(SafeText.OfLines(Secret.Hide(text)));
 
     public static void Error(string text)
     {
         // Others may read what a service or a script writes.
-        text = Secret.Hide(text);
+        text = SafeText.OfLines(Secret.Hide(text));
         if (Console.IsErrorRedirected)
         {
             Console.Error.WriteLine($"qsm: {text}");

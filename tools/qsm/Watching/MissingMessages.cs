@@ -1,4 +1,5 @@
 using QuickSilver.Serialization;
+using QuickSilver.Tool.Catalog;
 using QuickSilver.Tool.Sessions;
 
 namespace QuickSilver.Tool.Watching;
@@ -21,7 +22,7 @@ internal sealed class MissingMessages(QuickSilverNode node)
     public void Add(string topic, NodeId sender, long sequence, PayloadFormatException exception)
     {
         Volatile.Write(ref _any, 1);
-        Terminal.Error($"message {sequence} of {Named(sender)} in {topic} is not shown: {exception.Message}");
+        Terminal.Error($"message {sequence} of {Named(sender)} in {SafeText.Of(topic)} is not shown: {exception.Message}");
     }
 
     public void Add(string topic, GapNotice gap)
@@ -33,7 +34,7 @@ internal sealed class MissingMessages(QuickSilverNode node)
 
         Volatile.Write(ref _any, 1);
         Terminal.Error(
-            $"gap in {topic}: {gap.Count} messages of {Named(gap.Sender)}, {gap.First} to {gap.Last}: {gap.Reason.InWords()}");
+            $"gap in {SafeText.Of(topic)}: {gap.Count} messages of {Named(gap.Sender)}, {gap.First} to {gap.Last}: {gap.Reason.InWords()}");
     }
 
     /// <summary>Until it is disposed, a line says from time to time how many messages were dropped since the last one.</summary>
@@ -70,5 +71,6 @@ internal sealed class MissingMessages(QuickSilverNode node)
         }
     }
 
-    private string Named(NodeId sender) => node.NameOf(sender) is var name && name != sender.ToString() ? $"{name} ({sender})" : name;
+    private string Named(NodeId sender) =>
+        SafeText.Of(node.NameOf(sender)) is var name && name != sender.ToString() ? $"{name} ({sender})" : name;
 }
