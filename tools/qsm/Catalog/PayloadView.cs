@@ -10,6 +10,13 @@ internal sealed class PayloadView(Session session, string topic) : IDisposable
 {
     // A sender that is not remembered costs a question, no more.
     private const int MostSenders = 1024;
+    // After a question without an answer, no topic asks for so long: the messages of all would wait for each attempt.
+    private const int UnreachableMilliseconds = 5_000;
+
+    // Each question is asked by an observer of the cluster of its own, and thousands of topics may be watched.
+    private static readonly SemaphoreSlim Asking = new(2);
+
+    private static long _unreachableUntil;
 
     private readonly HashSet<NodeId> _senders = [];
     private PayloadToJson? _reader;
@@ -34,9 +41,15 @@ internal sealed class PayloadView(Session session, string topic) : IDisposable
             _senders.Clear();
         }
 
-        _senders.Add(sender);
+        string? fault = null;
+        await Asking.WaitAsync();
         try
         {
+            if (Environment.TickCount64 < Volatile.Read(ref _unreachableUntil))
+            {
+                return;
+            }
+
             if ((await TopicCatalog.ReadAsync(session, topic)).Typed is { } contract)
             {
                 var schema = new DynamicSchema(SchemaContract.SchemaOf(contract));
@@ -44,16 +57,27 @@ internal sealed class PayloadView(Session session, string topic) : IDisposable
                 _reader = new PayloadToJson(schema);
                 Kind = schema.Kind;
             }
+
+            _senders.Add(sender);
         }
         catch (Exception exception) when (exception is ToolException or PayloadFormatException)
         {
             // Messages flow without a service too. What is known of the topic remains.
-            _senders.Remove(sender);
-            if (!_isNoted)
+            fault = exception.Message;
+            if (exception is ToolException { ExitCode: ExitCode.Unreachable })
             {
-                _isNoted = true;
-                Terminal.Error($"{SafeText.Of(topic)}: cannot read the contract, so payloads are shown as {Kind}: {exception.Message}");
+                Volatile.Write(ref _unreachableUntil, Environment.TickCount64 + UnreachableMilliseconds);
             }
+        }
+        finally
+        {
+            Asking.Release();
+        }
+
+        if (fault is not null && !_isNoted)
+        {
+            _isNoted = true;
+            Terminal.Error($"{SafeText.Of(topic)}: cannot read the contract, so payloads are shown as {Kind}: {fault}");
         }
     }
 }

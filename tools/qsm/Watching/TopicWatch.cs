@@ -55,7 +55,7 @@ internal sealed class TopicWatch(Session session, QuickSilverNode node, WatchPla
                 ValueTask<bool> next = messages.MoveNextAsync();
                 if (!next.IsCompleted)
                 {
-                    lines.Output.Flush();
+                    await lines.FlushAsync();
                 }
 
                 if (!await next)
@@ -70,6 +70,6 @@ internal sealed class TopicWatch(Session session, QuickSilverNode node, WatchPla
         {
         }
 
-        lines.Output.Flush();
+        await lines.FlushAsync();
     }
 }
