@@ -12,7 +12,7 @@ internal sealed class PrefixWatch(QuickSilverNode node, WatchPlan plan, WatchedL
 
     private readonly AnyCodec _codec = new();
     private readonly List<ITopicPrefix> _prefixes = [];
-    private readonly Dictionary<string, TopicLines> _lines = new(StringComparer.Ordinal);
+    private readonly PrefixLines _lines = new(lines);
     private readonly TaskCompletionSource _failed = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private Timer? _flush;
     private int _isFlushing;
@@ -71,7 +71,7 @@ internal sealed class PrefixWatch(QuickSilverNode node, WatchPlan plan, WatchedL
             OnGap = gap => lines.Missing.Add(name, gap),
             OnEnded = OnEnded,
         },
-        OnTopic = OnTopic,
+        OnTopic = _lines.OnTopic,
     };
 
     private void OnEnded(SubscriptionEnd end)
@@ -82,32 +82,11 @@ internal sealed class PrefixWatch(QuickSilverNode node, WatchPlan plan, WatchedL
         }
     }
 
-    // What is known of topics that are gone is forgotten, because others come.
-    private void OnTopic(PrefixTopic topic)
-    {
-        if (topic.State == PrefixTopicState.Closed)
-        {
-            lock (_lines)
-            {
-                _lines.Remove(topic.Name);
-            }
-        }
-    }
-
     private async ValueTask WriteAsync(string topic, Message<ReadOnlyMemory<byte>> message)
     {
-        TopicLines? line;
-        lock (_lines)
-        {
-            if (!_lines.TryGetValue(topic, out line))
-            {
-                _lines.Add(topic, line = lines.Of(topic));
-            }
-        }
-
         try
         {
-            await line.WriteAsync(message);
+            await _lines.WriteAsync(topic, message);
         }
         catch (IOException exception)
         {
@@ -126,6 +105,7 @@ internal sealed class PrefixWatch(QuickSilverNode node, WatchPlan plan, WatchedL
 
         try
         {
+            _lines.ForgetClosed();
             lines.Output.Flush();
         }
         catch (IOException exception)
