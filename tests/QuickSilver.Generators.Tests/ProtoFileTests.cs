@@ -45,6 +45,27 @@ public sealed class ProtoFileTests : IDisposable
         Assert.Contains("  int64 Wide = 8;\n", text);
     }
 
+    // For a map, the compiler defines a type: a field Log has LogEntry.
+    [Fact]
+    public void A_map_has_a_name_that_leaves_the_name_of_its_entries_to_the_compiler()
+    {
+        const string map = "map<string, int32>";
+        var contract = new ContractDescription
+        {
+            TypeName = "Book",
+            Kind = "message",
+            Guarantee = "Reliable",
+            Fields =
+            [
+                new(1, "Log", map), new(2, "LogEntry", "string"), new(3, "page_entry", "string"), new(4, "page", map),
+                new(5, "PageEntry", map),
+            ],
+        };
+        string text = ProtoFile.Of("topic", contract, null);
+        Run([], $"--descriptor_set_out={Path.Combine(_folder, "set")}", Save("map.proto", text));
+        Assert.Contains($"  {map} Log = 1;\n  string LogEntry2 = 2;\n", text);
+    }
+
     [Fact]
     public void The_text_for_any_contract_is_valid() => Prop.ForAll(
         (from topic in Gen.Elements(CSharpStubTests.Names)

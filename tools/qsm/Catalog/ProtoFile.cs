@@ -73,7 +73,7 @@ internal sealed class ProtoFile
         foreach (var field in _contract.FieldsOf(message))
         {
             string number = field.Number.ToString(CultureInfo.InvariantCulture);
-            string name = names.Of(field.Name, "field" + number);
+            string name = names.Of(field.Name, "field" + number, FieldForm.Of(field.Type).Shape == FieldShape.Map);
             Line(TypeOf(field) is { } type && field.Number is < FirstReserved or > LastReserved
                 ? $"  {type} {name} = {number}{OptionsOf(field)};{Remark(field)}"
                 : $"  // Field {number}, '{SafeText.Of(field.Name)}', is left out: there is no type for '{SafeText.Of(field.Type)}'.");

@@ -12,16 +12,36 @@ internal sealed class ProtoNames(params IEnumerable<string> taken)
     private readonly HashSet<string> _taken = [.. taken.Select(Key)];
 
     /// <summary>An identifier for the name; one for <paramref name="fallback"/> if it has no letters or digits.</summary>
-    public string Of(string name, string fallback)
+    /// <param name="name">The name.</param>
+    /// <param name="fallback">An identifier.</param>
+    /// <param name="isMap">Whether it is a field of maps, with which protobuf defines a type in the same scope.</param>
+    public string Of(string name, string fallback, bool isMap = false)
     {
         string identifier = Identifier(name) ?? fallback;
         string unique = identifier;
-        for (int i = 2; !_taken.Add(Key(unique)); i++)
+        for (int i = 2; !TryTake(Key(unique), isMap); i++)
         {
             unique = string.Create(CultureInfo.InvariantCulture, $"{identifier}{i}");
         }
 
         return unique;
+    }
+
+    private bool TryTake(string key, bool isMap)
+    {
+        string entry = key + Key("Entry");
+        if (_taken.Contains(key) || (isMap && _taken.Contains(entry)))
+        {
+            return false;
+        }
+
+        _taken.Add(key);
+        if (isMap)
+        {
+            _taken.Add(entry);
+        }
+
+        return true;
     }
 
     private static string Key(string name) => name.Replace("_", "", StringComparison.Ordinal).ToUpperInvariant();
