@@ -8,6 +8,9 @@ namespace QuickSilver.Membership.Service.Watching;
 // Which nodes have which version of a topic's contract open. The registry has each contract once, so they are compared by reference.
 internal sealed class ContractHolders(RegionMap map, ContractRegistry contracts, IReadOnlyDictionary<ulong, Member> members)
 {
+    // A topic may have thousands of nodes, and any of them may be refused again and again.
+    private const int MostNamed = 64;
+
     /// <summary>For each contract of the topic, the nodes with the smallest keys, at most so many.</summary>
     public Dictionary<ContractDescription, ImmutableArray<NodeKey>> Of(ulong topicId, int most)
     {
@@ -35,13 +38,21 @@ internal sealed class ContractHolders(RegionMap map, ContractRegistry contracts,
         return named;
     }
 
-    /// <summary>A sentence that names a node with this contract; empty if there is none but the node that asks.</summary>
+    /// <summary>
+    /// A sentence that names a node with this contract, and how many others have it, up to a limit; empty if there is none but the node
+    /// that asks.
+    /// </summary>
     public string Name(ulong topicId, ContractDescription contract, NodeKey asks)
     {
         Member? named = null;
         int others = -1;
         foreach (var (node, held) in Openers(topicId))
         {
+            if (others == MostNamed)
+            {
+                break;
+            }
+
             if (node != asks && ReferenceEquals(held, contract) && members.TryGetValue(node.Id, out var member) && member.Key == node)
             {
                 others++;
@@ -53,6 +64,7 @@ internal sealed class ContractHolders(RegionMap map, ContractRegistry contracts,
         {
             <= 0 => "",
             1 => ", and so has 1 other node",
+            MostNamed => $", and so have {MostNamed} other nodes or more",
             _ => $", and so have {others} other nodes",
         };
         return named is null ? "" : $" {Describe(named)} has that version open{more}.";
@@ -62,16 +74,13 @@ internal sealed class ContractHolders(RegionMap map, ContractRegistry contracts,
 
     private IEnumerable<(NodeKey Node, ContractDescription Contract)> Openers(ulong topicId)
     {
-        if (!map.Topics.TryGetValue(topicId, out var topic))
+        map.Topics.TryGetValue(topicId, out var topic);
+        for (int i = 0; i < topic?.Openers.Length; i++)
         {
-            yield break;
-        }
-
-        foreach (var opener in topic.Openers.ToArray())
-        {
-            if (contracts.ContractOf(opener.Node.Key, topicId) is { } contract)
+            var node = topic.Openers[i].Node.Key;
+            if (contracts.ContractOf(node, topicId) is { } contract)
             {
-                yield return (opener.Node.Key, contract);
+                yield return (node, contract);
             }
         }
     }
