@@ -102,6 +102,26 @@ public sealed class TopicPlacesTests
         Assert.Equal(["granted"], other.Outcomes);
     }
 
+    // What is for display is only shown.
+    [Fact]
+    public void A_topic_is_open_without_the_names_of_its_enums_where_there_is_no_room_for_them()
+    {
+        var cluster = Cluster(new SessionLimits { MaxContractBytesPerPlace = 2_000 });
+        var node = Add(cluster, 1, "pricer");
+        var plain = Requests.Departure(new ContractField(1, "kind", "int32"));
+        var values = Enumerable.Range(0, 200).Select(static i => new ContractEnumValue($"kind {i}", i));
+        var shown = plain with
+        {
+            Fields = [new ContractField(1, "kind", "int32") { Enum = 0 }],
+            Enums = [new ContractEnum("Kind", false, [.. values])],
+        };
+        node.Open("one", TopicRole.Publish, shown);
+        node.Open("two", TopicRole.Publish, shown);
+        node.Open("three", TopicRole.Publish, plain);
+        cluster.Run(1);
+        Assert.Equal(["granted", "granted", "granted"], node.Outcomes);
+    }
+
     private static FakeCluster Cluster(SessionLimits limits) => new(new MembershipServiceOptions { Limits = limits });
 
     private static void Open(FakeNode node, params ReadOnlySpan<int> topics)

@@ -35,6 +35,14 @@ internal static class ContractFields
         buffer.End(start);
     }
 
+    /// <summary>How long the contract is in a message.</summary>
+    public static int BytesOf(ContractDescription contract)
+    {
+        var buffer = new ControlBuffer();
+        Write(buffer, 1, contract);
+        return buffer.Length;
+    }
+
     private static void WriteEnum(ControlBuffer buffer, int field, ContractEnum one)
     {
         int start = buffer.Begin(field);

@@ -1,6 +1,7 @@
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Diagnostics;
+using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Regions;
@@ -70,7 +71,7 @@ internal sealed class MemberTopics
         }
 
         bool replaces = opensAfresh && _map.IsOpen(member.Key, topic.TopicId);
-        string? refusal = Refuse(member, topic) ?? CheckContract(member, topic, replaces) ?? RefuseContract(member, request);
+        string? refusal = Refuse(member, topic) ?? CheckContract(member, topic, replaces) ?? RefuseContract(member, ref request);
         if (refusal is not null)
         {
             _context.Counters.TopicsRefused++;
@@ -203,14 +204,38 @@ internal sealed class MemberTopics
             : difference;
     }
 
-    private string? RefuseContract(Member member, SetTopicMessage request)
+    // What only tools show is left out where there is no room for it.
+    private string? RefuseContract(Member member, ref SetTopicMessage request)
     {
         var contract = request.Topic.Contract;
-        if (member.Contracts.Has(contract))
+        if (member.Contracts.Has(contract) || Full(member, request) is not { } full)
         {
+            Name(member, request);
             return null;
         }
 
+        var plain = ContractDisplay.Without(contract);
+        if (ReferenceEquals(plain, contract))
+        {
+            return full;
+        }
+
+        // In a registration, a request may refer to the contract of another one and be short.
+        int bytes = ContractFields.BytesOf(plain);
+        bytes = Math.Max(request.Bytes - (ContractFields.BytesOf(contract) - bytes), bytes);
+        var less = request with { Topic = request.Topic with { Contract = plain }, Bytes = bytes };
+        if (!member.Contracts.Has(plain) && Full(member, less) is not null)
+        {
+            return full;
+        }
+
+        request = less;
+        Name(member, request);
+        return null;
+    }
+
+    private string? Full(Member member, SetTopicMessage request)
+    {
         long most = _context.Limits.MaxContractBytes;
         if (!member.Contracts.HasRoomFor(request.Bytes, most))
         {
@@ -218,13 +243,15 @@ internal sealed class MemberTopics
                 + "limit.";
         }
 
-        if (_places.FullForContract(member, request.Bytes) is { } full)
-        {
-            return $"Topic '{request.Topic.Name}': {full}.";
-        }
+        return _places.FullForContract(member, request.Bytes) is { } full ? $"Topic '{request.Topic.Name}': {full}." : null;
+    }
 
-        member.Contracts.Add(contract, request.Bytes);
-        _places.Take(member, topics: 0, request.Bytes);
-        return null;
+    private void Name(Member member, SetTopicMessage request)
+    {
+        if (!member.Contracts.Has(request.Topic.Contract))
+        {
+            member.Contracts.Add(request.Topic.Contract, request.Bytes);
+            _places.Take(member, topics: 0, request.Bytes);
+        }
     }
 }
