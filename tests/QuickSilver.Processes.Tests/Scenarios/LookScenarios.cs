@@ -17,14 +17,16 @@ public sealed class LookScenarios : IDisposable
 
     public LookScenarios() => _service = _processes.StartService(_cluster);
 
-    [Fact]
-    public async Task A_pager_that_stands_still_holds_up_neither_the_publisher_nor_the_other_subscribers()
+    [Theory]
+    [InlineData("prices")]
+    [InlineData("price", "--prefix")]
+    public async Task A_pager_that_stands_still_holds_up_neither_the_publisher_nor_the_other_subscribers(params string[] watched)
     {
         var worker = Join("sub", "prices", "--wait", "--count", $"{Lines}");
         ToolProcesses.Await(worker.StandardError, "ready");
         var worked = worker.StandardOutput.ReadToEndAsync();
         // Nobody reads what it writes.
-        var pager = Join("sub", "prices");
+        var pager = Join(["sub", .. watched]);
         ToolProcesses.Await(pager.StandardError, "ready");
 
         var publisher = Join("pub", "prices", "--receivers", "2");
@@ -59,7 +61,7 @@ public sealed class LookScenarios : IDisposable
         ToolProcesses.Await(reader.StandardError, "ready");
         foreach (string topic in (string[])["prices/eur", "other", "prices/usd"])
         {
-            string[] receivers = topic == "other" ? [] : ["--receivers", "1"];
+            string[] receivers = topic == "other" ? ["--no-wait"] : ["--receivers", "1"];
             var publisher = Join(["pub", topic, .. receivers]);
             publisher.StandardInput.Write($"{topic} 1\n");
             publisher.StandardInput.Close();
