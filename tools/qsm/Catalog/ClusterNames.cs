@@ -40,9 +40,9 @@ internal static class ClusterNames
         CompletionContext context, CommonOptions common, Func<Session, Task<IEnumerable<string>>> names)
     {
         IEnumerable<string> found = [];
-        if (context.WordToComplete.StartsWith('-'))
+        if (context.WordToComplete.StartsWith('-') || context.ParseResult.Tokens.Count == 0)
         {
-            // An option: nobody is asked for those.
+            // An option, or no command line: help lists the values that an option may have, and asks for them so.
             return [];
         }
 
