@@ -51,7 +51,8 @@ public sealed partial class QuickSilverNode
             await Within(_core.EndpointRegistry.WhenRead(), left < TimeSpan.Zero ? TimeSpan.Zero : left)
                 .ConfigureAwait(_core.ResumesInContext);
             var departed = new TaskCompletionSource(_core.Completions);
-            _core.Run(() => _core.Leave(departed.SetResult));
+            // By way of the queue: the reports of the topics' ends are in it before, and the core thread may end when this is told.
+            _core.Run(() => _core.Leave(() => _core.Run(departed.SetResult)));
             inOrder = await Within(departed.Task, _parts.Membership.LeaveLimit * LeaveGrace).ConfigureAwait(_core.ResumesInContext);
         }
         else

@@ -119,8 +119,8 @@ internal sealed class PublishIntake
 
     /// <summary>
     /// Drops the messages of an ended endpoint that are in the lane. False: another publisher is about to write between them, so that they
-    /// cannot all be counted yet. Then call it again with the same <paramref name="end"/>: the lane's tail when the endpoint had ended. Other
-    /// publishers always write somewhere behind it.
+    /// cannot all be counted yet. Then call it again with the same <paramref name="end"/>: the lane's tail when the endpoint had ended.
+    /// Other publishers always write somewhere behind it.
     /// </summary>
     public bool TryEnd(int number, long end, bool isLastTry)
     {

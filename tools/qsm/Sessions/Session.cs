@@ -102,7 +102,7 @@ internal sealed class Session : IDisposable
             var parts = await NodeComposition.ForMachineAsync(_options, _logs, Interrupted, configurations);
             return await StartAsync(around?.Invoke(parts) ?? parts);
         }
-        catch (Exception exception) when (exception is not OperationCanceledException)
+        catch (Exception exception) when (exception is not (OperationCanceledException or ToolException))
         {
             throw ToolException.OnStart(exception);
         }
