@@ -103,7 +103,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
     /// <summary>Why the last attempt came to nothing, while there is no service that has taken the node in; from any thread.</summary>
     public string? LastFailure { get; private set; }
 
-    /// <summary>The last failure, if at none of the servers the keys of both sides fit.</summary>
+    /// <summary>The last failure, if servers were named, and at none of them the keys of both sides fit.</summary>
     public string? KeyFailure { get; private set; }
 
     public void Start() => Locate();
@@ -338,7 +338,8 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         {
             OnFailed(service, reason);
             _keyFailures = isOfKeys ? _keyFailures + 1 : 0;
-            KeyFailure = _keyFailures >= Math.Max(1, Servers.All.Length) ? reason : null;
+            // Anybody can answer discovery. That keys do not fit says something of this node's keys only where the servers were named.
+            KeyFailure = _discovery is null && _keyFailures >= Servers.All.Length ? reason : null;
             if (service is not null)
             {
                 _discovery?.OnFailed(service);

@@ -90,8 +90,8 @@ internal interface INodeParts
     string? LastFailure => null;
 
     /// <summary>
-    /// The last failure, if the keys of this node and of the service do not fit; null otherwise. It may pass: keys are replaced while both
-    /// run. From any thread.
+    /// The last failure, if the keys of this node and of the named servers do not fit; null otherwise, and where the service is discovered.
+    /// It may pass: keys are replaced while both run. From any thread.
     /// </summary>
     string? KeyFailure => null;
 

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Globalization;
 
 namespace QuickSilver.Processes.Tests.Lab;
 
@@ -7,6 +8,8 @@ internal sealed class SharkCommand : IDisposable
 {
     private static readonly string? FullPath =
         ((string[])["/usr/bin/tshark", "/usr/local/bin/tshark"]).FirstOrDefault(File.Exists);
+
+    private static readonly TimeSpan CaptureLimit = TimeSpan.FromSeconds(30);
 
     private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory("qsm-capture-");
     private readonly string _file;
@@ -29,8 +32,20 @@ internal sealed class SharkCommand : IDisposable
         _capture.WaitForErrors(static errors => errors.Text().Contains("Capturing on", StringComparison.Ordinal), "it to capture");
     }
 
+    /// <summary>Ends the capture once it holds all that the device has carried until now.</summary>
     public void StopCapture()
     {
+        // The kernel hands packets on in blocks, and tshark drops the block that is not full when it ends. The heartbeats of the nodes go
+        // on, so a packet of a later time shows that all earlier ones are in the file.
+        var deadline = Stopwatch.StartNew();
+        string later = string.Create(
+            CultureInfo.InvariantCulture, $"frame.time_epoch > {DateTimeOffset.UtcNow.ToUnixTimeMilliseconds() / 1000.0:F3}");
+        while (Run("-r", _file, "-Y", later, "-T", "fields", "-e", "frame.number").Output.Length == 0)
+        {
+            Assert.True(deadline.Elapsed < CaptureLimit, "no packet was captured after the run");
+            Thread.Sleep(100);
+        }
+
         _capture!.Send(ProcessSignal.Interrupt);
         _capture.ExpectExit(0);
     }
@@ -43,16 +58,22 @@ internal sealed class SharkCommand : IDisposable
             "-X", "lua_script:" + _script, "-r", _file, "-Y", filter, "-T", "fields",
             .. fields.SelectMany(static field => (string[])["-e", field]),
         ];
+        (int code, string output, string errors) = Run(arguments);
+        Assert.True(code == 0, errors);
+        Assert.DoesNotContain("Lua", errors, StringComparison.Ordinal);
+        return [.. output.Split('\n', StringSplitOptions.RemoveEmptyEntries)
+            .Select(static row => row.Split('\t')
+                .Select(static values => values.Split(',', StringSplitOptions.RemoveEmptyEntries)).ToArray())];
+    }
+
+    private static (int Code, string Output, string Errors) Run(params string[] arguments)
+    {
         var start = new ProcessStartInfo(FullPath!, arguments) { RedirectStandardOutput = true, RedirectStandardError = true };
         using var process = Process.Start(start)!;
         var errors = process.StandardError.ReadToEndAsync();
         string output = process.StandardOutput.ReadToEnd();
         process.WaitForExit();
-        Assert.True(process.ExitCode == 0, errors.Result);
-        Assert.DoesNotContain("Lua", errors.Result, StringComparison.Ordinal);
-        return [.. output.Split('\n', StringSplitOptions.RemoveEmptyEntries)
-            .Select(static row => row.Split('\t')
-                .Select(static values => values.Split(',', StringSplitOptions.RemoveEmptyEntries)).ToArray())];
+        return (process.ExitCode, output, errors.Result);
     }
 
     public void Dispose()

@@ -45,10 +45,7 @@ internal sealed class PrefixWatch(QuickSilverNode node, WatchPlan plan, WatchedL
     {
         // Not with a wait for the end of its callback: the output may stand still.
         _flush?.Dispose();
-        foreach (var prefix in _prefixes)
-        {
-            await prefix.DisposeAsync();
-        }
+        await Task.WhenAll(_prefixes.Select(static prefix => prefix.DisposeAsync().AsTask()));
     }
 
     private async Task<ITopicPrefix> OpenAsync(string name, Guarantee guarantee)

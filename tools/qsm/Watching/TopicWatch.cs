@@ -37,10 +37,7 @@ internal sealed class TopicWatch(Session session, QuickSilverNode node, WatchPla
     public async ValueTask DisposeAsync()
     {
         await _stop.CancelAsync();
-        foreach (var topic in _topics)
-        {
-            await topic.DisposeAsync();
-        }
+        await Task.WhenAll(_topics.Select(static topic => topic.DisposeAsync().AsTask()));
     }
 
     private async Task ReadAsync(ITopicSubscriber<ReadOnlyMemory<byte>> topic)
