@@ -17,8 +17,11 @@ internal sealed class StopHistory(History history, Func<TimeSpan> now)
 
     public void BeginEnd(Subscription subscription) => history.Unsubscribed(now(), subscription);
 
-    public void End(Subscription subscription, long unhandled, long told) =>
-        history.Ended(new SubscriberEnded(now(), subscription, unhandled, told));
+    public void End(Subscription subscription, long unhandled, long told, bool isAtOnce) =>
+        history.Ended(new SubscriberEnded(now(), subscription, unhandled, told) { IsAtOnce = isAtOnce });
+
+    public void Count(int node, NodeCounters counters) =>
+        history.Counted(new UnhandledCounted(now(), node, counters.Unhandled + counters.ReaderDrops));
 
     public void Handled(Subscription subscription, NodeId sender, long number) =>
         history.Delivered(now(), subscription, new MessageId(KeyOf(sender), subscription.Topic, number), 0);

@@ -12,6 +12,7 @@ internal sealed class StopRun(ulong seed)
     private const int MostSubscribers = 4;
     private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan OpenLimit = Second * 60;
+    private static readonly TimeSpan LeaveLimit = Second * 10;
     private static readonly TimeSpan EndLimit = Second * 600;
 
     private readonly AccountingChecker _accounts = new();
@@ -51,6 +52,13 @@ internal sealed class StopRun(ulong seed)
         cluster.Eventually("all ends are complete", () => subscribers.TrueForAll(static one => !one.IsEnding || one.HasEnded), EndLimit);
         // What is missing then, OnEnd names.
         cluster.RunUntil(() => history.IsComplete, Second * 120);
+        // A topic is left within this time, and what came for a subscriber that had ended is counted then.
+        cluster.Run(LeaveLimit);
+        foreach (var node in cluster.Nodes.Skip(publishing))
+        {
+            watch.Count(node.Number, node.Node.GetCounters());
+        }
+
         try
         {
             history.AssertHolds();

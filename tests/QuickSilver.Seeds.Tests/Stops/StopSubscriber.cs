@@ -53,17 +53,15 @@ internal sealed class StopSubscriber
             _verb = SubscriberVerb.Dispose;
         }
 
-        // A cancelled reader or consumer ends at once, and so does a disposed consumer. What waits below it by then is counted and reported
-        // in the log (event 1650), and not to it, so a history of its gaps does not have it. SubscriberEndTests have these cases.
-        if (_verb is SubscriberVerb.Cancel or SubscriberVerb.DisposeConsumption && _kind != SubscriberKind.Handler)
-        {
-            _verb = SubscriberVerb.Dispose;
-        }
-
         _each = TimeSpan.FromMilliseconds(draws.Next(3) switch { 0 => 0, 1 => 0.1, _ => 1 });
         _life = TimeSpan.FromMilliseconds(draws.Next(1, 2500));
         _capacity = draws.Next(2) == 0 ? 16 : 1024;
     }
+
+    // A cancelled reader or consumer ends at once, and so does a disposed consumer. What waits below it by then is counted by the node and
+    // reported in the log (event 1650), and not to it.
+    private bool EndsAtOnce =>
+        _kind != SubscriberKind.Handler && _verb is SubscriberVerb.Cancel or SubscriberVerb.DisposeConsumption;
 
     public bool IsEnding { get; private set; }
 
@@ -167,7 +165,7 @@ internal sealed class StopSubscriber
         }
 
         HasEnded = true;
-        _history.End(_subscription, _unhandled, _unhandled);
+        _history.End(_subscription, _unhandled, _unhandled, EndsAtOnce);
     }
 
     private async Task HandleAsync(Message<byte[]> message)
@@ -192,6 +190,6 @@ internal sealed class StopSubscriber
     private void OnEnded(SubscriptionEnd end)
     {
         HasEnded = true;
-        _history.End(_subscription, end.Unhandled, _unhandled);
+        _history.End(_subscription, end.Unhandled, _unhandled, EndsAtOnce);
     }
 }

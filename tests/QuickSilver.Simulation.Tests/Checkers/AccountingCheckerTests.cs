@@ -90,6 +90,30 @@ public sealed class AccountingCheckerTests
         AssertViolated("of which its publisher sent 1.");
     }
 
+    [Theory]
+    [InlineData(1, "Node 2 counts 1 messages that its subscribers did not handle. They are at least 2 and at most 3.")]
+    [InlineData(2, null)]
+    [InlineData(3, null)]
+    [InlineData(4, "Node 2 counts 4 messages that its subscribers did not handle. They are at least 2 and at most 3.")]
+    public void What_is_dropped_below_a_subscriber_that_ends_at_once_is_in_the_count_of_its_node(long counted, string? violation)
+    {
+        Handle(1);
+        _history.Gap(TimeSpan.Zero, Reader, Sender, 2, 2);
+        _history.Stable(TimeSpan.Zero, new MessageId(Sender, Topic, 3));
+        _history.Unsubscribed(TimeSpan.Zero, Reader);
+        _history.Ended(new SubscriberEnded(TimeSpan.Zero, Reader, Unhandled: 1, Told: 1) { IsAtOnce = true });
+        End(accepted: 4, sent: 4, dropped: 0, unacknowledged: 0);
+        _history.Counted(new UnhandledCounted(TimeSpan.Zero, Node: 2, counted));
+        if (violation is null)
+        {
+            _history.AssertHolds();
+        }
+        else
+        {
+            AssertViolated(violation);
+        }
+    }
+
     private void Handle(params long[] numbers) =>
         Array.ForEach(numbers, number => _history.Delivered(TimeSpan.Zero, Reader, new MessageId(Sender, Topic, number), 0));
 

@@ -203,6 +203,14 @@ internal sealed class History
         }
     }
 
+    public void Counted(in UnhandledCounted counted)
+    {
+        foreach (var checker in _checkers)
+        {
+            checker.On(counted);
+        }
+    }
+
     public void Read(in TableReading reading)
     {
         foreach (var checker in _checkers)

@@ -94,7 +94,14 @@ internal readonly record struct PublisherEnded(TimeSpan At, NodeKey Sender, ulon
 
 // A subscriber was told its end, and how many of the messages that had come for it were not handled. Told: those in gap notices with this
 // reason.
-internal readonly record struct SubscriberEnded(TimeSpan At, Subscription Subscription, long Unhandled, long Told);
+internal readonly record struct SubscriberEnded(TimeSpan At, Subscription Subscription, long Unhandled, long Told)
+{
+    /// <summary>It ended at once. What it did not handle is not reported to it, and its node counts it.</summary>
+    public bool IsAtOnce { get; init; }
+}
+
+// How many messages a node reports that had come for its subscribers and that they did not handle, when all of them have ended that will.
+internal readonly record struct UnhandledCounted(TimeSpan At, int Node, long Unhandled);
 
 // The number of entries in the tables of a node's incarnation, by the name of the table, while it has the same topics open as at each
 // earlier reading. IsHost: it hosts the membership service, which has tables for all nodes.
@@ -188,6 +195,10 @@ internal abstract class HistoryChecker
     }
 
     public virtual void On(in SubscriberEnded ended)
+    {
+    }
+
+    public virtual void On(in UnhandledCounted counted)
     {
     }
 

@@ -9,6 +9,12 @@ internal sealed class NumberRanges
 
     public long Least => _ranges[0].First;
 
+    /// <summary>How many of the numbers from first to last are not there.</summary>
+    public long CountMissing(long first, long last) =>
+        last < first
+            ? 0
+            : last - first + 1 - _ranges.Sum(range => Math.Max(0, Math.Min(range.Last, last) - Math.Max(range.First, first) + 1));
+
     /// <summary>Adds a number; false when it was there.</summary>
     public bool Add(long number)
     {
