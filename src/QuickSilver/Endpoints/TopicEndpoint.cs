@@ -114,7 +114,9 @@ internal abstract class TopicEndpoint(string name, TopicAccess access, bool stam
     /// </summary>
     public virtual void OnLeft(IReadOnlyList<GapNotice> untaken) => EndAccess();
 
-    /// <summary>Core thread: the node ends or was removed, and the endpoint will not get these, which had come for it.</summary>
+    /// <summary>
+    /// Core thread: the node ends or was removed, or the endpoint fails by itself, and will not get these, which had come for it.
+    /// </summary>
     public virtual void OnHandedOver(IReadOnlyList<GapNotice> untaken)
     {
     }

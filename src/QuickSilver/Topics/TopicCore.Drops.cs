@@ -27,6 +27,7 @@ internal sealed partial class TopicCore
         if (Array.IndexOf(_subscribers, endpoint) >= 0)
         {
             ApiLog.HandlerTooSlow(Node.Log, failure);
+            endpoint.OnHandedOver(UntakenOf(endpoint));
             Drop(endpoint, failure, []);
         }
     }

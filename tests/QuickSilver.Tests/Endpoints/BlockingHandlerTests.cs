@@ -71,6 +71,29 @@ public sealed class BlockingHandlerTests
     }
 
     [Fact]
+    public async Task What_waits_behind_a_handler_that_blocked_is_reported_when_its_endpoint_ends()
+    {
+        await using var bench = await ConsumerBench.StartAsync();
+        using var gate = new ManualResetEventSlim();
+        using var entered = new ManualResetEventSlim();
+        var told = new ConcurrentQueue<string>();
+        using var handler = bench.Topic.SubscribeInline(
+            (in Message<string> _) => Block(entered, gate),
+            gap => told.Enqueue($"{gap.First}-{gap.Last} {gap.Reason}"),
+            end => told.Enqueue($"{end.Reason} {end.Unhandled}"));
+        var delivery = bench.DeliverAsync(1);
+        Assert.True(entered.Wait(TimeSpan.FromSeconds(20)));
+        bench.Parts.ReceiverOf("orders").Refused = (2, 4);
+        Advance(bench, 8);
+        gate.Set();
+        await delivery.OrFail();
+        await Patience.Until(() => told.Count == 2);
+
+        Assert.Equal(["2-4 SubscriberEnded", "HandlerTooSlow 3"], told);
+        await Patience.Until(() => bench.Node.GetCounters().Unhandled == 3);
+    }
+
+    [Fact]
     public async Task Other_endpoints_go_on_without_the_one_that_blocked()
     {
         await using var bench = await ConsumerBench.StartAsync();
