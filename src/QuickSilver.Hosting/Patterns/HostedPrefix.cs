@@ -36,6 +36,8 @@ internal sealed class HostedPrefix<T, TConsumer>(
         try
         {
             await current.DisposeAsync().AsTask().WaitAsync(cancellationToken).ConfigureAwait(false);
+            // The end of a prefix waits for its consumers for a moment only. A host has more time for them.
+            await current.Completion.WaitAsync(cancellationToken).ConfigureAwait(false);
             return 0;
         }
         catch (OperationCanceledException)

@@ -36,6 +36,23 @@ public sealed class PrefixTests : IAsyncDisposable
     }
 
     [Fact]
+    public async Task A_host_that_stops_gives_the_consumers_of_a_prefix_the_time_of_all_consumers()
+    {
+        using var host = Build();
+        var publisher = await StartPublisherAsync();
+        await host.StartAsync().OrFail();
+        await using var topic = await publisher.OpenPublisherAsync<string>("prices/a").OrFail();
+        await topic.WaitForSubscribersAsync(1).OrFail();
+        for (int i = 0; i < 8; i++)
+        {
+            await topic.PublishAsync("slow", PublishCompletion.Stable).OrFail();
+        }
+
+        await host.StopAsync().OrFail();
+        Assert.Equal(8, _got.Messages.Count);
+    }
+
+    [Fact]
     public async Task A_consumer_that_failed_on_a_topic_fails_the_ready_check_with_the_topic()
     {
         using var host = Build(new PrefixOptions<string> { Consumer = new ConsumerOptions<string> { OnError = ConsumerErrors.Stop } });
@@ -90,15 +107,19 @@ public sealed class PrefixTests : IAsyncDisposable
 
     private sealed class Prices(Got got) : IConsumer<string>
     {
-        public ValueTask ConsumeAsync(Message<string> message, CancellationToken cancellationToken)
+        public async ValueTask ConsumeAsync(Message<string> message, CancellationToken cancellationToken)
         {
+            if (message.Value == "slow")
+            {
+                await Task.Delay(300, cancellationToken);
+            }
+
             if (message.Value == "bad")
             {
                 throw new InvalidOperationException("A price is bad.");
             }
 
             got.Messages.Add((message.Topic, message.Value));
-            return default;
         }
     }
 }
