@@ -132,7 +132,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
             _endpoints = [.. _endpoints.Where(other => other != endpoint)];
             endpoint.LeaveIntake();
             ShrinkToMembers();
-            TellDrops(endpoint, AfterDispose.OfTopic(Name), waitsFor);
+            TellDrops(endpoint, endpoint.DropReason ?? AfterDispose.OfTopic(Name), waitsFor);
         }
     }
 
