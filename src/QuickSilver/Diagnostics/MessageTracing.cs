@@ -117,7 +117,7 @@ internal static class MessageTracing
         if (fault is not null)
         {
             activity.SetStatus(ActivityStatusCode.Error, fault.Message);
-            activity.SetTag("error.type", fault.GetType().FullName);
+            activity.SetTag("error.type", fault is FaultException typed ? typed.TypeName : fault.GetType().FullName);
         }
 
         activity.Dispose();

@@ -38,6 +38,7 @@ internal sealed class Responder<TRequest, TReply> : IResponder
     private long _answered;
     private long _failed;
     private long _expired;
+    private long _unsentFaults;
 
     public Responder(
         TopicEndpoint<RequestMessage<TRequest>> endpoint,
@@ -270,6 +271,11 @@ internal sealed class Responder<TRequest, TReply> : IResponder
 
         long failed = Interlocked.Increment(ref _failed);
         Interlocked.Increment(ref Node.CounterCells.RepliesFailed);
+        if (exception is FaultException fault)
+        {
+            return EndWith(_routes.SendAsync(origin.Requester, LetterOf(origin, fault)), origin, exception);
+        }
+
         if (RepeatedEvent.IsLogged(failed))
         {
             ApiLog.ResponderThrew(Node.Log, exception, Name, Node.Named(origin.Requester), failed);
@@ -277,6 +283,28 @@ internal sealed class Responder<TRequest, TReply> : IResponder
 
         return EndWith(
             _routes.SendAsync(origin.Requester, ReplyLetter.OfFailure(origin.Box, origin.Id, exception.Message)), origin, exception);
+    }
+
+    private ReadOnlyMemory<byte> LetterOf(in Origin origin, FaultException fault)
+    {
+        if (ReplyLetter.IsFaultReadBy(origin.Box))
+        {
+            try
+            {
+                return ReplyLetter.OfFault(origin.Box, origin.Id, fault.Encode(), fault.Message);
+            }
+            catch (Exception exception)
+            {
+                // A codec of the application may throw anything.
+                long unsent = Interlocked.Increment(ref _unsentFaults);
+                if (RepeatedEvent.IsLogged(unsent))
+                {
+                    ApiLog.FaultNotSent(Node.Log, exception, Name, Node.Named(origin.Requester), unsent);
+                }
+            }
+        }
+
+        return ReplyLetter.OfFailure(origin.Box, origin.Id, fault.Message);
     }
 
     // Ends the activity of the request when its answer is sent.
