@@ -54,7 +54,7 @@ public sealed class QuietRunTests
         }
 
         Assert.Contains(logs.Lines, static line => line.Level == LogLevel.Information);
-        Assert.Empty(logs.Lines.Where(static line => line.Level >= LogLevel.Warning));
+        Assert.DoesNotContain(logs.Lines, static line => line.Level >= LogLevel.Warning);
     }
 
     private sealed class Levels : ILoggerFactory, ILogger

@@ -61,7 +61,7 @@ public sealed class FaultTests
         await using var responder = await node.OpenResponderAsync<string, string>(
             "orders",
             static (request, _) => throw (request.Value == "large"
-                ? (FaultException) new FaultException<string>(new string('x', FaultDetail.MaxBytes), "None left.")
+                ? (FaultException)new FaultException<string>(new string('x', FaultDetail.MaxBytes), "None left.")
                 : new FaultException<Refused>(new Refused(7), new BadCodec(), "Refused."))).OrFail();
         await using var requester = await node.OpenRequesterAsync<string, string>("orders").OrFail();
 
