@@ -234,7 +234,8 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
 
     /// <summary>
     /// Opens a responder: the handler is called for each request of the name, outside the core thread, so that it may wait. What it
-    /// returns is the answer. If it throws, the requester gets the message of the exception.
+    /// returns is the answer. If it throws, the requester gets the message of the exception, and the detail of a
+    /// <see cref="FaultException{T}"/>.
     /// </summary>
     /// <param name="name">The name, which requesters and responders have in common.</param>
     /// <param name="handler">

@@ -263,7 +263,7 @@ public sealed class NodeTests
 
         void Note(string name, double value, ReadOnlySpan<KeyValuePair<string, object?>> tags)
         {
-            if ((string?)tags[^2].Value == cluster)
+            if ((string?)tags[MeterReading.OwnTags(tags)].Value == cluster)
             {
                 seen[name] = value;
             }
@@ -309,9 +309,10 @@ public sealed class NodeTests
         void Note(Instrument instrument, double value, ReadOnlySpan<KeyValuePair<string, object?>> tags)
         {
             // The last two are those of the node.
-            if ((string?)tags[^2].Value == cluster)
+            if ((string?)tags[MeterReading.OwnTags(tags)].Value == cluster)
             {
-                seen[string.Join(' ', [instrument.Name, .. tags[..^2].ToArray().Select(static tag => tag.Value)])] = value;
+                var own = tags[..MeterReading.OwnTags(tags)].ToArray();
+                seen[string.Join(' ', [instrument.Name, .. own.Select(static tag => tag.Value)])] = value;
             }
         }
     }
@@ -335,7 +336,7 @@ public sealed class NodeTests
         };
         listener.SetMeasurementEventCallback<double>((_, value, tags, _) =>
         {
-            if ((string?)tags[^2].Value == cluster)
+            if ((string?)tags[MeterReading.OwnTags(tags)].Value == cluster)
             {
                 seen.Add(value);
             }

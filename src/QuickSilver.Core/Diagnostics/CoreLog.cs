@@ -83,10 +83,10 @@ internal static partial class CoreLog
         + "of {PauseMilliseconds:F0} ms.")]
     public static partial void CollectorHeldThread(ILogger logger, object handler, double milliseconds, double pauseMilliseconds);
 
-    [LoggerMessage(1023, LogLevel.Warning,
+    [LoggerMessage(EventId = 1023, Message =
         "The core thread did not run for {Milliseconds:F0} ms, "
         + "of which the garbage collector paused the process for {PauseMilliseconds:F0} ms.")]
-    public static partial void DidNotRun(ILogger logger, double milliseconds, double pauseMilliseconds);
+    public static partial void DidNotRun(ILogger logger, LogLevel level, double milliseconds, double pauseMilliseconds);
 
     [LoggerMessage(1024, LogLevel.Information,
         "A step of {Milliseconds:F0} ms ({Handler}) was mostly JIT compilation of {CompilationMilliseconds:F0} ms, "

@@ -9,6 +9,9 @@ namespace QuickSilver.Core.Loop;
 // the log would blame whoever ran. Where nothing ran, it was the collector, or the system did not run the process.
 internal sealed class HandlerWatch(CoreCounters counters, Func<TimeSpan> totalGcPause, Func<TimeSpan> totalCompilation, ILogger logger)
 {
+    // A busy machine often does not run a process for a shorter time, and nothing of the protocol is late by it.
+    private static readonly TimeSpan WarnAfter = TimeSpan.FromMilliseconds(250);
+
     private readonly TimeSpan _gcPauseAtStart = totalGcPause();
     private TimeSpan _gcPauseSeen = totalGcPause();
     private TimeSpan _compilationSeen = totalCompilation();
@@ -31,7 +34,8 @@ internal sealed class HandlerWatch(CoreCounters counters, Func<TimeSpan> totalGc
     private PauseCause OnNotRunning(TimeSpan length)
     {
         var pause = TakeGcPause();
-        CoreLog.DidNotRun(logger, length.TotalMilliseconds, pause.TotalMilliseconds);
+        var level = length < WarnAfter ? LogLevel.Information : LogLevel.Warning;
+        CoreLog.DidNotRun(logger, level, length.TotalMilliseconds, pause.TotalMilliseconds);
         return pause > length / 2 ? PauseCause.Collector : PauseCause.NotRunning;
     }
 

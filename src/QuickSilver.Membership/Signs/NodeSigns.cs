@@ -16,6 +16,8 @@ internal sealed record NodeSigns
 
     public const int MostReasons = 4;
 
+    public const int MostHeld = 8;
+
     public const int MaxBytes = 16 * 1024;
 
     // A text that is longer is cut by the node.
@@ -84,6 +86,9 @@ internal sealed record NodeSigns
     /// </summary>
     public ImmutableArray<ReasonSigns> ReasonRows { get; init; } = [];
 
+    /// <summary>Topics that the node publishes at the rate of a slow reader, and not necessarily all.</summary>
+    public ImmutableArray<HeldSigns> HeldRows { get; init; } = [];
+
     public void Write(ControlBuffer buffer)
     {
         foreach (var (field, value) in Numbers())
@@ -112,6 +117,13 @@ internal sealed record NodeSigns
             reason.Write(buffer);
             buffer.End(start);
         }
+
+        foreach (var held in HeldRows)
+        {
+            int start = buffer.Begin(44);
+            held.Write(buffer);
+            buffer.End(start);
+        }
     }
 
     /// <exception cref="QuickSilverException">The bytes are no vital signs.</exception>
@@ -124,6 +136,7 @@ internal sealed record NodeSigns
         var regions = ImmutableArray.CreateBuilder<RegionSigns>();
         var topics = ImmutableArray.CreateBuilder<TopicSigns>();
         var reasons = ImmutableArray.CreateBuilder<ReasonSigns>();
+        var held = ImmutableArray.CreateBuilder<HeldSigns>(0);
         while (reader.TryReadField(out var field))
         {
             switch (field.Number)
@@ -133,6 +146,8 @@ internal sealed record NodeSigns
                 case 41 when regions.Count < MostRows: regions.Add(RegionSigns.Read(ref reader, field)); break;
                 case 42 when topics.Count < MostRows: topics.Add(TopicSigns.Read(ref reader, field)); break;
                 case 43 when reasons.Count < MostReasons: reasons.Add(ReasonSigns.Read(ref reader, field)); break;
+                case 44 when held.Count < MostHeld: held.Add(HeldSigns.Read(ref reader, field)); break;
+                case 44: throw new ControlFormatException($"The vital signs have more than {MostHeld} held topics.");
                 case 43: throw new ControlFormatException($"The vital signs have more than {MostReasons} reasons.");
                 case 41 or 42: throw new ControlFormatException($"The vital signs have more than {MostRows} rows of one kind.");
                 default: reader.Skip(field); break;
@@ -145,6 +160,7 @@ internal sealed record NodeSigns
             RegionRows = regions.DrainToImmutable(),
             TopicRows = topics.DrainToImmutable(),
             ReasonRows = reasons.DrainToImmutable(),
+            HeldRows = held.DrainToImmutable(),
         };
     }
 

@@ -93,6 +93,11 @@ internal static partial class ApiLog
     [LoggerMessage(1624, LogLevel.Error, "A handler that blocked the core thread was detached.")]
     public static partial void HandlerTooSlow(ILogger logger, Exception exception);
 
+    [LoggerMessage(1850, LogLevel.Error,
+        "The detail of a fault of a responder of \"{Name}\" cannot be sent. Its requester {Requester} gets the message alone. "
+        + "{Count} such faults in all.")]
+    public static partial void FaultNotSent(ILogger logger, Exception exception, string name, NamedNode requester, long count);
+
     [LoggerMessage(1627, LogLevel.Error,
         "A responder of \"{Name}\" threw on a request of {Requester}, which gets the message. It has thrown {Count} exceptions.")]
     public static partial void ResponderThrew(ILogger logger, Exception exception, string name, NamedNode requester, long count);

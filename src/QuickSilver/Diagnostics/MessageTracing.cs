@@ -92,9 +92,17 @@ internal static class MessageTracing
             activity.SetTag("error.type", outcome);
         }
 
+        EndAside(activity, fault: null);
+    }
+
+    /// <summary>
+    /// From any thread: ends an activity, and leaves the current one of this thread as it is. An exception is its error.
+    /// </summary>
+    public static void EndAside(Activity activity, Exception? fault)
+    {
         // The end of an activity makes the one before it current, which is not that of this thread.
         var current = Activity.Current;
-        activity.Dispose();
+        End(activity, fault);
         Activity.Current = current;
     }
 
@@ -109,7 +117,7 @@ internal static class MessageTracing
         if (fault is not null)
         {
             activity.SetStatus(ActivityStatusCode.Error, fault.Message);
-            activity.SetTag("error.type", fault.GetType().FullName);
+            activity.SetTag("error.type", fault is FaultException typed ? typed.TypeName : fault.GetType().FullName);
         }
 
         activity.Dispose();

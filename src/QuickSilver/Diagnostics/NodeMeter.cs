@@ -12,8 +12,13 @@ internal sealed class NodeMeter : IDisposable
 
     /// <param name="cluster">The value of a tag that all measurements have.</param>
     /// <param name="node">The value of another, which tells the nodes of one process apart.</param>
-    public NodeMeter(string cluster, NodeId node) =>
-        _tags = [new("quicksilver.cluster", cluster), new("quicksilver.node.id", node.ToString())];
+    /// <param name="name">What people call the node; empty: nothing, and there is no such tag.</param>
+    public NodeMeter(string cluster, NodeId node, string name = "") => _tags =
+    [
+        new("quicksilver.cluster", cluster),
+        new("quicksilver.node.id", node.ToString()),
+        .. name.Length > 0 ? [new("quicksilver.node.name", name)] : Array.Empty<KeyValuePair<string, object?>>(),
+    ];
 
     /// <summary>Reads the counters, without histograms.</summary>
     public required Func<NodeCounters> ReadCounts { get; init; }

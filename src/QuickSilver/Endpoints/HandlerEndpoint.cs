@@ -52,7 +52,7 @@ internal sealed class HandlerEndpoint<T>(
         }
 
         _calls++;
-        if (message.Origin.IsOnly(_topic))
+        if (message.Origin.IsOnly(_topic) || endpoint.IsTracedByHandlers)
         {
             Call(message);
         }

@@ -10,6 +10,12 @@ internal sealed partial class TopicEndpoint<T>
     // Whether messages without headers of the application carry nothing else.
     private bool IsPlain => !StampsTime && !MessageTracing.IsOn;
 
+    /// <summary>
+    /// Whether the handler and the consumer start the activities of messages themselves, because the processing of a message may go on when
+    /// they have returned. Set before they subscribe.
+    /// </summary>
+    public bool IsTracedByHandlers { get; set; }
+
     public ValueTask PublishAsync(
         T value,
         MessageHeaders? headers,

@@ -21,13 +21,18 @@ internal sealed class Inbox : IAsyncDisposable
     /// <summary>A letter begins with the number of its box.</summary>
     public const int HeaderBytes = sizeof(int);
 
+    /// <summary>
+    /// Boxes are numbered from here. Versions whose requesters read no faults number theirs from 1, so those who answer tell them apart.
+    /// </summary>
+    public const int FirstBox = 1 << 30;
+
     private readonly IEndpointNode _core;
     private readonly Func<string, TopicAccess, Task<TopicEndpoint<ReadOnlyMemory<byte>>>> _open;
     private readonly Lock _lock = new();
     private Task<TopicEndpoint<ReadOnlyMemory<byte>>>? _opened;
     // Replaced as a whole, so that the core thread reads it without a lock.
     private volatile ImmutableDictionary<int, ILetterBox> _boxes = ImmutableDictionary<int, ILetterBox>.Empty;
-    private int _lastBox;
+    private int _lastBox = FirstBox - 1;
     private long _unknown;
     private long _unasked;
     private volatile Exception? _end;

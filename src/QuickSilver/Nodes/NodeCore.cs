@@ -165,7 +165,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
             {
                 var self = new NodeId(Membership.Self.Id, Membership.Self.Incarnation);
                 _metered = _options.MeteredTopics > 0 ? new MeteredTopics(_options.MeteredTopics, _topics, EndpointRegistry) : null;
-                var meter = new NodeMeter(_options.Cluster, self)
+                var meter = new NodeMeter(_options.Cluster, self, _parts.Name)
                 {
                     ReadCounts = Readings.ReadCounts,
                     ReadGauges = Readings.ReadGauges,

@@ -99,6 +99,14 @@ internal sealed class SignsReading(
         var time = Environment.UtcNow;
         return signs with
         {
+            HeldRows =
+            [
+                .. now.HeldTopics.Take(NodeSigns.MostHeld).Select(static held => new HeldSigns(Cut(held.Topic, TopicSigns.MaxNameBytes))
+                {
+                    PerThousandSeconds = (long)(held.MessagesPerSecond * 1000),
+                    Reader = held.ReaderName.Length > 0 ? held.ReaderName : $"{held.Reader}",
+                }),
+            ],
             Trouble = Cut(StatusReading.Shortened(now) ?? "", NodeSigns.MaxTroubleBytes),
             ReasonRows =
             [

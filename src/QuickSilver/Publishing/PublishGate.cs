@@ -10,9 +10,8 @@ namespace QuickSilver.Publishing;
 //
 // Room: a message may enter if topic and node have room, or if the topic has nothing queued at all. The second rule keeps every topic going
 // when others fill the node's budget, admits a message that is larger than the budget, and means that a topic's line moves when that
-// topic's own messages depart, so no other topic needs to wake it. The line is served when half of the topic's room is free, so that a
-// publisher that has waited once can then publish thousands of messages. A topic that is held to the rate of a slow reader may need many
-// seconds for that, so its line is served now and then with whatever room there is: its publishers go on in small steps.
+// topic's own messages depart, so no other topic needs to wake it. The line is served when half of the topic's room is free, and now and
+// then with whatever room there is (WakeTimes).
 //
 // A message that fits the lane and has waited in the line goes into the lane, not into the inbox. Otherwise all messages of the topic after
 // it would have to bypass the lane too, for as long as its publishers are faster than the network.
@@ -22,9 +21,6 @@ namespace QuickSilver.Publishing;
 // failed then joins the line and checks itself.
 internal sealed class PublishGate : SignalRequest
 {
-    // How often the line is served although less than half of the room is free.
-    private static readonly TimeSpan ServeInterval = TimeSpan.FromMilliseconds(50);
-
     private readonly PublishIntake _intake;
     private readonly PublishBudget _budget;
     // Null until the first publisher joins the line.
@@ -35,9 +31,8 @@ internal sealed class PublishGate : SignalRequest
     private bool _isQueued;
     private PublishRequest? _lineHead;
     private PublishRequest? _lineTail;
-    // Core thread: since when the line waits, or when it was served because its time had come. MaxValue while there is none: there are
-    // thousands of idle topics, and a nullable time is twice as large.
-    private TimeSpan _servedAt = TimeSpan.MaxValue;
+    // Not readonly: it is a struct that has state of its own. Core thread.
+    private WakeTimes _wakes;
 
     /// <param name="environment">The environment of the node.</param>
     /// <param name="budget">The budget of the node.</param>
@@ -67,6 +62,15 @@ internal sealed class PublishGate : SignalRequest
     public long UsedBytes => Volatile.Read(ref _used);
 
     public bool HasLine => Volatile.Read(ref _hasLine);
+
+    private bool HasMuchRoom
+    {
+        get
+        {
+            long used = Volatile.Read(ref _used);
+            return used == 0 || (used <= _budget.TopicLimit / 2 && _budget.Used <= _budget.Limit / 4 * 3);
+        }
+    }
 
     /// <summary>From any thread: passes the request to the core thread if there is room. Does not allocate or take a lock.</summary>
     public bool TryEnter(PublishRequest request)
@@ -111,11 +115,12 @@ internal sealed class PublishGate : SignalRequest
     }
 
     /// <summary>Core thread: called when there may be room for waiting publishers.</summary>
-    public void Serve()
+    /// <param name="isDue">Whether any room will do, as <see cref="WakeTimes"/> says.</param>
+    public void Serve(bool isDue)
     {
         lock (LineLock)
         {
-            ServeLine();
+            ServeLine(isDue);
         }
     }
 
@@ -160,26 +165,7 @@ internal sealed class PublishGate : SignalRequest
         Interlocked.Add(ref _used, -charge);
         if (Volatile.Read(ref _hasLine))
         {
-            ServeInTime();
-        }
-    }
-
-    private void ServeInTime()
-    {
-        var now = Environment.Now;
-        bool isTime = _servedAt != TimeSpan.MaxValue && now - _servedAt >= ServeInterval;
-        lock (LineLock)
-        {
-            ServeLine(isTime);
-        }
-
-        if (!HasLine)
-        {
-            _servedAt = TimeSpan.MaxValue;
-        }
-        else if (isTime || _servedAt == TimeSpan.MaxValue)
-        {
-            _servedAt = now;
+            Serve(_wakes.IsDue(Environment.Now, HasMuchRoom));
         }
     }
 
@@ -298,13 +284,13 @@ internal sealed class PublishGate : SignalRequest
 
     protected override void OnSignal() => Publisher.OnInbox();
 
-    private void ServeLine(bool isTime = false)
+    private void ServeLine(bool isDue = false)
     {
-        long used = Volatile.Read(ref _used);
-        bool mayServe = isTime || used == 0 || (used <= _budget.TopicLimit / 2 && _budget.Used <= _budget.Limit / 4 * 3);
+        bool mayServe = isDue || HasMuchRoom;
         while (mayServe && _lineHead is { } request)
         {
-            if (IsForLane(request))
+            bool isInLane = isDue && _intake.StandsFor(this) && TryUseLane(request, needsMuchRoom: false);
+            if (!isInLane && IsForLane(request))
             {
                 _intake.AwaitRoom(this);
                 if (IsForLane(request))
@@ -313,7 +299,7 @@ internal sealed class PublishGate : SignalRequest
                 }
             }
 
-            bool isInLane = request.FitsLane && !Volatile.Read(ref _isQueued) && _intake.TryWrite(request);
+            isInLane = isInLane || TryUseLane(request, needsMuchRoom: true);
             if (!isInLane && !TryReserve(request.Charge))
             {
                 break;
@@ -341,6 +327,9 @@ internal sealed class PublishGate : SignalRequest
 
         Note(ref _hasLine, _lineHead is not null);
     }
+
+    private bool TryUseLane(PublishRequest request, bool needsMuchRoom) =>
+        request.FitsLane && !Volatile.Read(ref _isQueued) && _intake.TryWrite(request, needsMuchRoom);
 
     // The lane counts a reason for longer than it holds, so a publisher that sees a count of 0 need not check this gate.
     private void Note(ref bool reason, bool holds)

@@ -78,13 +78,15 @@ internal sealed class PublishIntake
 
     /// <summary>
     /// From any thread: writes the message of a publisher that has waited into the lane, so that those after it use the lane too. False:
-    /// the lane does not have much room.
+    /// the lane does not have the room.
     /// </summary>
-    public bool TryWrite(PublishRequest request)
+    /// <param name="request">The message.</param>
+    /// <param name="needsMuchRoom">Whether the lane must have much room, and not only room for this message.</param>
+    public bool TryWrite(PublishRequest request, bool needsMuchRoom)
     {
         var payload = request.Payload;
         var extensions = request.Extensions;
-        if (!Lane.HasMuchRoom || !Lane.TryClaim(extensions.Length + payload.Length, out var claim))
+        if ((needsMuchRoom && !Lane.HasMuchRoom) || !Lane.TryClaim(extensions.Length + payload.Length, out var claim))
         {
             return false;
         }
@@ -234,7 +236,7 @@ internal sealed class PublishIntake
             _isDraining = false;
         }
 
-        _waiters.Serve(Lane);
+        _waiters.Serve(Lane, _environment);
         if (!budget.IsSpent && !isStanding && Lane.IsHeldUp)
         {
             HeldUp?.Invoke();

@@ -6,11 +6,12 @@ using QuickSilver.Serialization;
 namespace QuickSilver.RequestReply;
 
 // The letter with an answer. After the number of the box: the id of the request (8 bytes, little endian), what it is (1 byte), and the
-// answer by its own codec, or the error as UTF-8.
+// answer by its own codec, the error as UTF-8, or the fault.
 internal static class ReplyLetter
 {
     public const byte Answer = 0;
     public const byte Failure = 1;
+    public const byte Fault = 2;
 
     /// <summary>Without the number of the box.</summary>
     public const int HeaderBytes = sizeof(long) + 1;
@@ -31,15 +32,32 @@ internal static class ReplyLetter
         return letter.AsMemory(0, PrefixBytes + codec.Write(reply, letter.AsSpan(PrefixBytes, size - PrefixBytes)));
     }
 
+    /// <summary>
+    /// Whether the requester with this box reads a fault. One of an earlier version takes its bytes for the text of an error.
+    /// </summary>
+    public static bool IsFaultReadBy(int box) => box >= Inbox.FirstBox;
+
+    /// <summary>The letter with a fault; valid until the thread writes the next one.</summary>
+    /// <exception cref="NotSupportedException">It is too large.</exception>
+    public static ReadOnlyMemory<byte> OfFault(int box, long id, FaultDetail fault, string error)
+    {
+        byte[] body = fault.Write(Bounded(error));
+        var letter = Begin(box, id, Fault, PrefixBytes + body.Length);
+        body.CopyTo(letter, PrefixBytes);
+        return letter.AsMemory(0, PrefixBytes + body.Length);
+    }
+
     /// <summary>The letter with an error; valid until the thread writes the next one.</summary>
     public static ReadOnlyMemory<byte> OfFailure(int box, long id, string error)
     {
-        error = error.Length <= MaxErrorCharacters ? error : error[..MaxErrorCharacters];
+        error = Bounded(error);
         int size = PrefixBytes + Encoding.UTF8.GetByteCount(error);
         var letter = Begin(box, id, Failure, size);
         Encoding.UTF8.GetBytes(error, letter.AsSpan(PrefixBytes));
         return letter.AsMemory(0, size);
     }
+
+    private static string Bounded(string error) => error.Length <= MaxErrorCharacters ? error : error[..MaxErrorCharacters];
 
     private static byte[] Begin(int box, long id, byte what, int size)
     {

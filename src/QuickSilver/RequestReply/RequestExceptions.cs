@@ -1,4 +1,6 @@
+using System.Diagnostics.CodeAnalysis;
 using QuickSilver.Membership.Views;
+using QuickSilver.Serialization;
 
 namespace QuickSilver;
 
@@ -57,15 +59,29 @@ public sealed class ResponderLeftException : RequestException
     public NodeId? Responder { get; }
 }
 
-/// <summary>The handler of a responder threw an exception, or its answer cannot be decoded.</summary>
+/// <summary>
+/// The handler of a responder threw an exception, or its answer cannot be decoded. If it threw a <see cref="FaultException{T}"/>,
+/// <see cref="TryGetFault{T}(out T)"/> reads its detail.
+/// </summary>
 public sealed class ResponderFailedException : RequestException
 {
+    private readonly FaultDetail? _fault;
+
     internal ResponderFailedException(string name, NamedNode responder, string error)
         : base($"The responder {responder} for \"{name}\" failed: {ErrorSentence(error)} "
             + "Look at the log of that node, which has the exception (event 1627). The request may be sent again if that does no harm.")
     {
         Responder = responder.Id();
         Error = error;
+    }
+
+    internal ResponderFailedException(string name, NamedNode responder, string error, FaultDetail fault)
+        : base($"The responder {responder} for \"{name}\" answered with a fault of type {fault.Contract.TypeName}: {ErrorSentence(error)} "
+            + $"Read its detail with {nameof(TryGetFault)}.")
+    {
+        Responder = responder.Id();
+        Error = error;
+        _fault = fault;
     }
 
     internal ResponderFailedException(string name, NamedNode responder, Exception decoding)
@@ -83,6 +99,31 @@ public sealed class ResponderFailedException : RequestException
 
     /// <summary>The message of its exception, or of the one with which decoding its answer failed.</summary>
     public string Error { get; }
+
+    /// <summary>The name of the type of the fault's detail. Null: the handler threw no <see cref="FaultException{T}"/>.</summary>
+    public string? FaultType => _fault?.Contract.TypeName;
+
+    /// <summary>
+    /// Reads the detail of a <see cref="FaultException{T}"/>. False: the handler threw none, or one of another type. A type is known by its
+    /// name in its codec's schema: its full name, or the name that its <c>[DataContract]</c> has.
+    /// </summary>
+    /// <typeparam name="T">The type of the detail.</typeparam>
+    /// <param name="fault">The detail.</param>
+    /// <exception cref="PayloadFormatException">The type has this name, but other fields than here, or its bytes are malformed.</exception>
+    /// <exception cref="NotSupportedException">The type has no codec.</exception>
+    public bool TryGetFault<T>([MaybeNullWhen(false)] out T fault) => TryGetFault(QuickSilverNode.CodecOf<T>(), out fault);
+
+    /// <summary>Reads the detail of a <see cref="FaultException{T}"/> with the specified codec.</summary>
+    /// <param name="codec">The codec of the detail.</param>
+    /// <param name="fault">The detail.</param>
+    /// <exception cref="ArgumentNullException">The codec is null.</exception>
+    /// <inheritdoc cref="TryGetFault{T}(out T)"/>
+    public bool TryGetFault<T>(IPayloadCodec<T> codec, [MaybeNullWhen(false)] out T fault)
+    {
+        ArgumentNullException.ThrowIfNull(codec);
+        fault = default;
+        return _fault is not null && _fault.TryRead(codec, out fault);
+    }
 }
 
 /// <summary>More requests than <see cref="RequesterOptions.MaxOutstanding"/> wait for an answer. The request was not sent.</summary>

@@ -161,7 +161,7 @@ internal sealed class Requester<TRequest, TReply> : IRequester<TRequest, TReply>
         var body = letter[ReplyLetter.HeaderBytes..];
         if (letter[sizeof(long)] != ReplyLetter.Answer)
         {
-            pending.OnFailure(sender, new ResponderFailedException(Name, Node.Named(sender), Encoding.UTF8.GetString(body)));
+            pending.OnFailure(sender, FailureOf(letter[sizeof(long)], sender, body));
             return;
         }
 
@@ -181,6 +181,24 @@ internal sealed class Requester<TRequest, TReply> : IRequester<TRequest, TReply>
     }
 
     public void OnEnded(Exception error) => End(error);
+
+    private ResponderFailedException FailureOf(byte what, NodeId sender, ReadOnlySpan<byte> body)
+    {
+        if (what != ReplyLetter.Fault)
+        {
+            return new ResponderFailedException(Name, Node.Named(sender), Encoding.UTF8.GetString(body));
+        }
+
+        try
+        {
+            var fault = FaultDetail.Read(body, out string error);
+            return new ResponderFailedException(Name, Node.Named(sender), error, fault);
+        }
+        catch (PayloadFormatException exception)
+        {
+            return new ResponderFailedException(Name, Node.Named(sender), exception);
+        }
+    }
 
     // A task that has failed if the request cannot be made; otherwise null, and the request has a place.
     private Task<TResult>? Refusal<TResult>(TRequest request, TimeSpan timeout, CancellationToken token, out long id)

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
@@ -10,6 +11,9 @@ namespace QuickSilver.RequestReply;
 // The other side of request and reply: a consumer of the topic of requests. A handler that completes at once is called by the consumer's
 // intake, one request after the other, without an allocation. One that waits is left to complete by itself, while the intake goes on with
 // the next request, until as many wait as are allowed.
+//
+// The activity of a request covers its handler and the sending of its answer. The endpoint's own ends when the consumer has returned, so
+// the responder has one in its place.
 internal sealed class Responder<TRequest, TReply> : IResponder
 {
     private static readonly TimeSpan DisposeLimit = TimeSpan.FromSeconds(1);
@@ -34,6 +38,7 @@ internal sealed class Responder<TRequest, TReply> : IResponder
     private long _answered;
     private long _failed;
     private long _expired;
+    private long _unsentFaults;
 
     public Responder(
         TopicEndpoint<RequestMessage<TRequest>> endpoint,
@@ -49,6 +54,7 @@ internal sealed class Responder<TRequest, TReply> : IResponder
         _concurrency = options.Concurrency;
         _token = _cancellation.Token;
         _completion = new TaskCompletionSource<SubscriptionEnd>(endpoint.Topic.Node.Completions);
+        endpoint.IsTracedByHandlers = true;
         if (options.Inline)
         {
             _inline = endpoint.SubscribeInline(OnRequestInline, onGap: null, OnEnded);
@@ -119,17 +125,48 @@ internal sealed class Responder<TRequest, TReply> : IResponder
         }
     }
 
-    private ValueTask OnRequest(Message<RequestMessage<TRequest>> message, CancellationToken _)
+    private ValueTask OnRequest(Message<RequestMessage<TRequest>> message, CancellationToken _) => Begin(message, isBusy: false);
+
+    // Nothing can wait here: neither for a handler, nor for room to send an answer, which then is sent when there is room.
+    private void OnRequestInline(in Message<RequestMessage<TRequest>> message) =>
+        _ = Begin(message, isBusy: Volatile.Read(ref _waiting) >= _concurrency);
+
+    private ValueTask Begin(in Message<RequestMessage<TRequest>> message, bool isBusy)
+    {
+        if (message.Origin.IsOnly(Name))
+        {
+            return Handle(message, isBusy, activity: null);
+        }
+
+        var outer = Activity.Current;
+        var activity = MessageTracing.StartProcess(Name, message, Node.Names);
+        try
+        {
+            return Handle(message, isBusy, activity);
+        }
+        finally
+        {
+            // The intake goes on with other requests while the handler waits.
+            Activity.Current = outer;
+        }
+    }
+
+    private ValueTask Handle(in Message<RequestMessage<TRequest>> message, bool isBusy, Activity? activity)
     {
         var request = message.Value;
+        var origin = new Origin(message.Sender, request.Box, request.Id, activity);
+        if (isBusy)
+        {
+            return FailAsync(origin, new InvalidOperationException("The responder is busy: too many of its handlers wait."));
+        }
+
         if (Node.OutsideTime.GetElapsedTime(request.ArrivedAt) > TimeSpan.FromMilliseconds(request.TimeoutMillis))
         {
             Interlocked.Increment(ref _expired);
             Interlocked.Increment(ref Node.CounterCells.RepliesExpired);
-            return default;
+            return EndWith(default, origin, new TimeoutException("The deadline of the request passed before it was handled."));
         }
 
-        var origin = new Origin(message.Sender, request.Box, request.Id);
         ValueTask<TReply> answer;
         try
         {
@@ -146,21 +183,6 @@ internal sealed class Responder<TRequest, TReply> : IResponder
         }
 
         return Enter(FinishAsync(origin, answer));
-    }
-
-    // Nothing can wait here: neither for a handler, nor for room to send an answer, which then is sent when there is room.
-    private void OnRequestInline(in Message<RequestMessage<TRequest>> message)
-    {
-        if (Volatile.Read(ref _waiting) < _concurrency)
-        {
-            _ = OnRequest(message, default);
-        }
-        else
-        {
-            var request = message.Value;
-            var busy = new InvalidOperationException("The responder is busy: too many of its handlers wait.");
-            _ = FailAsync(new Origin(message.Sender, request.Box, request.Id), busy);
-        }
     }
 
     private async Task FinishAsync(Origin origin, ValueTask<TReply> answer)
@@ -236,7 +258,7 @@ internal sealed class Responder<TRequest, TReply> : IResponder
 
         Interlocked.Increment(ref _answered);
         Interlocked.Increment(ref Node.CounterCells.Replies);
-        return sent;
+        return EndWith(sent, origin, fault: null);
     }
 
     private ValueTask FailAsync(Origin origin, Exception exception)
@@ -244,18 +266,81 @@ internal sealed class Responder<TRequest, TReply> : IResponder
         if (exception is OperationCanceledException && _token.IsCancellationRequested)
         {
             // The responder has ended, and its requesters are told that.
-            return default;
+            return EndWith(default, origin, exception);
         }
 
         long failed = Interlocked.Increment(ref _failed);
         Interlocked.Increment(ref Node.CounterCells.RepliesFailed);
+        if (exception is FaultException fault)
+        {
+            return EndWith(_routes.SendAsync(origin.Requester, LetterOf(origin, fault)), origin, exception);
+        }
+
         if (RepeatedEvent.IsLogged(failed))
         {
             ApiLog.ResponderThrew(Node.Log, exception, Name, Node.Named(origin.Requester), failed);
         }
 
-        return _routes.SendAsync(origin.Requester, ReplyLetter.OfFailure(origin.Box, origin.Id, exception.Message));
+        return EndWith(
+            _routes.SendAsync(origin.Requester, ReplyLetter.OfFailure(origin.Box, origin.Id, exception.Message)), origin, exception);
     }
 
-    private readonly record struct Origin(NodeId Requester, int Box, long Id);
+    private ReadOnlyMemory<byte> LetterOf(in Origin origin, FaultException fault)
+    {
+        if (ReplyLetter.IsFaultReadBy(origin.Box))
+        {
+            try
+            {
+                return ReplyLetter.OfFault(origin.Box, origin.Id, fault.Encode(), fault.Message);
+            }
+            catch (Exception exception)
+            {
+                // A codec of the application may throw anything.
+                long unsent = Interlocked.Increment(ref _unsentFaults);
+                if (RepeatedEvent.IsLogged(unsent))
+                {
+                    ApiLog.FaultNotSent(Node.Log, exception, Name, Node.Named(origin.Requester), unsent);
+                }
+            }
+        }
+
+        return ReplyLetter.OfFailure(origin.Box, origin.Id, fault.Message);
+    }
+
+    // Ends the activity of the request when its answer is sent.
+    private ValueTask EndWith(ValueTask sent, in Origin origin, Exception? fault)
+    {
+        if (origin.Activity is not { } activity)
+        {
+            return sent;
+        }
+
+        if (!sent.IsCompletedSuccessfully)
+        {
+            return new ValueTask(EndAsync(sent, activity, fault));
+        }
+
+        MessageTracing.EndAside(activity, fault);
+        return sent;
+    }
+
+    private async Task EndAsync(ValueTask sent, Activity activity, Exception? fault)
+    {
+        try
+        {
+            await sent.ConfigureAwait(Node.ResumesInContext);
+        }
+        catch (Exception exception)
+        {
+            fault ??= exception;
+            throw;
+        }
+        finally
+        {
+            MessageTracing.EndAside(activity, fault);
+        }
+    }
+
+    // The activity is null if nothing traces the request.
+    private readonly record struct Origin(NodeId Requester, int Box, long Id, Activity? Activity);
 }

@@ -1,3 +1,4 @@
+using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Loop;
@@ -72,6 +73,15 @@ public sealed class HandlerWatchTests
         _watch.BeginTurn();
         _gcPause += Ms(20);
         Assert.Equal(PauseCause.NotRunning, _watch.OnPause(null, Ms(100)));
+    }
+
+    [Theory]
+    [InlineData(249, LogLevel.Information)]
+    [InlineData(250, LogLevel.Warning)]
+    public void A_time_in_which_nothing_ran_is_a_warning_from_a_quarter_of_a_second_on(int milliseconds, LogLevel level)
+    {
+        _watch.OnPause(null, Ms(milliseconds));
+        Assert.Equal(level, Assert.Single(_log.Entries, static entry => entry.Id == 1023).Level);
     }
 
     [Fact]

@@ -90,6 +90,7 @@ internal static class ControlSeeds
             RegionRows = [new RegionSigns(3) { View = 2, Members = 4 }],
             TopicRows = [new TopicSigns("flights") { Published = 5, Subscribers = 2 }],
             ReasonRows = [new ReasonSigns("waits") { Kind = 1, WaitsFor = "a node", SinceMillis = 20 }],
+            HeldRows = [new HeldSigns("flights") { PerThousandSeconds = 250_000, Reader = "b" }],
         };
         var opened = new ControlBuffer();
         signs.Write(opened);

@@ -60,7 +60,7 @@ internal sealed class ControlTarget : FuzzTarget
         typeof(FollowTopicsMessage), typeof(WelcomeMessage), typeof(ReasonMessage), typeof(TopicOutcomeMessage), typeof(GoodbyeMessage),
         typeof(InquiryMessage), typeof(SignsQuestionMessage), typeof(ClusterSignsMessage), typeof(MemberSignsMessage),
         typeof(TopicListMessage), typeof(ListedTopicMessage), typeof(FollowedTopicsMessage), typeof(NodeSigns), typeof(RegionSigns),
-        typeof(TopicSigns), typeof(ReasonSigns),
+        typeof(TopicSigns), typeof(ReasonSigns), typeof(HeldSigns),
     ];
 
     // A field of two bytes becomes an object, twice.

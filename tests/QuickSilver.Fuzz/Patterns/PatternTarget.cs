@@ -6,8 +6,8 @@ using QuickSilver.States;
 
 namespace QuickSilver.Fuzz.Patterns;
 
-// What the library itself puts around the payloads of an application: requests, and the messages and entries of states. The first byte of
-// the input chooses which. What was read is written and read again.
+// What the library itself puts around the payloads of an application: requests, faults, and the messages and entries of states. The first
+// byte of the input chooses which. What was read is written and read again.
 internal sealed class PatternTarget : FuzzTarget
 {
     private static readonly StateEntryBytes<string, Tree> Entries = new(Codecs.Of<string>(), Codecs.Of<Tree>());
@@ -20,7 +20,7 @@ internal sealed class PatternTarget : FuzzTarget
     public override string Name => "patterns";
 
     public override IReadOnlyList<Type> Decoders { get; } =
-        [typeof(RequestCodec<>), typeof(StateCodec<,>), typeof(StateEntryBytes<,>)];
+        [typeof(RequestCodec<>), typeof(StateCodec<,>), typeof(StateEntryBytes<,>), typeof(FaultDetail)];
 
     public override IEnumerable<Seed> Seeds()
     {
@@ -35,6 +35,7 @@ internal sealed class PatternTarget : FuzzTarget
         byte[] entry = new byte[Entries.GetSize(Entry)];
         Entries.Write(Entry, entry);
         yield return new Seed("letter", [2, .. entry, .. entry]);
+        yield return new Seed("fault", [3, .. FaultDetail.Of(Codecs.Of<Tree>(), new Tree { Name = "leaf" }).Write("No.")]);
     }
 
     public override void Run(ReadOnlySpan<byte> input)
@@ -57,11 +58,35 @@ internal sealed class PatternTarget : FuzzTarget
                 case 2:
                     ReadEntries(input[1..]);
                     break;
+                case 3:
+                    ReadFault(input[1..]);
+                    break;
             }
         }
         catch (PayloadFormatException)
         {
         }
+    }
+
+    private static void ReadFault(ReadOnlySpan<byte> input)
+    {
+        var fault = FaultDetail.Read(input, out string text);
+        byte[] once;
+        try
+        {
+            once = fault.Write(text);
+        }
+        catch (NotSupportedException)
+        {
+            // A writer may need more bytes for a length than the input did.
+            return;
+        }
+
+        var again = FaultDetail.Read(once, out string same);
+        FindingException.ThrowUnless(
+            text == same && fault.Contract.Equals(again.Contract) && fault.Value.Span.SequenceEqual(again.Value.Span),
+            "A fault is not what was written.");
+        _ = fault.TryRead(Codecs.Of<Tree>(), out _);
     }
 
     private static void ReadEntries(ReadOnlySpan<byte> rest)

@@ -49,10 +49,12 @@ public sealed class SignsTests
             RegionRows = [.. Enumerable.Repeat(Region(long.MaxValue), NodeSigns.MostRows)],
             TopicRows = [.. Enumerable.Repeat(Topic(long.MaxValue), NodeSigns.MostRows)],
             ReasonRows = [.. Enumerable.Repeat(Reason(long.MaxValue), NodeSigns.MostReasons)],
+            HeldRows = [.. Enumerable.Repeat(Held(long.MaxValue), NodeSigns.MostHeld)],
         };
         Array.ForEach(Numbers, number => number.SetValue(most, long.MaxValue));
         Assert.InRange(Bytes(most).Length, NodeSigns.MaxBytes / 2, NodeSigns.MaxBytes);
         Assert.Equal(NodeSigns.MostRows, NodeSigns.Read(Bytes(most)).TopicRows.Length);
+        Assert.Equal(most.HeldRows.AsEnumerable(), NodeSigns.Read(Bytes(most)).HeldRows.AsEnumerable());
     }
 
     [Fact]
@@ -150,6 +152,12 @@ public sealed class SignsTests
         Kind = number,
         WaitsFor = new string('f', ReasonSigns.MaxWaitsForBytes),
         SinceMillis = number - 1,
+    };
+
+    private static HeldSigns Held(long number) => new(new string('t', TopicSigns.MaxNameBytes))
+    {
+        PerThousandSeconds = number,
+        Reader = new string('r', TopicSigns.MaxNameBytes),
     };
 
     private static TopicSigns Topic(long number) => new(new string('t', TopicSigns.MaxNameBytes))

@@ -79,6 +79,31 @@ public sealed class WatchTests : IDisposable
     }
 
     [Fact]
+    public void A_publisher_that_a_slow_reader_holds_tells_the_rate_and_the_node_of_the_reader()
+    {
+        var observer = Start();
+        var (sender, receiver) = (_cluster.Nodes[0], _cluster.Nodes[1]);
+        var subscriber = _cluster.RunUntilCompleted(
+            receiver.Node.OpenSubscriberAsync<byte[]>("prices", new TopicOptions { ReaderCapacity = 16 }));
+        subscriber.Subscribe(async (_, stop) => await Task.Delay(Second / 50, receiver.Time, stop));
+        var publisher = _cluster.RunUntilCompleted(sender.Node.OpenPublisherAsync<byte[]>("prices"));
+        _cluster.RunUntilCompleted(publisher.WaitForSubscribersAsync(1));
+        sender.Post(async () =>
+        {
+            while (true)
+            {
+                await publisher.PublishAsync(new byte[1_000]);
+            }
+        });
+        _cluster.Eventually("the publisher is held", () => sender.Node.Status.HeldTopics.Count > 0);
+        _cluster.Run(Second * 30);
+        observer.Ask(_cluster);
+        var held = Assert.Single(observer.Last.Nodes.SelectMany(static report => report.Signs!.HeldRows));
+        Assert.Equal(("prices", receiver.Node.Name), (held.Topic, held.Reader));
+        Assert.InRange(held.PerThousandSeconds, 40_000, 60_000);
+    }
+
+    [Fact]
     public void A_node_that_stands_still_is_silent_and_the_others_tell()
     {
         var observer = Start();

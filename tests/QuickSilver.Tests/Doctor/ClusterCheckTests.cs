@@ -168,6 +168,11 @@ public sealed class ClusterCheckTests
         Assert.All(findings, finding => Assert.Equal(FindingStatus.Warning, finding.Status));
         Assert.Contains("silent for 3.2", findings[0].Text);
         Assert.EndsWith("reports: It is deaf.", findings[1].Text);
+
+        // A slow reader that takes messages is no trouble.
+        findings = [.. NodesCheck.Of([well, well with { Held = [("prices", "250/s by orders@web-3")] }])];
+        Assert.All(findings, static finding => Assert.Equal(FindingStatus.Ok, finding.Status));
+        Assert.EndsWith("topic \"prices\" at the rate of a slow reader: 250/s by orders@web-3.", findings[1].Text);
     }
 
     private static IReadOnlyList<Remedy> Differ(KeyFault fault, KeyFacts keys)

@@ -19,13 +19,13 @@ internal sealed class MeterReading : IDisposable
         };
         _listener.SetMeasurementEventCallback<long>((instrument, value, tags, _) =>
         {
-            // The tags of the node are the last two, after its own.
-            if ((string?)tags[^2].Value != cluster)
+            int own = OwnTags(tags);
+            if ((string?)tags[own].Value != cluster)
             {
                 return;
             }
 
-            string tag = tags.Length == 2 ? "" : $" {tags[0].Value}";
+            string tag = own == 0 ? "" : $" {tags[0].Value}";
             lock (_values)
             {
                 string key = instrument.Name + tag;
@@ -33,6 +33,18 @@ internal sealed class MeterReading : IDisposable
             }
         });
         _listener.Start();
+    }
+
+    /// <summary>The number of the tags of a measurement. Those of its node follow, and the cluster is the first of them.</summary>
+    public static int OwnTags(ReadOnlySpan<KeyValuePair<string, object?>> tags)
+    {
+        int own = 0;
+        while (tags[own].Key != "quicksilver.cluster")
+        {
+            own++;
+        }
+
+        return own;
     }
 
     /// <summary>The values of all series now, the sum over the nodes, by the name of the instrument and the first tag.</summary>

@@ -25,7 +25,7 @@ public sealed class LaneWaitersTests
 
         for (int i = 0; i < Many; i++)
         {
-            Wait(_bench.Endpoint, _bench.Gate);
+            _ = Wait(_bench.Endpoint, _bench.Gate);
         }
 
         var gates = Enumerable.Range(0, others).Select(_ => WaitAtAnother()).ToList();
@@ -38,21 +38,58 @@ public sealed class LaneWaitersTests
         Assert.All(gates, gate => Assert.False(gate.HasLine));
     }
 
+    // As where a slow reader holds the topic: three quarters of the lane may need many seconds.
+    [Fact]
+    public async Task The_publishers_of_a_held_topic_go_on_with_whatever_room_the_lane_has_now_and_then()
+    {
+        var sender = new FakeSender();
+        _bench.Publisher.Open(sender);
+        while (_bench.Lane.TryClaim(Bytes, out var claim))
+        {
+            _bench.Lane.Commit(claim, _bench.Number, Bytes);
+        }
+
+        _bench.Intake.Drain();
+        _bench.Core.Advance(TimeSpan.FromSeconds(1));
+        var waiting = Enumerable.Range(0, 3).Select(_ => Wait(_bench.Endpoint, _bench.Gate)).ToList();
+
+        Send(sender);
+        await waiting[0].OrFail();
+        Send(sender);
+        Assert.False(waiting[1].IsCompleted || waiting[2].IsCompleted);
+        for (int i = 0; i < waiting.Count; i++)
+        {
+            _bench.Core.Advance(TimeSpan.FromMilliseconds(50));
+            Send(sender);
+        }
+
+        await Task.WhenAll(waiting).OrFail();
+        Assert.False(_bench.Lane.HasMuchRoom);
+        // In the lane: past it they would cost more.
+        Assert.Equal((false, 0), (_bench.Gate.IsPastLane, _bench.Gate.UsedBytes));
+    }
+
+    private void Send(FakeSender sender)
+    {
+        sender.GiveRoom(1);
+        _bench.Core.Pump();
+    }
+
     private PublishGate WaitAtAnother()
     {
         var endpoint = new StubEndpoint();
         var publisher = new TopicPublisher(
             _bench.Core, new NodeCounterCells(), _bench.Budget, _bench.Intake, new PublishLatency(_bench.Core, null));
         _bench.Intake.Enter(endpoint, publisher);
-        Wait(endpoint, publisher.Gate);
+        _ = Wait(endpoint, publisher.Gate);
         Assert.True(publisher.Gate.HasLine);
         return publisher.Gate;
     }
 
-    private void Wait(StubEndpoint endpoint, PublishGate gate)
+    private Task Wait(StubEndpoint endpoint, PublishGate gate)
     {
         var request = _bench.Request(1, Bytes, endpoint);
         request.FitsLane = true;
-        _ = _bench.Wait(request, gate);
+        return _bench.Wait(request, gate);
     }
 }

@@ -262,7 +262,7 @@ public sealed class PublishGateTests
 
         Assert.True(Gate.IsPastLane);
         EmptyLane();
-        Gate.Serve();
+        Gate.Serve(isDue: false);
 
         await Task.WhenAll(waiting).OrFail();
         Assert.False(Gate.IsPastLane);
@@ -279,7 +279,7 @@ public sealed class PublishGateTests
         small.FitsLane = true;
         var waiting = new[] { _bench.Wait(small), _bench.Wait(_bench.Request(2, 100)) };
         EmptyLane();
-        Gate.Serve();
+        Gate.Serve(isDue: false);
 
         await Task.WhenAll(waiting).OrFail();
         Assert.True(_bench.Lane.TryPeek(out var message));

@@ -95,6 +95,65 @@ public sealed class RequestActivityTests : IDisposable
         }
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task The_activity_of_a_handler_lasts_until_it_has_answered(bool isInline)
+    {
+        var go = new TaskCompletionSource();
+        Activity? current = null;
+        await using var node = await new InMemoryNetwork().StartNodeAsync().OrFail();
+        await using var responder = await node.OpenResponderAsync<string, string>(
+            _name,
+            async (request, _) =>
+            {
+                await go.Task;
+                current = Activity.Current;
+                return request.Value;
+            },
+            new ResponderOptions { Inline = isInline }).OrFail();
+        await using var requester = await node.OpenRequesterAsync<string, string>(_name).OrFail();
+        var asked = requester.AskAsync("x");
+        await Patience.Until(() => _ended.Any(one => one.OperationName == $"publish {_name}"));
+        Assert.False(asked.IsCompleted);
+        Assert.DoesNotContain(_ended, one => one.OperationName == $"process {_name}");
+
+        go.SetResult();
+        Assert.Equal("x", await asked.OrFail());
+        await Patience.Until(() => _ended.Any(one => one.OperationName == $"process {_name}"));
+        var handled = Single($"process {_name}");
+        Assert.Same(handled, current);
+        Assert.Equal((ActivityStatusCode.Unset, null), (handled.Status, handled.GetTagItem("error.type")));
+        await Patience.Until(() => _ended.Any(static one => one.OperationName == "publish quicksilver/inbox/{node}"));
+        Assert.Equal(handled.SpanId, Single("publish quicksilver/inbox/{node}").ParentSpanId);
+    }
+
+    [Theory]
+    [InlineData(false, false)]
+    [InlineData(false, true)]
+    [InlineData(true, false)]
+    [InlineData(true, true)]
+    public async Task What_a_handler_throws_is_the_error_of_its_activity(bool isInline, bool waits)
+    {
+        await using var node = await new InMemoryNetwork().StartNodeAsync().OrFail();
+        await using var responder = await node.OpenResponderAsync<string, string>(
+            _name,
+            waits ? ThrowLaterAsync : static (_, _) => throw new InvalidOperationException("No."),
+            new ResponderOptions { Inline = isInline }).OrFail();
+        await using var requester = await node.OpenRequesterAsync<string, string>(_name).OrFail();
+        await Assert.ThrowsAsync<ResponderFailedException>(() => requester.AskAsync("x")).OrFail();
+        await Patience.Until(() => _ended.Any(one => one.OperationName == $"process {_name}"));
+        var handled = Single($"process {_name}");
+        Assert.Equal((ActivityStatusCode.Error, "No."), (handled.Status, handled.StatusDescription));
+        Assert.Equal("System.InvalidOperationException", handled.GetTagItem("error.type"));
+
+        static async ValueTask<string> ThrowLaterAsync(Message<string> request, CancellationToken cancellationToken)
+        {
+            await Task.Yield();
+            throw new InvalidOperationException("No.");
+        }
+    }
+
     public void Dispose() => _listener.Dispose();
 
     private Activity Single(string name) => Assert.Single(_ended, one => one.OperationName == name);

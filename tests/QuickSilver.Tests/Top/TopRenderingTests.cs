@@ -40,6 +40,13 @@ public sealed class TopRenderingTests
         ],
     };
 
+    private static readonly NodeSigns Held = new()
+    {
+        SpanMillis = 1_000,
+        TopicRows = [new TopicSigns("prices") { Published = 250, Subscribers = 3, Limit = (long)SendLimit.Reader }],
+        HeldRows = [new HeldSigns("prices") { PerThousandSeconds = 250_400, Reader = "orders@web-3" }],
+    };
+
     private static readonly NodeSigns Idle = new()
     {
         SpanMillis = 1_000,
@@ -89,6 +96,18 @@ public sealed class TopRenderingTests
         console.Profile.Width = width;
         console.Write(screen);
         return written.ToString();
+    }
+
+    [Fact]
+    public void A_topic_that_a_slow_reader_holds_is_shown_with_its_rate_and_the_node_of_the_reader()
+    {
+        const string Note = "prices: 00000001 is held to 250.4/s by orders@web-3";
+        var tables = Tables(nodes: [Node(1, Held)]);
+        Assert.Contains(Note, Render(TopScreen.Of(tables, 160, 50)));
+        Assert.Contains($"held {Note}", TopText.Lines(tables));
+        var report = Assert.Single(TopReport.Of(tables).HeldTopics);
+        Assert.Equal(("prices", 250.4, "orders@web-3"), (report.Topic, report.MessagesPerSecond, report.Reader));
+        Assert.Empty(Tables(View with { Filter = "flights" }, Node(1, Held)).Held);
     }
 
     [Fact]

@@ -11,6 +11,8 @@ internal static class DemoCommand
 {
     public const string NodeName = "demo-node";
 
+    public const string NumberName = "--number";
+
     public static Command Create()
     {
         var common = new CommonOptions();
@@ -39,10 +41,11 @@ internal static class DemoCommand
     {
         var common = new CommonOptions();
         var rate = Rate();
-        var command = common.AddTo(new Command(NodeName, "A node of the demo.") { rate });
+        var number = new Option<int>(NumberName) { Description = "The number of the node.", HelpName = "N" };
+        var command = common.AddTo(new Command(NodeName, "A node of the demo.") { rate, number });
         command.Hidden = true;
         command.SetAction(parse => Session.RunAsync(
-            parse, common, session => new DemoNode(session, parse.GetValue(rate)).RunAsync()));
+            parse, common, session => new DemoNode(session, parse.GetValue(number), parse.GetValue(rate)).RunAsync()));
         return command;
     }
 

@@ -5,7 +5,7 @@ namespace QuickSilver.Tool.Demo;
 
 // One of the demo's processes: a node that publishes numbered messages and counts those of all nodes. Lines of its input say what it does
 // ("publish", "stop"); lines of its output say how it is. It ends with its input, so that none is left behind.
-internal sealed class DemoNode(Session session, double rate)
+internal sealed class DemoNode(Session session, int number, double rate)
 {
     public const string Topic = "demo";
     public const string Publish = "publish";
@@ -25,7 +25,7 @@ internal sealed class DemoNode(Session session, double rate)
 
     public async Task<int> RunAsync()
     {
-        await using var node = await session.StartNodeAsync();
+        await using var node = await session.StartNodeAsync(application: $"demo-{number}");
         await using var topic = await session.OpenTopicAsync(node, Topic);
         using var end = CancellationTokenSource.CreateLinkedTokenSource(session.Interrupted);
         Task[] work = [ReadAsync(topic, end.Token), PublishAsync(topic, end.Token), TellAsync(node, topic, end.Token)];

@@ -46,7 +46,10 @@ internal sealed class DemoProcess : IDisposable
             RedirectStandardError = true,
         };
         string[] arguments =
-            [DemoCommand.NodeName, "--gms", $"{service}", "--cluster", cluster, "--rate", FormattableString.Invariant($"{rate}")];
+        [
+            DemoCommand.NodeName, "--gms", $"{service}", "--cluster", cluster, "--rate", FormattableString.Invariant($"{rate}"),
+            DemoCommand.NumberName, FormattableString.Invariant($"{number}"),
+        ];
         foreach (string argument in isDotnet ? [Path.Combine(AppContext.BaseDirectory, "qsm.dll"), .. arguments] : arguments)
         {
             start.ArgumentList.Add(argument);

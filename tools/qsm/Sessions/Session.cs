@@ -93,14 +93,17 @@ internal sealed class Session : IDisposable
 
     /// <param name="around">What to put around the node's parts, to listen to them; null: nothing.</param>
     /// <param name="configurations">What several nodes of this process share; null: the node is the only one.</param>
+    /// <param name="application">What the name of the node has in place of this tool's; null: this tool's.</param>
     public async Task<QuickSilverNode> StartNodeAsync(
-        Func<INodeParts, INodeParts>? around = null, ConfigurationCache? configurations = null)
+        Func<INodeParts, INodeParts>? around = null, ConfigurationCache? configurations = null, string? application = null)
     {
         try
         {
             OptionRules.Check(_options);
-            var parts = await NodeComposition.ForMachineAsync(_options, _logs, Interrupted, configurations);
-            return await StartAsync(around?.Invoke(parts) ?? parts);
+            var options = _options.Copy();
+            options.Application = application ?? options.Application;
+            var parts = await NodeComposition.ForMachineAsync(options, _logs, Interrupted, configurations);
+            return await StartAsync(around?.Invoke(parts) ?? parts, options);
         }
         catch (Exception exception) when (exception is not (OperationCanceledException or ToolException))
         {
@@ -109,10 +112,10 @@ internal sealed class Session : IDisposable
     }
 
     // A node tries until its time is over, because a service may come back with other keys. Somebody at a terminal is told at once.
-    private async Task<QuickSilverNode> StartAsync(INodeParts parts)
+    private async Task<QuickSilverNode> StartAsync(INodeParts parts, QuickSilverOptions options)
     {
         using var ended = CancellationTokenSource.CreateLinkedTokenSource(Interrupted);
-        var starting = QuickSilverNode.StartAsync(parts, _options, _logs, ended.Token);
+        var starting = QuickSilverNode.StartAsync(parts, options, _logs, ended.Token);
         while (await Task.WhenAny(starting, Task.Delay(KeyFaultInterval)) != starting)
         {
             if (parts.KeyFailure is { } failure)

@@ -33,7 +33,7 @@ internal sealed class SwarmNode : IAsyncDisposable
     {
         RecordedParts? parts = null;
         var node = await session.StartNodeAsync(
-            recorder is null ? null : machine => parts = new RecordedParts(machine, recorder), configurations);
+            recorder is null ? null : machine => parts = new RecordedParts(machine, recorder), configurations, $"swarm-{number}");
         var started = new SwarmNode(node);
         try
         {

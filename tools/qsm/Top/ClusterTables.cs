@@ -36,6 +36,9 @@ internal sealed record ClusterTables
 
     public required IReadOnlyList<TopicRow> Topics { get; init; }
 
+    /// <summary>By the names of topics and publishers.</summary>
+    public required IReadOnlyList<HeldRow> Held { get; init; }
+
     /// <summary>Of all nodes that have told, whatever the filter.</summary>
     public long Published { get; private init; }
 
@@ -72,6 +75,13 @@ internal sealed record ClusterTables
             At = at,
             Published = told.Sum(signs => signs.Published),
             Delivered = told.Sum(signs => signs.Delivered),
+            Held =
+            [
+                .. answer.Nodes.SelectMany(static report => HeldRow.Of(new NodeRow(report)))
+                    .Where(row => Passes(row.Topic, row.Reader, row.Publisher.Name))
+                    .OrderBy(static row => row.Topic, StringComparer.Ordinal)
+                    .ThenBy(static row => row.Publisher.Id, StringComparer.Ordinal),
+            ],
             TopicCount = Math.Max(answer.Service.Topics, topics.Count),
             Nodes = Sort(answer.Nodes.Select(report => new NodeRow(report)).Where(row => Passes(row.Name, row.Id, row.Address)),
                 view.Sort, row => row.Address, row => Key(row, view.Sort)),

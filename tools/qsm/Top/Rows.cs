@@ -1,3 +1,4 @@
+using System.Globalization;
 using QuickSilver.Membership.Client.Watching;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Signs;
@@ -42,6 +43,16 @@ internal sealed record NodeRow(NodeReport Report)
     public static SendLimit LimitOf(long number) => Enum.IsDefined((SendLimit)(int)Math.Min(number, int.MaxValue))
         ? (SendLimit)(int)number
         : SendLimit.None;
+}
+
+// A topic that a node publishes at the rate of a slow reader. The reader is named as its publisher names it.
+internal sealed record HeldRow(NodeRow Publisher, string Topic, double MessagesPerSecond, string Reader)
+{
+    public static IEnumerable<HeldRow> Of(NodeRow publisher) => (publisher.Signs?.HeldRows ?? [])
+        .Select(held => new HeldRow(publisher, held.Topic, held.PerThousandSeconds / 1e3, held.Reader));
+
+    /// <summary>To which rate, and by which node.</summary>
+    public string Rate => string.Create(CultureInfo.InvariantCulture, $"{MessagesPerSecond:0.#}/s by {Reader}");
 }
 
 // A region, of which several nodes have told.

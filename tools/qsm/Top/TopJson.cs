@@ -22,6 +22,7 @@ internal sealed record TopReport
     public required IReadOnlyList<NodeReportJson> Nodes { get; init; }
     public required IReadOnlyList<RegionReportJson> Regions { get; init; }
     public required IReadOnlyList<TopicReportJson> Topics { get; init; }
+    public required IReadOnlyList<HeldReportJson> HeldTopics { get; init; }
 
     public static TopReport Of(ClusterTables tables) => new()
     {
@@ -38,6 +39,7 @@ internal sealed record TopReport
         Nodes = [.. tables.Nodes.Select(NodeReportJson.Of)],
         Regions = [.. tables.Regions.Select(RegionReportJson.Of)],
         Topics = [.. tables.Topics.Select(TopicReportJson.Of)],
+        HeldTopics = [.. tables.Held.Select(HeldReportJson.Of)],
     };
 
     public string ToJson() => JsonSerializer.Serialize(this, TopJson.Default.TopReport);
@@ -177,6 +179,12 @@ internal sealed record TopicReportJson(
 {
     public static TopicReportJson Of(TopicRow row) =>
         new(row.Name, row.Published, row.Delivered, row.Subscribers, row.Nodes, NodeReportJson.LimitName(row.Limit));
+}
+
+internal sealed record HeldReportJson(string Topic, string Node, string Name, double MessagesPerSecond, string Reader)
+{
+    public static HeldReportJson Of(HeldRow row) =>
+        new(row.Topic, row.Publisher.Id, row.Publisher.Name, row.MessagesPerSecond, row.Reader);
 }
 
 [JsonSourceGenerationOptions(

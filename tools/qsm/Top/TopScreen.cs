@@ -24,7 +24,8 @@ internal static class TopScreen
         int left = Math.Max(5, lines - HeaderLines - (3 * TableLines) - 1);
         int others = Math.Max(1, left / 5);
         var notes = tables.Nodes.Where(row => TopText.Note(row) is not null).Take(others).ToList();
-        int used = notes.Count + Math.Min(others, tables.Regions.Count) + Math.Min(others, tables.Topics.Count);
+        var held = tables.Held.Take(others).ToList();
+        int used = notes.Count + held.Count + Math.Min(others, tables.Regions.Count) + Math.Min(others, tables.Topics.Count);
         var told = tables.Nodes.Where(row => row.Signs is not null).ToList();
         int nodes = Math.Min(told.Count, Math.Max(1, left - used));
         // What nodes leave goes to regions first, and then to topics.
@@ -39,6 +40,7 @@ internal static class TopScreen
             .. notes.Select(row => Line(TopText.Note(row)!, new Style(row.Signs is null ? Color.Red : Color.Yellow))),
             .. Of("regions", TopText.RegionColumns, tables.Regions, TopText.Cells, width, regions),
             .. Of("topics", TopText.TopicColumns, tables.Topics, TopText.Cells, width, topics, tables.TopicCount),
+            .. held.Select(static row => Line(TopText.Note(row), Style.Plain)),
         ]);
     }
 

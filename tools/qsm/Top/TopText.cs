@@ -49,6 +49,10 @@ internal static class TopText
         _ => null,
     };
 
+    /// <summary>A topic that is held to the rate of a slow reader, in a line of its own. It is no trouble.</summary>
+    public static string Note(HeldRow row) =>
+        $"{Printable(row.Topic)}: {row.Publisher.Name} is held to {Printable(row.Rate)}";
+
     public static string[] Cells(NodeRow row, NodeSigns signs) =>
     [
         $"{row.Name} {row.Address}",
@@ -118,6 +122,11 @@ internal static class TopText
         foreach (var row in tables.Topics)
         {
             yield return Line(TopicColumns, Cells(row));
+        }
+
+        foreach (var row in tables.Held)
+        {
+            yield return $"held {Note(row)}";
         }
     }
 

@@ -124,7 +124,7 @@ internal sealed class ConsumerCall<T> : IDisposable
 
     private ValueTask StartConsumer()
     {
-        if (_message.Origin.IsOnly(_consumption.Topic))
+        if (_message.Origin.IsOnly(_consumption.Topic) || _consumption.IsTracedByConsumer)
         {
             return _consumption.Consumer(_message, _consumption.Token);
         }

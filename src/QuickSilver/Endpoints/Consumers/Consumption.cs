@@ -104,6 +104,8 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
     /// <summary>The name of the topic.</summary>
     public string Topic => _endpoint.Name;
 
+    public bool IsTracedByConsumer => _endpoint.IsTracedByHandlers;
+
     public INodeNames Names => _endpoint.Topic.Node.Names;
 
     public TimeProvider Time => _endpoint.Topic.Node.OutsideTime;

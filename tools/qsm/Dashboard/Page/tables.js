@@ -50,7 +50,7 @@ const tableSpecs = {
       number("in/s", "deliveredPerSecond", count),
       number("subscribers", "subscribers", exact),
       number("nodes", "nodes", exact, { wide: 1 }),
-      column("limit", row => row.limit, row => limit(row.limit), { kind: "limit", hint: row => limitMeaning[row.limit] })
+      column("limit", row => row.limit, row => heldText(row.topic) ?? limit(row.limit), { kind: "limit", hint: row => limitMeaning[row.limit] })
     ]
   },
   regions: {
@@ -76,6 +76,12 @@ const tables = {};
 let filterText = "";
 // What was told last.
 let latest = null;
+
+// To which rate a slow reader holds the topic, and on which node it is; the slowest, if several publishers are held.
+function heldText(topic) {
+  const held = (latest?.report.heldTopics ?? []).filter(one => one.topic === topic).sort((one, other) => one.messagesPerSecond - other.messagesPerSecond)[0];
+  return held ? "held to " + (Math.round(held.messagesPerSecond * 10) / 10) + "/s by " + held.reader : null;
+}
 
 function nodeDetail(row) {
   const limits = row.limit && row.limit !== "none" ? row.limit + ", " + share(row.limitShare) + " of the time" : none;

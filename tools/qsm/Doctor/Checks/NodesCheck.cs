@@ -4,7 +4,11 @@ using System.Net;
 namespace QuickSilver.Tool.Doctor.Checks;
 
 // A node of the cluster. Trouble: what it reports of itself; null: nothing.
-internal sealed record ClusterNode(string Name, IPEndPoint EndPoint, double? SilentSeconds, string? Trouble);
+internal sealed record ClusterNode(string Name, IPEndPoint EndPoint, double? SilentSeconds, string? Trouble)
+{
+    // Topics that it publishes at the rate of a slow reader: the rate, and the node of the reader.
+    public IReadOnlyList<(string Topic, string Rate)> Held { get; init; } = [];
+}
 
 // What the nodes of the running cluster say themselves, such as whom multicast does not reach.
 internal static class NodesCheck
@@ -19,9 +23,14 @@ internal static class NodesCheck
         }
 
         Finding[] troubled = [.. nodes.Select(Of).OfType<Finding>()];
-        return troubled.Length > 0 ? troubled
-            : nodes.Count == 0 ? [Finding.NotChecked(Name, "The cluster has no nodes.")]
-            : [Finding.Ok(Name, $"The cluster has {Listing.Count(nodes.Count, "node")}, and no trouble is reported.")];
+        return
+        [
+            .. troubled.Length > 0 ? troubled
+                : nodes.Count == 0 ? [Finding.NotChecked(Name, "The cluster has no nodes.")]
+                : [Finding.Ok(Name, $"The cluster has {Listing.Count(nodes.Count, "node")}, and no trouble is reported.")],
+            .. nodes.SelectMany(static node => node.Held, static (node, held) => Finding.Ok(
+                Name, $"The node {node.Name} publishes topic \"{held.Topic}\" at the rate of a slow reader: {held.Rate}.")),
+        ];
     }
 
     private static Finding? Of(ClusterNode node) => node switch

@@ -21,7 +21,10 @@ internal sealed record ServiceAnswer(ServiceFacts Facts, ClusterSigns? Answer)
     public ClusterKey? ClusterKey { get; init; }
 
     public IReadOnlyList<ClusterNode>? Nodes => Answer?.Nodes.Select(static report => new NodeRow(report))
-        .Select(static row => new ClusterNode(row.NameAndId, row.Report.Node.EndPoint, row.SilentSeconds, row.Trouble)).ToList();
+        .Select(static row => new ClusterNode(row.NameAndId, row.Report.Node.EndPoint, row.SilentSeconds, row.Trouble)
+        {
+            Held = [.. HeldRow.Of(row).Select(static held => (held.Topic, held.Rate))],
+        }).ToList();
 
     public long MostRegions => Answer?.Nodes.Max(static report => report.Signs?.Regions) ?? 0;
 

@@ -1,0 +1,83 @@
+using System.Collections.Concurrent;
+using Microsoft.Extensions.Logging;
+
+namespace QuickSilver.Simulation.Tests.Clusters;
+
+// An ordinary run of a service and nodes has nothing to warn of: what does warn is then seen.
+public sealed class QuietRunTests
+{
+    private const int Messages = 1_000;
+
+    [Fact]
+    public void An_ordinary_start_and_stop_of_a_service_a_publisher_and_consumers_warns_of_nothing()
+    {
+        var logs = new Levels();
+        using (var cluster = new SimulatedCluster(new SimulationOptions { Nodes = 3, Seed = 5, LoggerFactory = logs }))
+        {
+            cluster.Start();
+            int handled = 0;
+            var publisherNode = cluster.Nodes[0].Node;
+            var subscribers = new List<ITopicSubscriber<string>>();
+            foreach (var consumer in cluster.Nodes.Skip(1))
+            {
+                var subscriber = cluster.RunUntilCompleted(consumer.Node.OpenSubscriberAsync<string>("news"));
+                subscriber.Subscribe((_, _) =>
+                {
+                    handled++;
+                    return default;
+                });
+                subscribers.Add(subscriber);
+            }
+
+            var publisher = cluster.RunUntilCompleted(publisherNode.OpenPublisherAsync<string>("news"));
+            cluster.RunUntilCompleted(publisher.WaitForSubscribersAsync(2));
+            cluster.RunUntilCompleted(async () =>
+            {
+                for (int i = 0; i < Messages; i++)
+                {
+                    await publisher.PublishAsync($"{i}");
+                }
+            });
+            cluster.Eventually("all is handled", () => handled == 2 * Messages);
+            cluster.RunUntilCompleted(() => publisher.DisposeAsync().AsTask());
+            foreach (var subscriber in subscribers)
+            {
+                cluster.RunUntilCompleted(() => subscriber.DisposeAsync().AsTask());
+            }
+
+            foreach (var node in cluster.Nodes)
+            {
+                cluster.RunUntilCompleted(() => node.Node.DisposeAsync().AsTask());
+            }
+
+            cluster.Run(TimeSpan.FromSeconds(30));
+        }
+
+        Assert.Contains(logs.Lines, static line => line.Level == LogLevel.Information);
+        Assert.DoesNotContain(logs.Lines, static line => line.Level >= LogLevel.Warning);
+    }
+
+    private sealed class Levels : ILoggerFactory, ILogger
+    {
+        public ConcurrentQueue<(LogLevel Level, int Id, string Text)> Lines { get; } = new();
+
+        public ILogger CreateLogger(string categoryName) => this;
+
+        public void AddProvider(ILoggerProvider provider)
+        {
+        }
+
+        public IDisposable? BeginScope<TState>(TState state)
+            where TState : notnull => null;
+
+        public bool IsEnabled(LogLevel logLevel) => true;
+
+        public void Log<TState>(
+            LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter) =>
+            Lines.Enqueue((logLevel, eventId.Id, formatter(state, exception)));
+
+        public void Dispose()
+        {
+        }
+    }
+}
