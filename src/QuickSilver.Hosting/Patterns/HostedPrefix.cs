@@ -1,3 +1,4 @@
+using QuickSilver.Core.Background;
 using QuickSilver.Serialization;
 
 namespace QuickSilver.Hosting.Patterns;
@@ -35,7 +36,7 @@ internal sealed class HostedPrefix<T, TConsumer>(
 
         try
         {
-            await current.DisposeAsync().AsTask().WaitAsync(cancellationToken).ConfigureAwait(false);
+            await current.DisposeAsync().AsTask().WaitAsync(cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
             return 0;
         }
         catch (OperationCanceledException)
