@@ -44,7 +44,7 @@ internal sealed class Deliveries(int nodes, int payloadBytes, int messagesPerSec
 
     private SimulatedCluster Begin()
     {
-        var cluster = new SimulatedCluster(nodes, seed: 1);
+        var cluster = new SimulatedCluster(new SimulationOptions { Nodes = nodes, TopicDelay = TimeSpan.Zero });
         cluster.Start(
             async node =>
             {

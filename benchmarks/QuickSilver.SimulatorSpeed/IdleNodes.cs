@@ -19,7 +19,7 @@ internal static class IdleNodes
     private static long Bytes(int nodes, bool withTopic)
     {
         long before = GC.GetTotalMemory(forceFullCollection: true);
-        using var cluster = new SimulatedCluster(nodes, seed: 1);
+        using var cluster = new SimulatedCluster(new SimulationOptions { Nodes = nodes, TopicDelay = TimeSpan.Zero });
         cluster.Start(async node =>
         {
             if (withTopic)

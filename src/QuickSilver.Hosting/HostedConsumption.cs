@@ -13,7 +13,7 @@ internal sealed class HostedConsumption<T>(
     : IAttachment<T>, IConsumption
 {
     private readonly Lock _lock = new();
-    private readonly TaskCompletionSource<SubscriptionEnd> _completion = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly TaskCompletionSource<SubscriptionEnd> _completion = new(SoleThreadContext.Completions);
     private readonly ConsumerOptions<T> _options = options with { OnEnded = null };
     private IConsumption? _current;
     // Whether it begins on no other node.
@@ -74,12 +74,12 @@ internal sealed class HostedConsumption<T>(
         bool isInside = IsInside(current);
         if (current is not null)
         {
-            await current.StopAsync(cancellationToken).ConfigureAwait(false);
+            await current.StopAsync(cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
         }
 
         if (!isInside)
         {
-            await Completion.WaitAsync(cancellationToken).ConfigureAwait(false);
+            await Completion.WaitAsync(cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
         }
     }
 
@@ -88,7 +88,7 @@ internal sealed class HostedConsumption<T>(
     {
         try
         {
-            await StopAsync(cancellationToken).ConfigureAwait(false);
+            await StopAsync(cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
             return true;
         }
         catch (OperationCanceledException)
@@ -103,12 +103,12 @@ internal sealed class HostedConsumption<T>(
         bool isInside = IsInside(current);
         if (current is not null)
         {
-            await current.DisposeAsync().ConfigureAwait(false);
+            await current.DisposeAsync().ConfigureAwait(SoleThreadContext.IsCurrent);
         }
 
         if (!isInside)
         {
-            await Completion.ConfigureAwait(false);
+            await Completion.ConfigureAwait(SoleThreadContext.IsCurrent);
         }
     }
 
@@ -145,7 +145,7 @@ internal sealed class HostedConsumption<T>(
 
     private async Task FollowAsync(IConsumption previous, ITopic<T> topic)
     {
-        await previous.Completion.ConfigureAwait(false);
+        await previous.Completion.ConfigureAwait(SoleThreadContext.IsCurrent);
         lock (_lock)
         {
             if (_isLast || _current is { Completion.IsCompleted: false })
@@ -166,7 +166,7 @@ internal sealed class HostedConsumption<T>(
 
     private async Task WatchAsync(IConsumption current)
     {
-        var end = await current.Completion.ConfigureAwait(false);
+        var end = await current.Completion.ConfigureAwait(SoleThreadContext.IsCurrent);
         bool isLast;
         lock (_lock)
         {
@@ -178,7 +178,7 @@ internal sealed class HostedConsumption<T>(
 
         if (isLast)
         {
-            await FinishAsync(end).ConfigureAwait(false);
+            await FinishAsync(end).ConfigureAwait(SoleThreadContext.IsCurrent);
         }
     }
 
@@ -195,7 +195,7 @@ internal sealed class HostedConsumption<T>(
             new ConsumerCallScope(this).Run(_ => options.OnEnded?.Invoke(end), this);
             if (Resources is { } resources)
             {
-                await resources.DisposeAsync().ConfigureAwait(false);
+                await resources.DisposeAsync().ConfigureAwait(SoleThreadContext.IsCurrent);
             }
         }
         catch (Exception exception)

@@ -1,3 +1,5 @@
+using QuickSilver.Core.Background;
+
 namespace QuickSilver.Hosting;
 
 // What a host opens on each of its nodes in turn, and what waits for it meanwhile. It may fail on a node and be opened on the next.
@@ -73,7 +75,7 @@ internal sealed class HostedOpening<T>
         Refuse(stopped);
     }
 
-    private static TaskCompletionSource<T> NewSource() => new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private static TaskCompletionSource<T> NewSource() => new(SoleThreadContext.Completions);
 
     private void Refuse(Exception exception)
     {

@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using Microsoft.Extensions.Logging;
+using QuickSilver.Core.Background;
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
 using QuickSilver.Serialization;
@@ -62,7 +63,8 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
     {
         try
         {
-            var topic = await node.OpenEndpointAsync(name, access, options, codec, cancellationToken).ConfigureAwait(false);
+            var topic = await node.OpenEndpointAsync(name, access, options, codec, cancellationToken)
+                .ConfigureAwait(SoleThreadContext.IsCurrent);
             lock (_lock)
             {
                 _endpoints.Add(topic);
@@ -92,7 +94,8 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
             consumptions = [.. _attachments.OfType<HostedConsumption<T>>()];
         }
 
-        bool[] stopped = await Task.WhenAll(consumptions.Select(one => one.TryStopAsync(cancellationToken))).ConfigureAwait(false);
+        bool[] stopped = await Task.WhenAll(consumptions.Select(one => one.TryStopAsync(cancellationToken)))
+            .ConfigureAwait(SoleThreadContext.IsCurrent);
         return stopped.Count(static done => !done);
     }
 
@@ -204,16 +207,16 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
     public async Task WaitForSubscribersAsync(int count, CancellationToken cancellationToken = default)
     {
         OptionRules.CheckSubscribers(count);
-        var topic = await Opened.WaitAsync(cancellationToken).ConfigureAwait(false);
-        await topic.WaitForSubscribersAsync(count, cancellationToken).ConfigureAwait(false);
+        var topic = await Opened.WaitAsync(cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
+        await topic.WaitForSubscribersAsync(count, cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
     }
 
     // Like a reader, it ends with the node: its application sees whom each node reached.
     public async IAsyncEnumerable<SubscriberChange> WatchSubscribersAsync(
         [EnumeratorCancellation] CancellationToken cancellationToken = default)
     {
-        var topic = await Opened.WaitAsync(cancellationToken).ConfigureAwait(false);
-        await foreach (var change in topic.WatchSubscribersAsync(cancellationToken).ConfigureAwait(false))
+        var topic = await Opened.WaitAsync(cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
+        await foreach (var change in topic.WatchSubscribersAsync(cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent))
         {
             yield return change;
         }
@@ -233,8 +236,8 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
     private async ValueTask PublishWhenOpenAsync(
         T value, PublishCompletion completion, CancellationToken cancellationToken, MessageHeaders? headers = null)
     {
-        var topic = await Opened.WaitAsync(cancellationToken).ConfigureAwait(false);
-        await topic.PublishAsync(value, headers, completion, cancellationToken).ConfigureAwait(false);
+        var topic = await Opened.WaitAsync(cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
+        await topic.PublishAsync(value, headers, completion, cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
     }
 
     private TAttachment Attach<TAttachment>(TAttachment attachment)

@@ -1,3 +1,4 @@
+using QuickSilver.Core.Background;
 using QuickSilver.Diagnostics;
 
 namespace QuickSilver.Hosting;
@@ -82,5 +83,5 @@ internal sealed class NodeHolder(TimeProvider time) : IQuickSilverNodeAccessor
         }
     }
 
-    private static TaskCompletionSource<QuickSilverNode> NewSource() => new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private static TaskCompletionSource<QuickSilverNode> NewSource() => new(SoleThreadContext.Completions);
 }

@@ -2,12 +2,11 @@ using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
+using QuickSilver.Composition;
 using QuickSilver.Core.Background;
 using QuickSilver.Core.Diagnostics;
 
 namespace QuickSilver.Hosting;
-
-internal delegate Task<QuickSilverNode> NodeStarter(QuickSilverOptions options, ILoggerFactory logs, CancellationToken cancellationToken);
 
 // The options of a node, read when they are asked for: wrong ones must fail the host's start and not its building.
 internal sealed class NodeSettings(HostedNode node, IServiceProvider provider)
@@ -56,7 +55,7 @@ internal sealed class NodeLifetime(
     private readonly IHostedTopic[] _topics = topics;
     private readonly CancellationTokenSource _stop = new();
     // Completes when the services that were added before the node have started.
-    private readonly TaskCompletionSource _consumersBegin = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly TaskCompletionSource _consumersBegin = new(SoleThreadContext.Completions);
     private volatile bool _areConsumersOver;
     // False in a host that calls StartAsync and StopAsync alone.
     private bool _hasLifecycle;
@@ -121,14 +120,15 @@ internal sealed class NodeLifetime(
         }
 
         _areConsumersOver = true;
-        await EndConsumersAsync(_topics, cancellationToken).ConfigureAwait(false);
+        await EndConsumersAsync(_topics, cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
     }
 
     private async Task EndConsumersAsync(IHostedTopic[] topics, CancellationToken cancellationToken)
     {
         using var limit = new CancellationTokenSource(settings.Hosting.ConsumerLimit, time);
         using var both = CancellationTokenSource.CreateLinkedTokenSource(limit.Token, cancellationToken);
-        int[] running = await Task.WhenAll(topics.Select(topic => topic.StopConsumersAsync(both.Token))).ConfigureAwait(false);
+        int[] running = await Task.WhenAll(topics.Select(topic => topic.StopConsumersAsync(both.Token)))
+            .ConfigureAwait(SoleThreadContext.IsCurrent);
         if (running.Sum() is var count and > 0)
         {
             HostingLog.ConsumersNotStopped(_log, count);
@@ -138,8 +138,8 @@ internal sealed class NodeLifetime(
     // The container may dispose this more than once: it was resolved under two types.
     public async ValueTask DisposeAsync()
     {
-        await _stop.CancelAsync().ConfigureAwait(false);
-        await _running.ConfigureAwait(false);
+        await SoleThreadContext.CancelAsync(_stop).ConfigureAwait(SoleThreadContext.IsCurrent);
+        await _running.ConfigureAwait(SoleThreadContext.IsCurrent);
         // After a start that failed, the host stops nothing. What waits for the node must not wait forever.
         holder.End();
     }
@@ -165,12 +165,12 @@ internal sealed class NodeLifetime(
         _stopping.Begin();
         if (holder.Current is { } node && !_stop.IsCancellationRequested)
         {
-            await DrainAsync(node, cancellationToken).ConfigureAwait(false);
+            await DrainAsync(node, cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
         }
 
         HasStopped = true;
-        await _stop.CancelAsync().ConfigureAwait(false);
-        await _running.ConfigureAwait(false);
+        await SoleThreadContext.CancelAsync(_stop).ConfigureAwait(SoleThreadContext.IsCurrent);
+        await _running.ConfigureAwait(SoleThreadContext.IsCurrent);
         holder.End();
         foreach (var topic in _topics)
         {
@@ -185,7 +185,7 @@ internal sealed class NodeLifetime(
         node.LossRemedy = limit.Remedy;
         try
         {
-            await node.DrainAsync(limit.Drain).WaitAsync(cancellationToken).ConfigureAwait(false);
+            await node.DrainAsync(limit.Drain).WaitAsync(cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
         }
         catch (ObjectDisposedException)
         {
@@ -205,12 +205,12 @@ internal sealed class NodeLifetime(
         {
             try
             {
-                if (await LiveAsync(checkedOptions, pause).ConfigureAwait(false))
+                if (await LiveAsync(checkedOptions, pause).ConfigureAwait(SoleThreadContext.IsCurrent))
                 {
                     pause = FirstPause;
                 }
 
-                await Task.Delay(pause, time, _stop.Token).ConfigureAwait(false);
+                await Task.Delay(pause, time, _stop.Token).ConfigureAwait(SoleThreadContext.IsCurrent);
             }
             catch (OperationCanceledException) when (_stop.IsCancellationRequested)
             {
@@ -230,7 +230,7 @@ internal sealed class NodeLifetime(
         QuickSilverNode node;
         try
         {
-            node = await starter(checkedOptions, logs, _stop.Token).ConfigureAwait(false);
+            node = await starter(checkedOptions, logs, _stop.Token).ConfigureAwait(SoleThreadContext.IsCurrent);
         }
         catch (Exception exception) when (!_stop.IsCancellationRequested)
         {
@@ -253,20 +253,20 @@ internal sealed class NodeLifetime(
         var openings = Task.WhenAll(_topics.Select(topic => OpenAsync(topic, node, life.Token)));
         try
         {
-            await node.Expulsion.WaitAsync(_stop.Token).ConfigureAwait(false);
+            await node.Expulsion.WaitAsync(_stop.Token).ConfigureAwait(SoleThreadContext.IsCurrent);
             OnExpelled();
         }
         finally
         {
             holder.Clear();
-            await life.CancelAsync().ConfigureAwait(false);
-            await openings.ConfigureAwait(false);
+            await SoleThreadContext.CancelAsync(life).ConfigureAwait(SoleThreadContext.IsCurrent);
+            await openings.ConfigureAwait(SoleThreadContext.IsCurrent);
             foreach (var topic in _topics)
             {
                 topic.OnNodeLost();
             }
 
-            await node.DisposeAsync().ConfigureAwait(false);
+            await node.DisposeAsync().ConfigureAwait(SoleThreadContext.IsCurrent);
         }
 
         return true;
@@ -289,7 +289,7 @@ internal sealed class NodeLifetime(
     // A topic that is refused is tried again for as long as the node lives: its contract may suit others once they have been upgraded.
     private async Task OpenAsync(IHostedTopic topic, QuickSilverNode node, CancellationToken life)
     {
-        if (topic.IsForConsumer && !await MayConsumeAsync(life).ConfigureAwait(false))
+        if (topic.IsForConsumer && !await MayConsumeAsync(life).ConfigureAwait(SoleThreadContext.IsCurrent))
         {
             return;
         }
@@ -299,11 +299,11 @@ internal sealed class NodeLifetime(
         {
             try
             {
-                await topic.OpenAsync(node, life).ConfigureAwait(false);
+                await topic.OpenAsync(node, life).ConfigureAwait(SoleThreadContext.IsCurrent);
                 if (_areConsumersOver)
                 {
                     // They were asked to end while the topic was being opened, and did not know of it.
-                    await EndConsumersAsync([topic], life).ConfigureAwait(false);
+                    await EndConsumersAsync([topic], life).ConfigureAwait(SoleThreadContext.IsCurrent);
                 }
 
                 return;
@@ -325,7 +325,7 @@ internal sealed class NodeLifetime(
                 return;
             }
 
-            await Task.Delay(pause, time, life).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            await Task.Delay(pause, time, life).ConfigureAwait(SoleThreadContext.SuppressThrowing);
             pause = pause * 2 < LongestPause ? pause * 2 : LongestPause;
         }
     }
@@ -333,7 +333,7 @@ internal sealed class NodeLifetime(
     // A node that starts while the host stops opens no consumers again.
     private async Task<bool> MayConsumeAsync(CancellationToken life)
     {
-        await _consumersBegin.Task.WaitAsync(life).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        await _consumersBegin.Task.WaitAsync(life).ConfigureAwait(SoleThreadContext.SuppressThrowing);
         return !_areConsumersOver && !life.IsCancellationRequested;
     }
 }

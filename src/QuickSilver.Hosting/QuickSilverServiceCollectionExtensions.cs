@@ -4,6 +4,7 @@ using Microsoft.Extensions.DependencyInjection.Extensions;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Options;
+using QuickSilver.Composition;
 using QuickSilver.Hosting.Configuration;
 
 namespace QuickSilver.Hosting;

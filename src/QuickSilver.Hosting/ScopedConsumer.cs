@@ -1,4 +1,5 @@
 using Microsoft.Extensions.DependencyInjection;
+using QuickSilver.Core.Background;
 
 namespace QuickSilver.Hosting;
 
@@ -30,14 +31,14 @@ internal sealed class ScopedConsumer<T, TConsumer>(IServiceScopeFactory scopes, 
     {
         if (scope == ConsumerScope.Consumer)
         {
-            await _shared.Value.Consumer.ConsumeAsync(message, cancellationToken).ConfigureAwait(false);
+            await _shared.Value.Consumer.ConsumeAsync(message, cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
             return;
         }
 
         var (own, consumer) = Create(scopes);
-        await using (own.ConfigureAwait(false))
+        await using (own.ConfigureAwait(SoleThreadContext.IsCurrent))
         {
-            await consumer.ConsumeAsync(message, cancellationToken).ConfigureAwait(false);
+            await consumer.ConsumeAsync(message, cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
         }
     }
 
@@ -61,19 +62,19 @@ internal sealed class ScopedConsumer<T, TConsumer>(IServiceScopeFactory scopes, 
     {
         if (options.OnDeadLetter is { } onDeadLetter)
         {
-            await onDeadLetter(letter, cancellationToken).ConfigureAwait(false);
+            await onDeadLetter(letter, cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
         }
 
         if (scope == ConsumerScope.Consumer)
         {
-            await _shared.Value.Consumer.OnDeadLetterAsync(letter, cancellationToken).ConfigureAwait(false);
+            await _shared.Value.Consumer.OnDeadLetterAsync(letter, cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
             return;
         }
 
         var (own, consumer) = Create(scopes);
-        await using (own.ConfigureAwait(false))
+        await using (own.ConfigureAwait(SoleThreadContext.IsCurrent))
         {
-            await consumer.OnDeadLetterAsync(letter, cancellationToken).ConfigureAwait(false);
+            await consumer.OnDeadLetterAsync(letter, cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
         }
     }
 

@@ -15,6 +15,7 @@ internal sealed class ProtobufNetSchema
     private readonly RuntimeTypeModel _model = RuntimeTypeModel.Default;
     private readonly MemberWords _words;
     private readonly ModelProblems _problems;
+    private readonly DisplayData _display = new();
 
     // Each message type once, numbered in the order of its first occurrence.
     private readonly List<MetaType> _messages = [];
@@ -47,7 +48,7 @@ internal sealed class ProtobufNetSchema
                 return Schema(name, static () => []);
             }
 
-            return Schema(name, () => [new PayloadField(1, "value", word) { Message = NumberOf(held) }]);
+            return Schema(name, () => [_display.Of(new PayloadField(1, "value", word) { Message = NumberOf(held) }, type)]);
         }
 
         var root = RootOf(_model[type]);
@@ -72,7 +73,11 @@ internal sealed class ProtobufNetSchema
             nested.Add(new PayloadMessage(ContractAttributes.NameOf(held.Type) ?? held.Type.Name, FieldsOf(held)));
         }
 
-        return new PayloadSchema(name, PayloadSchema.MessageKind, fields) { Nested = nested.DrainToImmutable() };
+        return new PayloadSchema(name, PayloadSchema.MessageKind, fields)
+        {
+            Nested = nested.DrainToImmutable(),
+            Enums = _display.Enums,
+        };
     }
 
     private int? NumberOf(Type? message) => message is null ? null : NumberOf(RootOf(_model[message]));
@@ -105,7 +110,7 @@ internal sealed class ProtobufNetSchema
     {
         _problems.Check(type);
         var fields = new List<PayloadField>();
-        foreach (var member in type.GetFields())
+        foreach (var member in type.GetFields().OrderBy(static member => member.FieldNumber))
         {
             var (word, held) = _words.OfMember(member);
             if (word is null)
@@ -114,7 +119,7 @@ internal sealed class ProtobufNetSchema
                 continue;
             }
 
-            fields.Add(new PayloadField(member.FieldNumber, member.Name, word) { Message = NumberOf(held) });
+            fields.Add(_display.Of(new PayloadField(member.FieldNumber, member.Name, word) { Message = NumberOf(held) }, member));
         }
 
         foreach (var subtype in type.GetSubtypes())
@@ -123,6 +128,8 @@ internal sealed class ProtobufNetSchema
             fields.Add(new PayloadField(subtype.FieldNumber, derived.Type.Name, SubtypeWord(type))
             {
                 Message = NumberOf(derived),
+                LogicalType = LogicalType.Subtype,
+                IsNullable = true,
             });
         }
 

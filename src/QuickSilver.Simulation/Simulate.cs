@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Runtime.CompilerServices;
+using System.Text;
 
 namespace QuickSilver.Simulation;
 
@@ -8,6 +9,9 @@ public static class Simulate
 {
     private const string SeedsVariable = "QS_SEEDS";
     private const string FirstSeedVariable = "QS_FIRST_SEED";
+
+    // Of a large cluster the report has those of the first nodes.
+    private const int MostDeliveriesCharacters = 20_000;
 
     /// <summary>
     /// Runs a scenario with one seed after another, each on a new cluster, until one fails. The environment variables <c>QS_SEEDS</c> (the
@@ -23,7 +27,8 @@ public static class Simulate
     /// The name of the test, for the command line that runs a seed again. The compiler provides that of the caller.
     /// </param>
     /// <exception cref="SimulationException">
-    /// A seed failed. The message contains the seed, the command line that runs it again, the failure, and the faults that were drawn.
+    /// A seed failed. The message contains the seed, the command line that runs it again, the failure, the faults that were drawn, and the
+    /// last deliveries of each node.
     /// </exception>
     /// <exception cref="ArgumentException">The number of seeds is 0, or an option is invalid.</exception>
     public static void ManySeeds(
@@ -64,7 +69,11 @@ public static class Simulate
             failure = exception;
         }
 
-        return new Outcome(options.Seed, failure, cluster.TraceHash, cluster.Now, cluster.Faults);
+        return new Outcome(options.Seed, failure, cluster.TraceHash, cluster.Now)
+        {
+            Faults = cluster.Faults,
+            Deliveries = failure is null ? "" : DeliveriesOf(cluster),
+        };
     }
 
     private static SimulationException Report(Outcome outcome, Outcome again, ulong number, ulong count, string test)
@@ -76,10 +85,11 @@ public static class Simulate
 
         string replay = Replay(outcome.Seed, test);
         string faults = outcome.Faults is { } drawn ? $"{Environment.NewLine}Faults:{Environment.NewLine}{drawn}" : "";
+        string rest = faults + outcome.Deliveries;
         string message = $"""
             Seed {outcome.Seed} fails ({number} of {count}): {outcome.Failure!.Message}
             Replay: {replay}
-            It ended at {outcome.At} of virtual time with the trace {outcome.Trace:x16}, and the same when it was played again.{faults}
+            It ended at {outcome.At} of virtual time with the trace {outcome.Trace:x16}, and the same when it was played again.{rest}
             """;
         return new SimulationException(message, outcome.Failure) { Seed = outcome.Seed, Replay = replay };
     }
@@ -103,5 +113,26 @@ public static class Simulate
     private static ulong? Number(string variable) =>
         ulong.TryParse(Environment.GetEnvironmentVariable(variable), CultureInfo.InvariantCulture, out ulong number) ? number : null;
 
-    private sealed record Outcome(ulong Seed, Exception? Failure, ulong Trace, TimeSpan At, FaultSchedule? Faults);
+    private static string DeliveriesOf(SimulatedCluster cluster)
+    {
+        var text = new StringBuilder();
+        foreach (var node in cluster.Nodes)
+        {
+            var lines = node.LastDeliveries;
+            if (lines.Count > 0 && text.Length < MostDeliveriesCharacters)
+            {
+                text.AppendLine().Append(CultureInfo.InvariantCulture, $"Last deliveries to node {node.Number}:").AppendLine();
+                text.AppendJoin(Environment.NewLine, lines);
+            }
+        }
+
+        return text.ToString();
+    }
+
+    private sealed record Outcome(ulong Seed, Exception? Failure, ulong Trace, TimeSpan At)
+    {
+        public FaultSchedule? Faults { get; init; }
+
+        public required string Deliveries { get; init; }
+    }
 }

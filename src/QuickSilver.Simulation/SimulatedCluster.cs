@@ -7,6 +7,7 @@ using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Service;
 using QuickSilver.Membership.Service.Stores;
+using QuickSilver.Membership.Views;
 using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Simulation;
@@ -344,6 +345,19 @@ public sealed class SimulatedCluster : IDisposable
         {
             SynchronizationContext.SetSynchronizationContext(outer);
         }
+    }
+
+    internal string NameOf(NodeKey key)
+    {
+        foreach (var node in _nodes)
+        {
+            if (node.NameAs(key) is { } name)
+            {
+                return name;
+            }
+        }
+
+        return key.ToString();
     }
 
     // The first failure is the cause; what follows from it is not told.

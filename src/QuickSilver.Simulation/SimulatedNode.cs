@@ -1,5 +1,8 @@
 using System.Net;
+using Microsoft.Extensions.DependencyInjection;
+using QuickSilver.Membership.Views;
 using QuickSilver.Simulation.Machines;
+using QuickSilver.Simulation.Topics;
 
 namespace QuickSilver.Simulation;
 
@@ -13,6 +16,8 @@ public sealed class SimulatedNode
     private readonly SimulatedMachine _machine;
     // Nearly always one.
     private readonly List<NodeLife> _lives = new(1);
+    // Null until it first subscribes.
+    private Deliveries? _deliveries;
 
     internal SimulatedNode(SimulatedCluster cluster, SimulatedMachine machine)
     {
@@ -84,6 +89,13 @@ public sealed class SimulatedNode
     /// <exception cref="InvalidOperationException">The process does not run.</exception>
     public Random Random => Running.Random;
 
+    /// <summary>
+    /// The last messages that were delivered to the topics of this node, over all its lives: at most 10, as a line of text each, the oldest
+    /// first. A line contains the virtual time, the topic, the number and sender of the message, and the beginning of its payload.
+    /// <see cref="Simulate.ManySeeds"/> reports those of all nodes when a seed fails.
+    /// </summary>
+    public IReadOnlyList<string> LastDeliveries => _deliveries?.InWords(_cluster.NameOf) ?? [];
+
     /// <summary>The number of nodes that this node knows, including itself. 0 before it has joined.</summary>
     internal int KnownNodes => IsJoined ? Life!.Parts.KnownNodes : 0;
 
@@ -134,8 +146,36 @@ public sealed class SimulatedNode
         Running.Post(code);
     }
 
+    /// <summary>
+    /// Starts a host in the process, in virtual time: the services that a program adds, such as by <c>AddQuickSilver</c> and
+    /// <c>AddConsumer</c>. Call it from the application of <see cref="SimulatedCluster.Start"/>, so that each restart of the process starts
+    /// another host. A crash ends the host as it ends a process: nothing of it runs after that, and it is not disposed.
+    /// </summary>
+    /// <remarks>
+    /// The host uses <see cref="Node"/> in place of a node of its own, so options of the node in the services have no effect: use
+    /// <see cref="SimulationOptions.NodeOptions"/>. <see cref="TimeProvider"/> is the clock of the process, whatever the services say.
+    /// Hosted services are started as by a host, one after the other, and a <c>BackgroundService</c> runs on the thread of the simulation.
+    /// </remarks>
+    /// <param name="configure">Adds the services.</param>
+    /// <returns>The host, when its services have started.</returns>
+    /// <exception cref="InvalidOperationException">The process does not run or has not joined.</exception>
+    public Task<SimulatedHost> StartHostAsync(Action<IServiceCollection> configure)
+    {
+        ArgumentNullException.ThrowIfNull(configure);
+        return SimulatedHost.StartAsync(this, Node, _cluster, configure);
+    }
+
     /// <summary>Returns the number, address and state.</summary>
     public override string ToString() => _machine.ToString();
+
+    internal Deliveries NoteDeliveries() => _deliveries ??= new Deliveries(_cluster.Machines.Time);
+
+    /// <summary>What this node is called where it is, or was, this incarnation; null if it never was.</summary>
+    internal string? NameAs(NodeKey key)
+    {
+        int life = _lives.FindIndex(one => one.Node?.Id == new NodeId(key.Id, key.Incarnation));
+        return life < 0 ? null : life == 0 ? $"node {Number}" : $"node {Number} in life {life + 1}";
+    }
 
     internal void BeginLife()
     {

@@ -22,6 +22,9 @@ public sealed record SimulationOptions
     /// <summary>The maximum number of nodes of a cluster.</summary>
     internal const int MaxNodes = 10_000;
 
+    // A stall is reported after five seconds at least, and a delay is none.
+    private static readonly TimeSpan LongestTopicDelay = TimeSpan.FromSeconds(1);
+
     /// <summary>The random seed. Any number; default 1.</summary>
     public ulong Seed { get; init; } = 1;
 
@@ -47,6 +50,14 @@ public sealed record SimulationOptions
     public LinkModel Link { get; init; } = new();
 
     /// <summary>
+    /// The maximum time for which a node that sends holds back one of its topics, while its other topics go on. When and for how long is
+    /// drawn from the seed. There is no order between topics: a slow reader on any node delays one topic of a sender against the others.
+    /// This finds code that relies on such an order. The messages of one sender in one topic stay in order. 0 (no delay) to 1 s; default
+    /// 20 ms.
+    /// </summary>
+    public TimeSpan TopicDelay { get; init; } = TimeSpan.FromMilliseconds(20);
+
+    /// <summary>
     /// The plan from which <see cref="SimulatedCluster.RunFaults"/> draws faults. Null (default): the default plan, 5 s long.
     /// </summary>
     public FaultPlan? Faults { get; init; }
@@ -56,6 +67,9 @@ public sealed record SimulationOptions
 
     /// <summary>The logger factory of the nodes. Null (default): no logging. Loggers must not call back into the simulation.</summary>
     public ILoggerFactory? LoggerFactory { get; init; }
+
+    /// <summary>Whether the last deliveries of each node are kept for reports.</summary>
+    internal bool NotesDeliveries { get; init; } = true;
 
     /// <summary>
     /// Receivers of one datagram keep the same bytes, which none of them changes, in place of a copy each: faster by far, and a
@@ -105,6 +119,11 @@ public sealed record SimulationOptions
         if (StartedNodes is { } started && (started < 0 || started > Nodes))
         {
             throw new ArgumentException($"{nameof(StartedNodes)} is {started}. It must be 0 to {Nodes}, the number of nodes.");
+        }
+
+        if (TopicDelay < TimeSpan.Zero || TopicDelay > LongestTopicDelay)
+        {
+            throw new ArgumentException($"{nameof(TopicDelay)} is {TopicDelay}. It must be 0 to {LongestTopicDelay:c}.");
         }
 
         if (NodeOptions is null || Link is null)

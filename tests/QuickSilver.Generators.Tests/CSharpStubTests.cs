@@ -29,7 +29,7 @@ public sealed class CSharpStubTests
             "sint32", "Odd \n type")
         from form in Gen.Elements("{0}", "{0}", "repeated {0}", "map<string, {0}>", "map<int32, {0}>", "map<double, {0}>")
         from message in Gen.Choose(0, 3)
-        from logical in Gen.Elements(null, null, "char", "byte", "int16", "dateOnly", "uri", "Odd")
+        from logical in Gen.Elements(null, null, "char", "byte", "int16", "dateOnly", "uri", "subtype", "Odd")
         from key in Gen.Elements(null, "char", "sbyte")
         from oneEnum in Gen.Elements<int?>(null, null, 0, 1, 7)
         from nullable in Gen.Elements<bool?>(null, true, false)
@@ -95,6 +95,14 @@ public sealed class CSharpStubTests
         {
             Assert.Contains($"    public {member} {{ get; set; }}", source);
         }
+    }
+
+    [Fact]
+    public void Subtypes_are_marked_in_words()
+    {
+        var contract = SchemaContract.Of(Codecs.Of<Movement>().Schema) with { Guarantee = "Reliable" };
+        string source = CSharpStub.Of("movements", contract, null);
+        Assert.Contains("    // A subtype of Movement: a value has one of the members of this kind, and the others are null.\n", source);
     }
 
     private static IEnumerable<ContractField> Sound(IEnumerable<ContractField> fields) =>

@@ -45,6 +45,15 @@ public sealed class ProtoFileTests : IDisposable
         Assert.Contains("  int64 Wide = 8;\n", text);
     }
 
+    [Fact]
+    public void Subtypes_are_a_oneof()
+    {
+        string text = Text<Movement>();
+        Assert.Contains("  // The subtypes: a value has one of them.\n  oneof subtype {\n", text);
+        Assert.Contains("    .Deposit Deposit = ", text);
+        Holds<Movement>(new Deposit("a", 12.5m) { Version = 7 });
+    }
+
     // For a map, the compiler defines a type: a field Log has LogEntry.
     [Fact]
     public void A_map_has_a_name_that_leaves_the_name_of_its_entries_to_the_compiler()

@@ -83,9 +83,9 @@ public sealed class SubtypeTests
         var schema = Codecs.Of<Movement>().Schema;
         Assert.Equal(
             [
-                new PayloadField(1, "Deposit", "message") { Message = 1, IsNullable = true },
-                new PayloadField(2, "Transfer", "message") { Message = 2, IsNullable = true },
-                new PayloadField(3, "fee", "message") { Message = 3, IsNullable = true },
+                new PayloadField(1, "Deposit", "message") { Message = 1, IsNullable = true, LogicalType = LogicalType.Subtype },
+                new PayloadField(2, "Transfer", "message") { Message = 2, IsNullable = true, LogicalType = LogicalType.Subtype },
+                new PayloadField(3, "fee", "message") { Message = 3, IsNullable = true, LogicalType = LogicalType.Subtype },
             ],
             schema.Fields.ToArray());
         Assert.Equal(

@@ -4,6 +4,7 @@ using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
+using QuickSilver.Composition;
 using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Hosting.Tests;

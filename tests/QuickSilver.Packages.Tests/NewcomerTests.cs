@@ -49,6 +49,23 @@ public sealed class NewcomerTests(Feed feed)
     }
 
     [Fact]
+    public void The_test_of_a_host_on_the_simulators_page_builds_against_two_packages_and_passes()
+    {
+        string folder = feed.NewcomersFolder("tested-host");
+        File.WriteAllText(Path.Combine(folder, "ShopTests.cs"), FirstProgram.HostTest);
+        NewcomersProject.Write(
+            folder,
+            "Tested",
+            NewcomersProject.Kind.Library,
+            ("QuickSilver.Simulation", Feed.Version),
+            ("QuickSilver.Hosting", Feed.Version),
+            ("Microsoft.NET.Test.Sdk", Feed.Known("TestSdk")),
+            ("xunit", Feed.Known("Xunit")),
+            ("xunit.runner.visualstudio", Feed.Known("XunitRunner")));
+        Assert.Contains("Passed:     1", DotnetCommand.Dotnet(folder, "test", "-warnaserror"));
+    }
+
+    [Fact]
     public void The_tool_installs_from_its_package_and_says_what_it_is()
     {
         string folder = feed.NewcomersFolder("shell");

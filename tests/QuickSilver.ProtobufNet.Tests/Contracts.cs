@@ -72,3 +72,55 @@ public sealed class Leg
     [DataMember(Order = 2)]
     public double Miles { get; set; }
 }
+
+public enum Color : byte
+{
+    None = 0,
+    Red = 1,
+    Green = 2,
+}
+
+[Flags]
+public enum Doors
+{
+    None = 0,
+    Left = 1,
+    Right = 2,
+}
+
+[DataContract]
+public sealed class Shown
+{
+    [DataMember(Order = 1)]
+    public List<DateOnly> Days { get; set; } = [];
+
+    [DataMember(Order = 2)]
+    public List<TimeOnly> Times { get; set; } = [];
+
+    [DataMember(Order = 3)]
+    public Color Color { get; set; }
+
+    [DataMember(Order = 4)]
+    public Doors? Doors { get; set; }
+
+    [DataMember(Order = 5)]
+    public char Letter { get; set; }
+
+    [DataMember(Order = 6)]
+    public List<byte> Bytes { get; set; } = [];
+
+    [DataMember(Order = 7)]
+    public Dictionary<short, Color> Colors { get; set; } = [];
+
+    [DataMember(Order = 8)]
+    public string Name { get; set; } = "";
+
+    [DataMember(Order = 9)]
+    public Uri? Page { get; set; }
+
+    [DataMember(Order = 10)]
+    public sbyte Least { get; set; }
+
+    [DataMember(Order = 11)]
+    public List<Doors>? All { get; set; }
+}

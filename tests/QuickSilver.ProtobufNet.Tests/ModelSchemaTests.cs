@@ -36,8 +36,9 @@ public sealed class ModelSchemaTests
             FixedTimeOfDay = new TimeOnly(14),
         };
         Assert.Equal(
-            """{"ZigZag":-1,"Fixed":-2,"FixedLong":3,"FixedShort":-4,"FixedByte":5,"ZigZagLong":-6,"ZigZagEnum":5,"FixedDay":8"""
-            + ""","FixedSpan":9,"FixedTime":10,"List":[-11],"Map":{"-12":-13},"FixedChar":97,"FixedTimeOfDay":14}""",
+            """{"ZigZag":-1,"Fixed":-2,"FixedLong":3,"FixedShort":-4,"FixedByte":5,"ZigZagLong":-6"""
+            + ""","ZigZagEnum":"Friday","FixedDay":"0001-01-09","FixedSpan":9,"FixedTime":10,"List":[-11],"Map":{"-12":-13}"""
+            + ""","FixedChar":"a","FixedTimeOfDay":"00:00:00.0000014"}""",
             Json(value));
     }
 

@@ -56,11 +56,14 @@ internal sealed record ValueModel(ValueKind Kind, string TypeName, string Word, 
 
     public Conversion Conversion { get; init; }
 
+    // A message that is a declared subtype of the type that has the member.
+    public bool IsSubtype { get; init; }
+
     // The names of an enum's values; null for another type.
     public EnumModel? Enum { get; init; }
 
     // What the schema calls the .NET type, where the word of protobuf is another type's too. Of an enum, its underlying type.
-    public string? LogicalType => Conversion switch
+    public string? LogicalType => IsSubtype ? "subtype" : Conversion switch
     {
         Conversion.DateOnly => "dateOnly",
         Conversion.TimeOnly => "timeOnly",

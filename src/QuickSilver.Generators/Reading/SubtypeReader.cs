@@ -33,7 +33,10 @@ internal static class SubtypeReader
                 continue;
             }
 
-            var value = new ValueModel(ValueKind.Message, subtype.Qualified(), "message", subtype.IsReferenceType, IsEnum: false);
+            var value = new ValueModel(ValueKind.Message, subtype.Qualified(), "message", subtype.IsReferenceType, IsEnum: false)
+            {
+                IsSubtype = true,
+            };
             members.Add(new MemberModel(
                 number, subtype.Name, $"{type.Name}.{subtype.Name}", name, MemberShape.Single, true, false, value, null));
         }

@@ -1,4 +1,5 @@
 using Microsoft.Extensions.Logging;
+using QuickSilver.Core.Background;
 using QuickSilver.Diagnostics;
 
 namespace QuickSilver.Hosting.Patterns;
@@ -33,7 +34,7 @@ internal abstract class HostedPart<T>(string name) : IHostedTopic
     {
         try
         {
-            var part = await OpenOnAsync(node, cancellationToken).ConfigureAwait(false);
+            var part = await OpenOnAsync(node, cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
             _opening.Open(part);
             OnOpened(part);
         }

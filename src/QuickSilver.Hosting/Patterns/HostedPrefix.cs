@@ -1,3 +1,4 @@
+using QuickSilver.Core.Background;
 using QuickSilver.Serialization;
 
 namespace QuickSilver.Hosting.Patterns;
@@ -35,9 +36,9 @@ internal sealed class HostedPrefix<T, TConsumer>(
 
         try
         {
-            await current.DisposeAsync().AsTask().WaitAsync(cancellationToken).ConfigureAwait(false);
+            await current.DisposeAsync().AsTask().WaitAsync(cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
             // The end of a prefix waits for its consumers for a moment only. A host has more time for them.
-            await current.Completion.WaitAsync(cancellationToken).ConfigureAwait(false);
+            await current.Completion.WaitAsync(cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
             return 0;
         }
         catch (OperationCanceledException)

@@ -1,3 +1,5 @@
+using QuickSilver.Core.Background;
+
 namespace QuickSilver.Hosting.Patterns;
 
 // A requester that is injected. The time for which a request waits for the node counts as its own.
@@ -12,8 +14,8 @@ internal sealed class HostedRequester<TRequest, TReply>(
     public async Task WaitForRespondersAsync(int count, CancellationToken cancellationToken = default)
     {
         OptionRules.CheckSubscribers(count);
-        var requester = await Opened.WaitAsync(cancellationToken).ConfigureAwait(false);
-        await requester.WaitForRespondersAsync(count, cancellationToken).ConfigureAwait(false);
+        var requester = await Opened.WaitAsync(cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
+        await requester.WaitForRespondersAsync(count, cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
     }
 
     public Task<TReply> AskAsync(TRequest request, CancellationToken cancellationToken = default) =>
@@ -49,7 +51,7 @@ internal sealed class HostedRequester<TRequest, TReply>(
         IRequester<TRequest, TReply> requester;
         try
         {
-            requester = await Opened.WaitAsync(timeout, Time, cancellationToken).ConfigureAwait(false);
+            requester = await Opened.WaitAsync(timeout, Time, cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
         }
         catch (TimeoutException)
         {
@@ -58,6 +60,6 @@ internal sealed class HostedRequester<TRequest, TReply>(
 
         var left = timeout - Time.GetElapsedTime(begun);
         return await ask(requester, left > OptionRules.LeastRequestTimeout ? left : OptionRules.LeastRequestTimeout)
-            .ConfigureAwait(false);
+            .ConfigureAwait(SoleThreadContext.IsCurrent);
     }
 }

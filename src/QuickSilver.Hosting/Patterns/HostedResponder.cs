@@ -24,7 +24,7 @@ internal sealed class HostedResponder<TRequest, TReply, THandler>(
     {
         if (Current is { } responder)
         {
-            await responder.DisposeAsync().ConfigureAwait(false);
+            await responder.DisposeAsync().ConfigureAwait(SoleThreadContext.IsCurrent);
         }
 
         return 0;
@@ -52,7 +52,7 @@ internal sealed class HostedResponder<TRequest, TReply, THandler>(
 
     private async Task WatchAsync(IResponder responder)
     {
-        var end = await responder.Completion.ConfigureAwait(false);
+        var end = await responder.Completion.ConfigureAwait(SoleThreadContext.IsCurrent);
         if (ReferenceEquals(Current, responder) && end.Error is { } error)
         {
             _ended = new Ended(Time.GetUtcNow(), error);
@@ -64,14 +64,14 @@ internal sealed class HostedResponder<TRequest, TReply, THandler>(
         if (scope == ConsumerScope.Consumer)
         {
             var shared = _shared.Value.ServiceProvider.GetRequiredService<THandler>();
-            return await shared.HandleAsync(request, cancellationToken).ConfigureAwait(false);
+            return await shared.HandleAsync(request, cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
         }
 
         var own = scopes.CreateAsyncScope();
-        await using (own.ConfigureAwait(false))
+        await using (own.ConfigureAwait(SoleThreadContext.IsCurrent))
         {
             var handler = own.ServiceProvider.GetRequiredService<THandler>();
-            return await handler.HandleAsync(request, cancellationToken).ConfigureAwait(false);
+            return await handler.HandleAsync(request, cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
         }
     }
 

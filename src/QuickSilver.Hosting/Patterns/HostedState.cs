@@ -1,5 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
+using QuickSilver.Core.Background;
 using QuickSilver.Serialization;
 
 namespace QuickSilver.Hosting.Patterns;
@@ -36,16 +37,16 @@ internal sealed class HostedState<TKey, TValue>(
 
     public async ValueTask<bool> RemoveAsync(TKey key, CancellationToken cancellationToken = default)
     {
-        var state = await Opened.WaitAsync(cancellationToken).ConfigureAwait(false);
-        return await state.RemoveAsync(key, cancellationToken).ConfigureAwait(false);
+        var state = await Opened.WaitAsync(cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
+        return await state.RemoveAsync(key, cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
     }
 
     // Like a reader, it ends with the node.
     public async IAsyncEnumerable<StateChange<TKey, TValue>> ChangesAsync(
         [EnumeratorCancellation] CancellationToken cancellationToken = default)
     {
-        var state = await Opened.WaitAsync(cancellationToken).ConfigureAwait(false);
-        await foreach (var change in state.ChangesAsync(cancellationToken).ConfigureAwait(false))
+        var state = await Opened.WaitAsync(cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
+        await foreach (var change in state.ChangesAsync(cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent))
         {
             yield return change;
         }
@@ -70,7 +71,7 @@ internal sealed class HostedState<TKey, TValue>(
 
     private async ValueTask SetWhenOpenAsync(TKey key, TValue value, CancellationToken cancellationToken)
     {
-        var state = await Opened.WaitAsync(cancellationToken).ConfigureAwait(false);
-        await state.SetAsync(key, value, cancellationToken).ConfigureAwait(false);
+        var state = await Opened.WaitAsync(cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
+        await state.SetAsync(key, value, cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
     }
 }

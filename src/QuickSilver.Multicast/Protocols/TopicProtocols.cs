@@ -20,6 +20,10 @@ internal sealed class TopicProtocols
     /// <exception cref="ArgumentException">Two protocols provide the same guarantee.</exception>
     public TopicProtocols With(params TopicProtocolFactory[] more) => new(_byGuarantee.Values.Concat(more));
 
+    /// <summary>The same protocols, with a stage between each of them and the endpoints of its topics.</summary>
+    public TopicProtocols With(Func<ITopicProtocol, ITopicProtocol> stage) => new(_byGuarantee.Values.Select(
+        factory => factory with { Create = context => stage(factory.Create(context)) }));
+
     /// <summary>The protocol of a guarantee. Can be called from any thread.</summary>
     /// <exception cref="NotSupportedException">No protocol of this node provides the guarantee.</exception>
     public TopicProtocolFactory Of(string guarantee) => _byGuarantee.TryGetValue(guarantee, out var factory)

@@ -32,4 +32,10 @@ public static class LogicalType
 
     /// <summary>A <see cref="System.Uri"/>, as string.</summary>
     public const string Uri = "uri";
+
+    /// <summary>
+    /// A subtype, as message: its base is the message that has the field. A value has exactly one of its fields of this kind, or none if it
+    /// is of the base itself.
+    /// </summary>
+    public const string Subtype = "subtype";
 }

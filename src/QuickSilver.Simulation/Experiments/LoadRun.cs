@@ -60,6 +60,9 @@ internal sealed class LoadRun : IDisposable
             Nodes = plan.Nodes,
             Seed = plan.Seed,
             Link = new LinkModel { Delay = plan.Host.LinkDelay },
+            // It measures the product alone.
+            TopicDelay = TimeSpan.Zero,
+            NotesDeliveries = false,
             NodeOptions = plan.Replicas is { } replicas ? nodes with { Service = nodes.Service with { Replicas = replicas } } : nodes,
             TokenInterval = plan.TokenRate is { } rate ? TimeSpan.FromSeconds(1 / rate) : null,
             FeedbackRanges = plan.FeedbackRanges,

@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using QuickSilver.Simulation.Topics;
 
 namespace QuickSilver.Simulation.Machines;
 
@@ -28,8 +29,14 @@ internal sealed class NodeLife
         _options = cluster.ProtocolOptions.Node;
         _context = new ProcessContext(environment, cluster.Escapes);
         environment.Process = _context;
-        Parts = new SimulatedParts(environment, cluster.ProtocolOptions, cluster.Services, cluster.Configurations, cluster.Logs);
         _which = ((ulong)(uint)owner.Number << 32) | (uint)owner.Lives;
+        Parts = new SimulatedParts(environment, cluster.ProtocolOptions, cluster.Services, cluster.Configurations, cluster.Logs)
+        {
+            Watch = new WatchedTopics.Settings(
+                SeededRandom.Derive(cluster.Options.Seed, purpose: 15, _which).Next(),
+                cluster.Options.TopicDelay,
+                cluster.Options.NotesDeliveries ? owner.NoteDeliveries : null),
+        };
         _own = SeededRandom.Derive(cluster.Options.Seed, purpose: 12, _which);
     }
 

@@ -7,6 +7,8 @@ using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Protocol.Replies;
+using QuickSilver.Multicast.Protocols;
+using QuickSilver.Simulation.Topics;
 
 namespace QuickSilver.Simulation.Machines;
 
@@ -21,7 +23,17 @@ internal sealed class SimulatedParts(
     ILoggerFactory logs)
     : ProtocolParts(options, services, configurations, logs)
 {
+    // Made with the first topic.
+    private TopicProtocols? _watched;
+
     public override INodeEnvironment Environment => life;
+
+    /// <summary>What the simulation does with topics; null: nothing.</summary>
+    public WatchedTopics.Settings? Watch { get; init; }
+
+    public override TopicProtocols Protocols => Watch is { } watch
+        ? _watched ??= base.Protocols.With(protocol => new WatchedTopics(protocol, life, watch))
+        : base.Protocols;
 
     protected override CoreCounters CoreCounters => life.Counters;
 

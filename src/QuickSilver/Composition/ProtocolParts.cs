@@ -25,7 +25,7 @@ internal abstract class ProtocolParts(
     private MembershipClient? _membership;
     private MulticastNode? _multicast;
 
-    public TopicProtocols Protocols => options.Protocols;
+    public virtual TopicProtocols Protocols => options.Protocols;
 
     public abstract INodeEnvironment Environment { get; }
 

@@ -146,6 +146,7 @@ public sealed class DeadDatagramsTests
                 Nodes = subscribers + 1,
                 Seed = seed,
                 Membership = MembershipPlacement.Dedicated,
+                TopicDelay = TimeSpan.Zero,
                 LoggerFactory = _logs,
             });
         }

@@ -10,6 +10,10 @@ internal static partial class FirstProgram
 
     public static string Test { get; } = Find("src/QuickSilver.Simulation/README.md", FirstBlock(), "at all");
 
+    /// <summary>The test of a host on the same page.</summary>
+    public static string HostTest { get; } =
+        CodeBlock.All.Single(static block => block is { Page: "src/QuickSilver.Simulation/README.md", Number: 2 }).Text;
+
     private static string Find(string page, Regex block, string where) =>
         block.Match(File.ReadAllText(Path.Combine(Feed.Root, page)).ReplaceLineEndings("\n")) is { Success: true } match
             ? match.Groups[1].Value

@@ -28,6 +28,8 @@ internal sealed class StopRun(ulong seed)
             Nodes = publishing + subscribing,
             Seed = seed,
             Link = LinkOf(seed),
+            // The seeds that are kept were found without.
+            TopicDelay = TimeSpan.Zero,
             Membership = MembershipPlacement.Dedicated,
         });
         var history = new History(_accounts);

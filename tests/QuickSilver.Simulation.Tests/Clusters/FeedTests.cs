@@ -137,7 +137,7 @@ public sealed class FeedTests
     public void A_thousand_feeds_share_a_region_within_five_percent(int topics, int feedsEach)
     {
         const int bytes = 1000;
-        using var cluster = new SimulatedCluster(new SimulationOptions { Nodes = 2, Seed = 5 });
+        using var cluster = new SimulatedCluster(new SimulationOptions { Nodes = 2, Seed = 5, TopicDelay = TimeSpan.Zero });
         cluster.Start();
         var feeds = new List<NumberedFeed>();
         var publishers = new List<ITopicPublisher<ReadOnlyMemory<byte>>>();

@@ -16,6 +16,9 @@ public sealed class MemoryTests(ITestOutputHelper output)
     // Several times what the largest cluster here allocates.
     private const long WithoutCollection = 200_000_000;
 
+    // Those of the product alone.
+    private static SimulationOptions Options(int nodes) => new() { Nodes = nodes, TopicDelay = TimeSpan.Zero, NotesDeliveries = false };
+
     [Theory]
     [InlineData(nameof(TopicAccess.PublishAndSubscribe), 17_500_000)]
     [InlineData(nameof(TopicAccess.Subscribe), 14_000_000)]
@@ -56,7 +59,7 @@ public sealed class MemoryTests(ITestOutputHelper output)
         {
             Assert.True(GC.TryStartNoGCRegion(WithoutCollection));
             long before = GC.GetAllocatedBytesForCurrentThread();
-            using var cluster = new SimulatedCluster(nodes, seed: 1);
+            using var cluster = new SimulatedCluster(Options(nodes));
             cluster.Start(node => node.Node.OpenSubscriberAsync<ReadOnlyMemory<byte>>("topic"));
             cluster.Run(TimeSpan.FromSeconds(3));
             long allocated = GC.GetAllocatedBytesForCurrentThread() - before;
@@ -69,7 +72,7 @@ public sealed class MemoryTests(ITestOutputHelper output)
     private static long Bytes(int nodes, int topics, TopicAccess access)
     {
         long before = GC.GetTotalMemory(forceFullCollection: true);
-        using var cluster = new SimulatedCluster(nodes, seed: 1);
+        using var cluster = new SimulatedCluster(Options(nodes));
         int open = 0;
         cluster.Start(async node =>
         {

@@ -16,6 +16,7 @@ public sealed class ServiceChangeTests : IDisposable
         Nodes = Nodes,
         StartedNodes = Nodes - 1,
         Seed = 20,
+        TopicDelay = TimeSpan.Zero,
         NodeOptions = new QuickSilverOptions { Service = { HeartbeatInterval = Second / 5 } },
     });
 

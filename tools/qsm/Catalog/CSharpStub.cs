@@ -122,6 +122,11 @@ internal sealed class CSharpStub
 
             string member = members.Of(field.Name, string.Create(CultureInfo.InvariantCulture, $"Field{field.Number}"));
             string given = member.TrimStart('@') == field.Name ? "" : $", Name = {CSharpNames.Literal(field.Name)}";
+            if (field.LogicalType == LogicalType.Subtype && FieldForm.Of(field.Type).Value == ValueForm.Message)
+            {
+                Line($"    // A subtype of {type}: a value has one of the members of this kind, and the others are null.");
+            }
+
             Line($"    [DataMember({order}{given})]");
             Line($"    public {memberType.Type} {member} {{ get; set; }}{memberType.Initial}");
             Line("");

@@ -70,16 +70,40 @@ internal sealed class ProtoFile
     {
         Line($"message {_messages[message]} {{");
         var names = new ProtoNames();
-        foreach (var field in _contract.FieldsOf(message))
+        var fields = _contract.FieldsOf(message);
+        foreach (var field in fields.Where(static field => !IsSubtype(field)))
         {
-            string number = field.Number.ToString(CultureInfo.InvariantCulture);
-            string name = names.Of(field.Name, "field" + number, FieldForm.Of(field.Type).Shape == FieldShape.Map);
-            Line(TypeOf(field) is { } type && field.Number is < FirstReserved or > LastReserved
-                ? $"  {type} {name} = {number}{OptionsOf(field)};{Remark(field)}"
-                : $"  // Field {number}, '{SafeText.Of(field.Name)}', is left out: there is no type for '{SafeText.Of(field.Type)}'.");
+            Line("  " + FieldOf(field, names));
+        }
+
+        ContractField[] subtypes = [.. fields.Where(IsSubtype)];
+        if (subtypes.Length > 0)
+        {
+            Line("  // The subtypes: a value has one of them.");
+            Line($"  oneof {names.Of("subtype", "subtype", isMap: false)} {{");
+            foreach (var subtype in subtypes)
+            {
+                Line("    " + FieldOf(subtype, names));
+            }
+
+            Line("  }");
         }
 
         Line("}");
+    }
+
+    // What a oneof can hold.
+    private static bool IsSubtype(ContractField field) => field is { LogicalType: LogicalType.Subtype, Message: not null }
+        && field.Number is < FirstReserved or > LastReserved
+        && FieldForm.Of(field.Type) is { Shape: FieldShape.Single, Value: ValueForm.Message };
+
+    private string FieldOf(ContractField field, ProtoNames names)
+    {
+        string number = field.Number.ToString(CultureInfo.InvariantCulture);
+        string name = names.Of(field.Name, "field" + number, FieldForm.Of(field.Type).Shape == FieldShape.Map);
+        return TypeOf(field) is { } type && field.Number is < FirstReserved or > LastReserved
+            ? $"{type} {name} = {number}{OptionsOf(field)};{Remark(field)}"
+            : $"// Field {number}, '{SafeText.Of(field.Name)}', is left out: there is no type for '{SafeText.Of(field.Type)}'.";
     }
 
     private string? TypeOf(ContractField field)
