@@ -15,6 +15,7 @@ internal static class LayerRules
         ["QuickSilver.Queries"] = 4,
         ["QuickSilver"] = 5,
         ["QuickSilver.Hosting"] = 6,
+        ["QuickSilver.OpenTelemetry"] = 6,
         ["QuickSilver.ProtobufNet"] = 6,
         ["QuickSilver.Simulation"] = 6,
         ["qsm"] = 7,

@@ -13,7 +13,10 @@ public sealed partial class PackageContentsTests(Feed feed)
     private const string Templates = "QuickSilver.Templates";
 
     private static readonly string[] All =
-        ["QuickSilver", "QuickSilver.Hosting", "QuickSilver.ProtobufNet", "QuickSilver.Simulation", Templates, "qsm"];
+        [
+            "QuickSilver", "QuickSilver.Hosting", "QuickSilver.OpenTelemetry", "QuickSilver.ProtobufNet", "QuickSilver.Simulation",
+            Templates, "qsm",
+        ];
 
     private static readonly string[] Libraries = [.. All.Where(id => id is not ("qsm" or Templates))];
 
@@ -116,6 +119,7 @@ public sealed partial class PackageContentsTests(Feed feed)
 
     [Theory]
     [InlineData("QuickSilver.Hosting")]
+    [InlineData("QuickSilver.OpenTelemetry")]
     [InlineData("QuickSilver.ProtobufNet")]
     [InlineData("QuickSilver.Simulation")]
     public void A_companion_carries_itself_only_and_passes_the_generator_on(string id)
