@@ -60,7 +60,7 @@ public sealed class TracesTests
         await using var orders = await node.OpenTopicAsync<string>("orders").OrFail();
         await orders.PublishAsync("buy 100", PublishCompletion.Stable).OrFail();
 
-        Assert.Equal(0, _exported.Count);
+        Assert.Empty(_exported);
     }
 
     [Fact]
