@@ -18,6 +18,7 @@ internal static class LayerRules
         ["QuickSilver.OpenTelemetry"] = 6,
         ["QuickSilver.ProtobufNet"] = 6,
         ["QuickSilver.Simulation"] = 6,
+        ["QuickSilver.Aspire"] = 7,
         ["qsm"] = 7,
         ["FlightBoard"] = 7,
         ["OrderBook.Tests"] = 7,
@@ -29,6 +30,8 @@ internal static class LayerRules
         ["QuickSilver.Microbenchmarks"] = 7,
         ["QuickSilver.Campaign"] = 7,
         ["QuickSilver.SimulatorSpeed"] = 7,
+        // Its package carries qsm.
+        ["QuickSilver.Aspire.Hosting"] = 8,
     };
 
     /// <summary>Stands outside: it runs in the compiler, refers to no project, and is used as an analyzer only.</summary>

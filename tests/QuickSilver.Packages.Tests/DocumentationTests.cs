@@ -92,6 +92,7 @@ public sealed partial class DocumentationTests(Feed feed)
 
     // A page under src is its package's own. Elsewhere the namespaces that a program uses say what to add.
     private static string Package(CodeBlock block) => block.Page.StartsWith("src/", StringComparison.Ordinal) ? block.Page.Split('/')[1]
+        : block.Text.Contains("using QuickSilver.Aspire;", StringComparison.Ordinal) ? "QuickSilver.Aspire"
         : block.Text.Contains("using QuickSilver.Hosting;", StringComparison.Ordinal) ? "QuickSilver.Hosting"
         : "QuickSilver";
 
