@@ -165,6 +165,8 @@ public sealed partial class LayerRuleTests
     // declared where the lowest of them is.
     private static bool IsKnownElsewhere(ProjectFile project, string declared) =>
         (project.Name == "QuickSilver.Hosting" && declared.StartsWith("Microsoft.Extensions.", StringComparison.Ordinal))
+        || (project.Name == "QuickSilver.Aspire" && declared == "Microsoft.Extensions.Hosting")
+        || (project.Name == "QuickSilver.Aspire.Hosting" && declared == "Aspire.Hosting")
         || (project.Name == "QuickSilver.Serialization" && declared == "QuickSilver")
         || (project.Name == LayerRules.Generator && declared == "System.Runtime.CompilerServices");
 

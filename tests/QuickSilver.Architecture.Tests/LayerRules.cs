@@ -15,8 +15,10 @@ internal static class LayerRules
         ["QuickSilver.Queries"] = 4,
         ["QuickSilver"] = 5,
         ["QuickSilver.Hosting"] = 6,
+        ["QuickSilver.OpenTelemetry"] = 6,
         ["QuickSilver.ProtobufNet"] = 6,
         ["QuickSilver.Simulation"] = 6,
+        ["QuickSilver.Aspire"] = 7,
         ["qsm"] = 7,
         ["FlightBoard"] = 7,
         ["OrderBook.Tests"] = 7,
@@ -28,6 +30,8 @@ internal static class LayerRules
         ["QuickSilver.Microbenchmarks"] = 7,
         ["QuickSilver.Campaign"] = 7,
         ["QuickSilver.SimulatorSpeed"] = 7,
+        // Its package carries qsm.
+        ["QuickSilver.Aspire.Hosting"] = 8,
     };
 
     /// <summary>Stands outside: it runs in the compiler, refers to no project, and is used as an analyzer only.</summary>

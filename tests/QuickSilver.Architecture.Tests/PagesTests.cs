@@ -34,6 +34,7 @@ public sealed partial class PagesTests
         ("last value", "patterns.md", "Last value of each key"),
         ("work sharing", "patterns.md", "Work sharing"),
         ("watching", "watching.md", "Aspire"),
+        ("Aspire", "aspire.md", "The app host"),
         ("health", "health.md", ""),
     ];
 

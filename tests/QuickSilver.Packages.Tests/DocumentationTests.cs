@@ -15,6 +15,9 @@ public sealed partial class DocumentationTests(Feed feed)
         ["UseOtlpExporter"] = "OpenTelemetry.Exporter.OpenTelemetryProtocol",
     };
 
+    // Of this repository, by the namespaces that programs use.
+    private static readonly string[] Own = ["QuickSilver.Hosting", "QuickSilver.OpenTelemetry"];
+
     // Other tests build and run these.
     private static readonly string[] Elsewhere =
         [FirstProgram.Source, FirstProgram.Test, FirstProgram.HostTest, WebPage.Application, WebPage.Test];
@@ -36,6 +39,8 @@ public sealed partial class DocumentationTests(Feed feed)
         (string, string)[] added =
         [
             (package, Feed.Version),
+            .. Own.Where(own => own != package && block.Text.Contains($"using {own};", StringComparison.Ordinal))
+                .Select(static own => (own, Feed.Version)),
             .. Companions.Where(one => block.Text.Contains(one.Key, StringComparison.Ordinal))
                 // The web framework has it.
                 .Where(one => kind != NewcomersProject.Kind.Web || one.Value != "Microsoft.Extensions.Hosting")
@@ -88,6 +93,7 @@ public sealed partial class DocumentationTests(Feed feed)
 
     // A page under src is its package's own. Elsewhere the namespaces that a program uses say what to add.
     private static string Package(CodeBlock block) => block.Page.StartsWith("src/", StringComparison.Ordinal) ? block.Page.Split('/')[1]
+        : block.Text.Contains("using QuickSilver.Aspire;", StringComparison.Ordinal) ? "QuickSilver.Aspire"
         : block.Text.Contains("using QuickSilver.Hosting;", StringComparison.Ordinal) ? "QuickSilver.Hosting"
         : "QuickSilver";
 

@@ -11,9 +11,13 @@ public sealed partial class PackageContentsTests(Feed feed)
 {
     // Has no assembly, and so no symbols.
     private const string Templates = "QuickSilver.Templates";
+    private const string AppHosts = "QuickSilver.Aspire.Hosting";
 
     private static readonly string[] All =
-        ["QuickSilver", "QuickSilver.Hosting", "QuickSilver.ProtobufNet", "QuickSilver.Simulation", Templates, "qsm"];
+    [
+        "QuickSilver", "QuickSilver.Aspire", AppHosts, "QuickSilver.Hosting", "QuickSilver.OpenTelemetry", "QuickSilver.ProtobufNet",
+        "QuickSilver.Simulation", Templates, "qsm",
+    ];
 
     private static readonly string[] Libraries = [.. All.Where(id => id is not ("qsm" or Templates))];
 
@@ -115,7 +119,9 @@ public sealed partial class PackageContentsTests(Feed feed)
     }
 
     [Theory]
+    [InlineData("QuickSilver.Aspire")]
     [InlineData("QuickSilver.Hosting")]
+    [InlineData("QuickSilver.OpenTelemetry")]
     [InlineData("QuickSilver.ProtobufNet")]
     [InlineData("QuickSilver.Simulation")]
     public void A_companion_carries_itself_only_and_passes_the_generator_on(string id)
@@ -126,6 +132,23 @@ public sealed partial class PackageContentsTests(Feed feed)
             feed.Package(id).Files.Order(StringComparer.Ordinal));
         Assert.Equal([$"lib/net10.0/{id}.pdb"], feed.Symbols(id).Files);
         Assert.False(feed.Package(id).Dependencies.Single(dependency => dependency.Id == "QuickSilver").HidesAnalyzers);
+    }
+
+    [Fact]
+    public void The_package_for_app_hosts_carries_the_service_and_asks_for_Aspire_only()
+    {
+        var package = feed.Package(AppHosts);
+        Assert.Equal(["Aspire.Hosting"], package.Dependencies.Select(static one => one.Id));
+        Assert.Contains($"buildTransitive/net10.0/{AppHosts}.targets", package.Files);
+        // The tool and the service are one program.
+        Assert.Equal(AssembliesIn(feed.Package("qsm"), "tools/net10.0/any/"), AssembliesIn(package, "service/"));
+        Assert.Contains("service/qsm.runtimeconfig.json", package.Files);
+        Assert.Contains("service/qsm.deps.json", package.Files);
+
+        static IEnumerable<string> AssembliesIn(PackageFile package, string folder) => package.Files
+            .Where(file => file.StartsWith(folder, StringComparison.Ordinal) && file.EndsWith(".dll", StringComparison.Ordinal))
+            .Select(file => file[folder.Length..])
+            .Order(StringComparer.Ordinal);
     }
 
     [Fact]

@@ -12,11 +12,13 @@ namespace QuickSilver.Diagnostics;
 // Without a listener none of this exists, and messages carry no trace: nothing is paid for what nobody reads.
 internal static class MessageTracing
 {
+    public const string SourceName = "QuickSilver";
+
     private const string System = "quicksilver";
     // In place of the name, which is another for each node: the names of activities group them, so they must be few.
     private const string InboxTemplate = "quicksilver/inbox/{node}";
 
-    private static readonly ActivitySource Source = new("QuickSilver");
+    private static readonly ActivitySource Source = new(SourceName);
 
     /// <summary>Whether a listener is attached to the source.</summary>
     public static bool IsOn => Source.HasListeners();

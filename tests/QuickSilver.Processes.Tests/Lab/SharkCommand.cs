@@ -43,7 +43,6 @@ internal sealed class SharkCommand : IDisposable
         while (Run("-r", _file, "-Y", later, "-T", "fields", "-e", "frame.number").Output.Length == 0)
         {
             Assert.True(deadline.Elapsed < CaptureLimit, "no packet was captured after the run");
-            Thread.Sleep(100);
         }
 
         _capture!.Send(ProcessSignal.Interrupt);
