@@ -131,8 +131,8 @@ internal sealed class AccountingChecker : HistoryChecker
         {
             Violate(
                 counted.At,
-                $"Node {counted.Node} counts {counted.Unhandled} messages that its subscribers did not handle. They are at least {least} and "
-                + $"at most {most}.");
+                $"Node {counted.Node} counts {counted.Unhandled} messages that its subscribers did not handle. They are at least {least} "
+                + $"and at most {most}.");
         }
     }
 

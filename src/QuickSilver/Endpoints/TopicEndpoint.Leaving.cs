@@ -10,8 +10,8 @@ namespace QuickSilver.Endpoints;
 // Invariant (I25): each message that came for an endpoint with a reader, a consumer or a handler is handled or reported.
 internal sealed partial class TopicEndpoint<T>
 {
-    // A service that is there answers within a fraction of a second. Without one, nothing can keep away what is still sent. Less than a host
-    // gives its consumers, so that one which is idle ends in order while there is no service.
+    // A service that is there answers within a fraction of a second. Without one, nothing can keep away what is still sent. This is less
+    // than a host gives its consumers, so that one which is idle ends in order while there is no service.
     private static readonly TimeSpan LeaveLimit = TimeSpan.FromSeconds(3);
 
     // Null while the subscription goes on: there are thousands of idle topics.
