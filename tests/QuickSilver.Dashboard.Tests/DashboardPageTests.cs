@@ -159,7 +159,7 @@ public sealed class DashboardPageTests(ChromiumBrowser chromium) : IClassFixture
         var panel = page.Locator("#panel-topics");
         var typed = panel.GetByRole(AriaRole.Button, new() { Name = "typed", Exact = true });
         await typed.ClickAsync();
-        await Expect(panel.Locator(".holders")).ToContainTextAsync("1 node: 127.0.0.1:");
+        await Expect(panel.Locator(".holders")).ToContainTextAsync("1 node: qsm-perf-receive@");
         await Expect(panel.Locator(".fields tr").First).ToContainTextAsync("Number");
         await Expect(panel.Locator(".fields tr").First).ToContainTextAsync("int64");
         await typed.ClickAsync();

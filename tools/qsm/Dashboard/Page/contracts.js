@@ -40,8 +40,8 @@ function buildVersion(version) {
   const part = make("section", "contract");
   const kind = version.kind === "any" ? "takes any payload" : version.kind;
   part.append(make("h3", "", version.type === kind ? version.type : version.type + " (" + kind + ")"));
-  const addresses = new Map(latest.report.nodes.map(node => [node.node, node.name ?? node.address]));
-  const holders = (version.nodeIds ?? []).map(id => addresses.has(id) ? addresses.get(id) + " (" + id + ")" : id);
+  const names = new Map(latest.report.nodes.map(node => [node.node, node.name ?? node.address]));
+  const holders = (version.nodeIds ?? []).map(id => names.has(id) ? names.get(id) + " (" + id + ")" : id);
   const count = version.nodes === 0 ? "closed by all nodes" : version.nodes === 1 ? "1 node" : version.nodes + " nodes";
   const more = version.nodes > holders.length ? ", …" : "";
   part.append(make("p", "holders", holders.length ? count + ": " + holders.join(", ") + more : count));
