@@ -45,7 +45,7 @@ internal abstract class HostedPart<T>(string name) : IHostedTopic
         }
     }
 
-    public void OnNodeLost() => _opening.Lose();
+    public virtual void OnNodeLost() => _opening.Lose();
 
     public virtual Task<int> StopConsumersAsync(CancellationToken cancellationToken) => Task.FromResult(0);
 

@@ -12,6 +12,7 @@ internal sealed class HostedPrefix<T, TConsumer>(
     private readonly Lock _lock = new();
     // The topics whose consumers have stopped because of an error and have not been opened again. Those of a prefix are bounded.
     private readonly Dictionary<string, (DateTimeOffset Since, Exception Error)> _ended = new(StringComparer.Ordinal);
+    private readonly HashSet<string> _open = new(StringComparer.Ordinal);
 
     public override bool IsForConsumer => true;
 
@@ -29,13 +30,21 @@ internal sealed class HostedPrefix<T, TConsumer>(
     // It takes no more messages, and handles those that it has.
     public override async Task<int> StopConsumersAsync(CancellationToken cancellationToken)
     {
-        if (Current is not { } current)
+        bool isConsuming;
+        lock (_lock)
+        {
+            isConsuming = _open.Count > 0;
+        }
+
+        if (Current is null && !isConsuming)
         {
             return 0;
         }
 
         try
         {
+            // The first topics have messages before the last one is open, and the prefix with it.
+            var current = Current ?? await Opened.WaitAsync(cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
             await current.DisposeAsync().AsTask().WaitAsync(cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
             // The end of a prefix waits for its consumers for a moment only. A host has more time for them.
             await current.Completion.WaitAsync(cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
@@ -44,6 +53,20 @@ internal sealed class HostedPrefix<T, TConsumer>(
         catch (OperationCanceledException)
         {
             return 1;
+        }
+        catch (Exception exception) when (exception is QuickSilverException or ObjectDisposedException)
+        {
+            // It could not be opened, and its consumers have ended with it.
+            return 0;
+        }
+    }
+
+    public override void OnNodeLost()
+    {
+        base.OnNodeLost();
+        lock (_lock)
+        {
+            _open.Clear();
         }
     }
 
@@ -76,6 +99,7 @@ internal sealed class HostedPrefix<T, TConsumer>(
     {
         lock (_lock)
         {
+            _ = topic.State == PrefixTopicState.Open ? _open.Add(topic.Name) : _open.Remove(topic.Name);
             if (topic is { State: PrefixTopicState.Ended, Error: { } error })
             {
                 _ended[topic.Name] = (Time.GetUtcNow(), error);
