@@ -83,9 +83,13 @@ internal static class Roamer
         private long _last;
 
         public Arrivals(ITopicSubscriber<ReadOnlyMemory<byte>> topic) =>
-            topic.SubscribeInline(OnMessage, gap => Fault ??= $"gap {gap.First}-{gap.Last}: {gap.Reason}");
+            topic.SubscribeInline(OnMessage, OnGap);
 
         public string? Fault { get; private set; }
+
+        // What a machine that is too busy does not hand on before the endpoint has left is reported to it, and is no fault.
+        private void OnGap(GapNotice gap) =>
+            Fault ??= gap.Reason == GapReason.SubscriberEnded ? null : $"gap {gap.First}-{gap.Last}: {gap.Reason}";
 
         private void OnMessage(in Message<ReadOnlyMemory<byte>> message)
         {
