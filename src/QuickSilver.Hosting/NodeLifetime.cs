@@ -5,6 +5,7 @@ using Microsoft.Extensions.Options;
 using QuickSilver.Composition;
 using QuickSilver.Core.Background;
 using QuickSilver.Core.Diagnostics;
+using QuickSilver.Hosting.Configuration;
 
 namespace QuickSilver.Hosting;
 
@@ -50,6 +51,8 @@ internal sealed class NodeLifetime(
     // Between attempts, doubling: a service that is down is not hammered, one that comes back is found soon.
     private static readonly TimeSpan FirstPause = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan LongestPause = TimeSpan.FromSeconds(30);
+
+    private static readonly string ConsumerOption = $"{ConfigurationKeys.Hosting}:{nameof(QuickSilverHostingOptions.ConsumerLimit)}";
 
     private readonly ILogger _log = GuardedLoggers.Of(logs).CreateLogger(settings.LogCategory);
     private readonly IHostedTopic[] _topics = topics;
@@ -129,9 +132,17 @@ internal sealed class NodeLifetime(
         using var both = CancellationTokenSource.CreateLinkedTokenSource(limit.Token, cancellationToken);
         int[] running = await Task.WhenAll(topics.Select(topic => topic.StopConsumersAsync(both.Token)))
             .ConfigureAwait(SoleThreadContext.IsCurrent);
-        if (running.Sum() is var count and > 0)
+        if (running.Sum() > 0)
         {
-            HostingLog.ConsumersNotStopped(_log, count);
+            string names = string.Join(", ", topics.Where((_, at) => running[at] > 0).Select(static topic => $"\"{topic.Name}\"").Distinct());
+            if (limit.IsCancellationRequested)
+            {
+                HostingLog.ConsumersNotStopped(_log, names, ConsumerOption, settings.Hosting.ConsumerLimit);
+            }
+            else
+            {
+                HostingLog.ConsumersNotStopped(_log, names, "HostOptions.ShutdownTimeout", settings.ShutdownTimeout);
+            }
         }
     }
 

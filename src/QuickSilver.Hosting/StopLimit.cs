@@ -38,7 +38,7 @@ internal sealed class StopLimit
         var reserve = allowed * LargestShareToLeave < TimeToLeave ? allowed * LargestShareToLeave : TimeToLeave;
         var left = allowed - reserve - elapsed;
         Drain = left <= TimeSpan.Zero ? TimeSpan.Zero : left / Math.Max(1, nodesLeft);
-        Remedy = $"To wait longer, raise HostOptions.ShutdownTimeout, which is {allowed:c}, or set {Option}.";
+        Remedy = $"To wait longer, raise HostOptions.ShutdownTimeout, which is {allowed:c}.";
     }
 
     /// <summary>How long the node is drained.</summary>
