@@ -43,7 +43,8 @@ public sealed class EtcdStreamErrorTests
         }
 
         await stream.WriteAsync(Encoding.UTF8.GetBytes(
-            $"HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {answer.Length}\r\nConnection: close\r\n\r\n{answer}"));
+            $"HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {answer.Length}\r\n"
+            + $"Connection: close\r\n\r\n{answer}"));
         connection.Client.Shutdown(SocketShutdown.Send);
         // A connection that is closed before the rest of the request was read is reset, and the answer may be lost with it.
         while (await stream.ReadAsync(buffer) > 0)
