@@ -28,8 +28,8 @@ internal static partial class HostingLog
     // 1703: the host stopped before all members acknowledged the published messages. The node reports them by topic (1660).
 
     [LoggerMessage(1705, LogLevel.Warning,
-        "The host is stopping before the consumers of {Topics} have handled what they took. The tokens of their calls were cancelled. To wait "
-        + "longer, raise {Option}, which is {Limit:c}.")]
+        "The host is stopping before the consumers of {Topics} have handled what they took. The tokens of their calls were cancelled. "
+        + "To wait longer, raise {Option}, which is {Limit:c}.")]
     public static partial void ConsumersNotStopped(ILogger logger, string topics, string option, TimeSpan limit);
 
     [LoggerMessage(1704, LogLevel.Error, "An observer of topic \"{Topic}\" threw at its end.")]

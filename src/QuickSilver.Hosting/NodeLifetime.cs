@@ -134,7 +134,8 @@ internal sealed class NodeLifetime(
             .ConfigureAwait(SoleThreadContext.IsCurrent);
         if (running.Sum() > 0)
         {
-            string names = string.Join(", ", topics.Where((_, at) => running[at] > 0).Select(static topic => $"\"{topic.Name}\"").Distinct());
+            var behind = topics.Where((_, at) => running[at] > 0).Select(static topic => $"\"{topic.Name}\"");
+            string names = string.Join(", ", behind.Distinct());
             if (limit.IsCancellationRequested)
             {
                 HostingLog.ConsumersNotStopped(_log, names, ConsumerOption, settings.Hosting.ConsumerLimit);
