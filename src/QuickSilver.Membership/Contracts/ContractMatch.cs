@@ -35,7 +35,15 @@ internal sealed class ContractMatch
     }
 
     /// <summary>Null when they can; otherwise a sentence that names the topic and what differs.</summary>
-    public static string? Difference(string topic, ContractDescription open, ContractDescription asked)
+    public static string? Difference(string topic, ContractDescription open, ContractDescription asked) =>
+        Difference($"Topic '{topic}'", "carries", open, asked);
+
+    /// <summary>The same of something else than a topic.</summary>
+    /// <param name="subject">What has the contract, at the beginning of the sentence.</param>
+    /// <param name="carries">The verb between it and the type of its payload.</param>
+    /// <param name="open">The contract that it has.</param>
+    /// <param name="asked">The other one.</param>
+    public static string? Difference(string subject, string carries, ContractDescription open, ContractDescription asked)
     {
         if (ReferenceEquals(open, asked))
         {
@@ -45,26 +53,26 @@ internal sealed class ContractMatch
         bool takesAny = open.Kind == ContractDescription.AnyKind || asked.Kind == ContractDescription.AnyKind;
         if (open.Kind != asked.Kind && !takesAny)
         {
-            return $"Topic '{topic}' carries {Describe(open)}; this endpoint has {Describe(asked)}.";
+            return $"{subject} {carries} {Describe(open)}; this endpoint has {Describe(asked)}.";
         }
 
         if (open.Guarantee != asked.Guarantee)
         {
-            return $"Topic '{topic}' has guarantee {open.Guarantee}; this endpoint asks for {asked.Guarantee}.";
+            return $"{subject} has guarantee {open.Guarantee}; this endpoint asks for {asked.Guarantee}.";
         }
 
         if (open.Security != asked.Security)
         {
-            return $"Topic '{topic}' has security {open.Security}; this endpoint asks for {asked.Security}.";
+            return $"{subject} has security {open.Security}; this endpoint asks for {asked.Security}.";
         }
 
         if (open.IsPinned != asked.IsPinned)
         {
-            return $"Topic '{topic}' {Regions(open)}; this endpoint asks for a topic that {Regions(asked)}.";
+            return $"{subject} {Regions(open)}; this endpoint asks for a topic that {Regions(asked)}.";
         }
 
         return !takesAny && new ContractMatch(open, asked).FieldDifference() is { } difference
-            ? $"Topic '{topic}' carries {Describe(open)} with {difference}"
+            ? $"{subject} {carries} {Describe(open)} with {difference}"
             : null;
     }
 

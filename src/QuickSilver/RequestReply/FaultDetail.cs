@@ -80,10 +80,9 @@ internal sealed class FaultDetail
             return false;
         }
 
-        if (ContractMatch.Difference(Contract.TypeName, Contract, asked) is { } difference)
+        if (ContractMatch.Difference("The fault", "has the type", Contract, asked) is { } difference)
         {
-            string topic = $"Topic '{Contract.TypeName}' carries";
-            throw PayloadFormatException.Of(difference.Replace(topic, "The fault has the type", StringComparison.Ordinal).TrimEnd('.'));
+            throw PayloadFormatException.Of(difference.TrimEnd('.'));
         }
 
         value = codec.Read(Value.Span);
