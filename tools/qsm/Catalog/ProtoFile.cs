@@ -94,14 +94,16 @@ internal sealed class ProtoFile
 
     // What a oneof can hold.
     private static bool IsSubtype(ContractField field) => field is { LogicalType: LogicalType.Subtype, Message: not null }
-        && field.Number is < FirstReserved or > LastReserved
+        && !IsReserved(field)
         && FieldForm.Of(field.Type) is { Shape: FieldShape.Single, Value: ValueForm.Message };
+
+    private static bool IsReserved(ContractField field) => field.Number is >= FirstReserved and <= LastReserved;
 
     private string FieldOf(ContractField field, ProtoNames names)
     {
         string number = field.Number.ToString(CultureInfo.InvariantCulture);
         string name = names.Of(field.Name, "field" + number, FieldForm.Of(field.Type).Shape == FieldShape.Map);
-        return TypeOf(field) is { } type && field.Number is < FirstReserved or > LastReserved
+        return TypeOf(field) is { } type && !IsReserved(field)
             ? $"{type} {name} = {number}{OptionsOf(field)};{Remark(field)}"
             : $"// Field {number}, '{SafeText.Of(field.Name)}', is left out: there is no type for '{SafeText.Of(field.Type)}'.";
     }
