@@ -136,14 +136,10 @@ internal sealed class NodeLifetime(
         {
             var behind = topics.Where((_, at) => running[at] > 0).Select(static topic => $"\"{topic.Name}\"");
             string names = string.Join(", ", behind.Distinct());
-            if (limit.IsCancellationRequested)
-            {
-                HostingLog.ConsumersNotStopped(_log, names, ConsumerOption, settings.Hosting.ConsumerLimit);
-            }
-            else
-            {
-                HostingLog.ConsumersNotStopped(_log, names, "HostOptions.ShutdownTimeout", settings.ShutdownTimeout);
-            }
+            var (option, allowed) = limit.IsCancellationRequested
+                ? (ConsumerOption, settings.Hosting.ConsumerLimit)
+                : ("HostOptions.ShutdownTimeout", settings.ShutdownTimeout);
+            HostingLog.ConsumersNotStopped(_log, names, option, allowed);
         }
     }
 
