@@ -8,9 +8,9 @@ namespace QuickSilver.OpenTelemetry;
 public static class QuickSilverInstrumentationExtensions
 {
     /// <summary>
-    /// Collects the metrics of all nodes of the process. Each series has the tags <c>quicksilver.cluster</c> and
-    /// <c>quicksilver.node.id</c>. Histograms have their own buckets, so they need no view. A provider may be built before nodes start,
-    /// and outlive them.
+    /// Collects the metrics of all nodes of the process. Each series has the tags <c>quicksilver.cluster</c>,
+    /// <c>quicksilver.node.name</c> and <c>quicksilver.node.id</c>. Histograms have their own buckets, so they need no view. A provider may
+    /// be built before nodes start, and outlive them.
     /// </summary>
     /// <remarks>
     /// Caution: if the process has several nodes, add no view that drops <c>quicksilver.node.id</c>. Of an observable instrument,

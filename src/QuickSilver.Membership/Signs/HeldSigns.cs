@@ -3,7 +3,7 @@ using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Membership.Signs;
 
-// What one node tells of one topic that it publishes at the rate of a slow reader.
+// What one node reports of one topic that it publishes at the rate of a slow reader.
 internal readonly record struct HeldSigns(string Topic)
 {
     /// <summary>The messages that the reader takes in a thousand seconds.</summary>

@@ -6,8 +6,8 @@ namespace QuickSilver.Simulation.Checkers;
 // I25: nothing that was accepted is lost in silence, whoever ends, and in whichever way. A publisher that has ended has sent each message
 // that it had accepted, or has counted it as dropped. A subscriber that ends has handled each message that was stable before its end began,
 // or was told that it will not get it; the number that its end has is the number of those. What is dropped below one that ends at once is
-// in the count of its node, which counts nothing that was handled. A subscriber that stays has each message that a
-// publisher has sent and not reported as unacknowledged. Nobody handles a message that was reported lost to it, or was never sent.
+// in the count of its node, which counts nothing that was handled. A subscriber that stays has each message that a publisher has sent and
+// not reported as unacknowledged. Nobody handles a message that was reported lost to it, or was never sent.
 //
 // For runs without failures, with subscriptions that are older than the messages.
 internal sealed class AccountingChecker : HistoryChecker

@@ -22,7 +22,7 @@ internal sealed class Inbox : IAsyncDisposable
     public const int HeaderBytes = sizeof(int);
 
     /// <summary>
-    /// Boxes are numbered from here. Versions whose requesters read no faults number theirs from 1, so those who answer tell them apart.
+    /// Boxes are numbered from here. Versions whose requesters read no faults number theirs from 1, so a responder knows which they are.
     /// </summary>
     public const int FirstBox = 1 << 30;
 
