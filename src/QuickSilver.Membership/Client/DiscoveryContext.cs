@@ -35,6 +35,9 @@ internal sealed class DiscoveryContext(
     public ClientCounters Counters { get; } = counters;
     public ILogger Logger { get; } = logger;
 
+    /// <summary>Whether discovery has brought this node together with another one since it started.</summary>
+    public bool HasFoundOthers { get; set; }
+
     /// <summary>
     /// Whether what datagrams say is a hint only, as nothing authenticates them, while streams prove who is there: with certificates.
     /// </summary>

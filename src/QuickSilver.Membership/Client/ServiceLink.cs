@@ -143,6 +143,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         if (RemoteEndPoint is { } server)
         {
             Servers.OnWelcome(server);
+            _context.HasFoundOthers |= _discovery is not null && !server.Equals(_discovery.HostedAt);
         }
 
         _context.Logger.ServiceFound(RemoteEndPoint);
@@ -159,19 +160,11 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         }
     }
 
-    /// <summary>The service ends and may have said who follows it.</summary>
-    public void GoTo(IPEndPoint? successor)
-    {
-        _successor = successor;
-        // A service that refuses or ends has said so itself.
-        Drop("the service closed the session", isTold: true);
-    }
-
     /// <summary>The service does not take this node in, and says why.</summary>
     public void OnRefused(string reason)
     {
         LastFailure = $"it refused this node: {reason.TrimEnd('.')}";
-        GoTo(null);
+        GoTo(successor: null, isOrderly: false);
     }
 
     /// <summary>The server does not lead, or ends, and says who does, if it knows.</summary>
@@ -183,7 +176,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         }
         else
         {
-            GoTo(successor);
+            GoTo(successor, isOrderly: true);
         }
     }
 
@@ -319,7 +312,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         }
     }
 
-    private void Drop(string reason, bool isTold = false, bool isOfKeys = false)
+    private void Drop(string reason, bool isTold = false, bool isOfKeys = false, bool isOrderly = false)
     {
         _environment.Cancel(_watchAlarm);
         _search?.Stop();
@@ -332,7 +325,15 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         if (wasWelcome)
         {
             _context.Counters.ServiceLosses++;
-            _context.Logger.ServiceLost(reason);
+            if (isOrderly)
+            {
+                // If no other service comes, the silence is reported when the removal limit is over.
+                _context.Logger.ServiceEnded(service);
+            }
+            else
+            {
+                _context.Logger.ServiceLost(reason);
+            }
         }
         else if (!_isStopped && !isTold)
         {
@@ -366,6 +367,13 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         }
 
         _owner.OnLinkDown(reason);
+    }
+
+    // A service that refuses or ends has said so itself.
+    private void GoTo(IPEndPoint? successor, bool isOrderly)
+    {
+        _successor = successor;
+        Drop("the service closed the session", isTold: true, isOrderly: isOrderly);
     }
 
     private void OnFailed(IPEndPoint? service, string reason)

@@ -87,6 +87,10 @@ internal static partial class MembershipLog
     [LoggerMessage(1301, LogLevel.Warning, "Lost the connection to the membership service: {Reason}. The last views stay in effect.")]
     public static partial void ServiceLost(this ILogger logger, string reason);
 
+    [LoggerMessage(1313, LogLevel.Information,
+        "The membership service at {EndPoint} has ended in order. The last views stay in effect while this node connects to the next one.")]
+    public static partial void ServiceEnded(this ILogger logger, IPEndPoint? endPoint);
+
     [LoggerMessage(1302, LogLevel.Error, "The membership service refused this node: {Reason}")]
     public static partial void Refused(this ILogger logger, string reason);
 

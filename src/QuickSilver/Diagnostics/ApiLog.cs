@@ -13,7 +13,8 @@ internal static partial class ApiLog
     [LoggerMessage(1625, LogLevel.Information, "The node uses the interface {Interface}.")]
     public static partial void InterfaceChosen(ILogger logger, string @interface);
 
-    [LoggerMessage(1601, LogLevel.Warning, "The membership service is unreachable. Data still flows in the last views.")]
+    // Event 1301 warns of the lost connection with its reason, and 1628 and 1632 warn when the service stays away.
+    [LoggerMessage(1601, LogLevel.Information, "The membership service is unreachable. Data still flows in the last views.")]
     public static partial void ServiceLost(ILogger logger);
 
     [LoggerMessage(1602, LogLevel.Information, "The membership service is reachable again.")]
