@@ -76,6 +76,8 @@ public sealed class MixedFaultsCampaign(ITestOutputHelper output)
     [InlineData(255, "Standing", "Liar")]
     // A new service that gathered the members of the old one answered nobody, and topics that waited for it were not named.
     [InlineData(44, "Standing", "LoneHost")]
+    // A service kept what the last configuration had changed, and the regions that nodes had left in it, until the next configuration.
+    [InlineData(37, "Interface, StableAndFeeds, LoneHost, Churned", null)]
     // One whose system refused most of what it sent: those that lead rings with it were blamed, and removed.
     [InlineData(39, "Standing", "RefusedSends")]
     [InlineData(48, "Standing", "RefusedSends")]

@@ -306,6 +306,7 @@ internal sealed class RegionMap
             }
         }
 
+        _reform.EndChange();
         _distribution.EndChange();
         _sets.EndChange();
         _fresh.Empty();

@@ -44,8 +44,6 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion, Topi
         long configuration,
         HashSet<Origin>? adoptable = null)
     {
-        _changed.Clear();
-        _forming.Clear();
         foreach (var place in moved)
         {
             Move(place, topics);
@@ -97,6 +95,13 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion, Topi
                 _regions.Remove(region.Id);
             }
         }
+    }
+
+    /// <summary>Forgets which regions the last configuration changed.</summary>
+    public void EndChange()
+    {
+        _changed.Empty();
+        _forming.Empty();
     }
 
     // In the first set each node needs one group, which every host can provide. In the other sets, a region gets a group when it has

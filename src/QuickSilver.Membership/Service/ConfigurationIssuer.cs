@@ -52,7 +52,7 @@ internal sealed class ConfigurationIssuer
         };
         Numbers = new ConfigurationNumbers(store, context.Logger, life);
         _publisher = new ConfigurationPublisher(Map, context.Counters) { Keys = Keys };
-        Settlement = new Settlement(context.Environment, options.SettleInterval, members, _addresses);
+        Settlement = new Settlement(context.Environment, options.SettleInterval, members, _addresses, ForgetSettled);
         _batch = new SubscriptionBatch(options.BatchInterval, options.QuietDelay);
         _gathering = new Gathering(options.GatherGrace);
         _returns = new Returns(life, Numbers, _gathering, options.GatherGrace);
@@ -197,17 +197,20 @@ internal sealed class ConfigurationIssuer
         }
     }
 
+    private void ForgetSettled()
+    {
+        if (!Settlement.HasOpenViews(Numbers.Current))
+        {
+            Map.ForgetLeft();
+        }
+    }
+
     private void Make(long number)
     {
         _batch.OnTaken(_context.Environment.Now);
         var joined = _members.FindAll(static member => member.IsNew);
         long previous = Numbers.Current;
         Numbers.Use(number);
-        if (!Settlement.HasOpenViews(previous))
-        {
-            Map.ForgetLeft();
-        }
-
         Map.Apply(number);
         if (Keys is not null && (Keys.Cluster is null || _removed.Count > 0))
         {

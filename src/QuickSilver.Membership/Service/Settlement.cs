@@ -18,17 +18,24 @@ internal sealed class Settlement
     private readonly TimeSpan _interval;
     private readonly List<Member> _members;
     private readonly AddressPlan _addresses;
+    private readonly Action _onAnnounced;
     private readonly Alarm _alarm;
     // The lowest that was confirmed by those whose removal was not told yet.
     private long _leaving = long.MaxValue;
     private readonly HashSet<OpenView> _leavingOpen = [];
 
-    public Settlement(INodeEnvironment environment, TimeSpan interval, List<Member> members, AddressPlan addresses)
+    /// <param name="environment">The service's.</param>
+    /// <param name="interval">The time in which confirmations are collected for one message.</param>
+    /// <param name="members">All members.</param>
+    /// <param name="addresses">Where the groups of settled views become free.</param>
+    /// <param name="onAnnounced">Called when more is settled than before.</param>
+    public Settlement(INodeEnvironment environment, TimeSpan interval, List<Member> members, AddressPlan addresses, Action onAnnounced)
     {
         _environment = environment;
         _interval = interval;
         _members = members;
         _addresses = addresses;
+        _onAnnounced = onAnnounced;
         _alarm = new Alarm(Announce);
     }
 
@@ -104,5 +111,7 @@ internal sealed class Settlement
         {
             Tell(member);
         }
+
+        _onAnnounced();
     }
 }
