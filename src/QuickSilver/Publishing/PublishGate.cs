@@ -13,6 +13,9 @@ namespace QuickSilver.Publishing;
 // topic's own messages depart, so no other topic needs to wake it. The line is served when half of the topic's room is free, and now and
 // then with whatever room there is (WakeTimes).
 //
+// What comes here from the lane because another topic needs it widens the topic's room, by at most what the lane has held, until nothing
+// is queued. Otherwise the publishers of a topic that is held to the rate of a slow reader would stand still until as much has departed.
+//
 // A message that fits the lane and has waited in the line goes into the lane, not into the inbox. Otherwise all messages of the topic after
 // it would have to bypass the lane too, for as long as its publishers are faster than the network.
 //
@@ -27,6 +30,8 @@ internal sealed class PublishGate : SignalRequest
     private Lock? _lineLock;
     private PublishRequest? _inbox;
     private long _used;
+    // The charges of messages that came here from the lane since the queue was last empty. Written by the core thread.
+    private long _takenOver;
     private bool _hasLine;
     private bool _isQueued;
     private PublishRequest? _lineHead;
@@ -127,12 +132,10 @@ internal sealed class PublishGate : SignalRequest
     /// <summary>Core thread: sets whether messages of the topic wait that are older than any that is published from now on.</summary>
     public void SetQueued(bool isQueued) => Note(ref _isQueued, isQueued);
 
-    /// <summary>
-    /// Core thread: charges a message that came here from the lane. The limit applies to publishers, and takes effect with the next
-    /// message.
-    /// </summary>
+    /// <summary>Core thread: charges a message that came here from the lane, and widens the topic's room by as much.</summary>
     public void Charge(long charge)
     {
+        Volatile.Write(ref _takenOver, _takenOver + charge);
         Interlocked.Add(ref _used, charge);
         _budget.Add(charge);
     }
@@ -162,7 +165,11 @@ internal sealed class PublishGate : SignalRequest
     public void Release(long charge)
     {
         _budget.Add(-charge);
-        Interlocked.Add(ref _used, -charge);
+        if (Interlocked.Add(ref _used, -charge) == 0)
+        {
+            Volatile.Write(ref _takenOver, 0);
+        }
+
         if (Volatile.Read(ref _hasLine))
         {
             Serve(_wakes.IsDue(Environment.Now, HasMuchRoom));
@@ -238,7 +245,7 @@ internal sealed class PublishGate : SignalRequest
     {
         long topic = Interlocked.Add(ref _used, charge);
         long node = _budget.Add(charge);
-        if (topic == charge || (topic <= _budget.TopicLimit && node <= _budget.Limit))
+        if (topic == charge || (topic <= _budget.TopicLimit + Volatile.Read(ref _takenOver) && node <= _budget.Limit))
         {
             return true;
         }

@@ -114,6 +114,24 @@ public sealed class PublishGateTests
         Assert.False(Gate.HasLine);
     }
 
+    // Otherwise the publishers of a topic that a slow reader holds stand still until all of that has gone.
+    [Fact]
+    public async Task What_comes_from_the_lane_widens_the_room_until_nothing_is_queued()
+    {
+        int filled = Fill();
+        _bench.TakeInbox();
+        Gate.Charge(2 * Charge);
+        var waiting = _bench.Wait(_bench.Request(100, Bytes));
+        _bench.Core.Advance(TimeSpan.FromMilliseconds(100));
+        Gate.Release(Charge);
+        await waiting.OrFail();
+        Assert.Equal((filled + 2) * Charge, Gate.UsedBytes);
+
+        _bench.TakeInbox();
+        Gate.Release(Gate.UsedBytes);
+        Assert.Equal(filled, Fill());
+    }
+
     // As where a slow reader holds the topic: half of the room may need many seconds.
     [Fact]
     public async Task Those_who_wait_for_long_go_on_as_soon_as_a_message_has_gone()
