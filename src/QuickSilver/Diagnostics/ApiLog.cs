@@ -55,6 +55,11 @@ internal static partial class ApiLog
         "Topic \"{Topic}\": {Count} messages that had come were not handled before the endpoint ended: {Ranges}.")]
     public static partial void Unhandled(ILogger logger, string topic, long count, string ranges);
 
+    [LoggerMessage(1651, LogLevel.Warning,
+        "Topic \"{Topic}\": {Count} messages were dropped from the buffer of an endpoint without a reader, and no reader came after that: "
+        + "{Ranges}.")]
+    public static partial void DroppedUnread(ILogger logger, string topic, long count, string ranges);
+
     [LoggerMessage(1606, LogLevel.Warning,
         "The node did not shut down cleanly in time: the core thread is blocked, or members or servers did not answer.")]
     public static partial void StopTimedOut(ILogger logger);

@@ -270,9 +270,13 @@ internal sealed partial class TopicEndpoint<T>
     {
         if (_ring is not null)
         {
+            var unread = _ring.End(error, discard);
             var unhandled = new UnhandledMessages();
-            unhandled.AddAll(_ring.End(error, discard));
+            unhandled.AddAll(unread);
             unhandled.Report(Topic.Node, Name);
+            var dropped = new UnhandledMessages(GapReason.ReaderFull);
+            dropped.AddAll(unread);
+            dropped.ReportDropped(Topic.Node, Name);
         }
     }
 

@@ -2,8 +2,9 @@ using QuickSilver.Diagnostics;
 
 namespace QuickSilver.Endpoints;
 
-// The messages that had come for a subscriber and that it did not handle before it ended, as ranges of each sender. Not thread-safe.
-internal sealed class UnhandledMessages
+// The messages that had come for a subscriber and that it did not handle before it ended, as ranges of each sender; or, with another
+// reason, those that it lost before. Not thread-safe.
+internal sealed class UnhandledMessages(GapReason reason = GapReason.SubscriberEnded)
 {
     private const int MostInWords = 8;
     // Messages of so many senders may alternate, and still become one range for each.
@@ -13,12 +14,12 @@ internal sealed class UnhandledMessages
 
     public long Count { get; private set; }
 
-    public void Add(NodeId sender, long sequence) => Add(new GapNotice(sender, sequence, sequence, GapReason.SubscriberEnded));
+    public void Add(NodeId sender, long sequence) => Add(new GapNotice(sender, sequence, sequence, reason));
 
     /// <summary>Adds a gap, unless it has another reason.</summary>
     public void Add(in GapNotice gap)
     {
-        if (gap.Reason == GapReason.SubscriberEnded)
+        if (gap.Reason == reason)
         {
             Count += gap.Count;
             if (!TryExtend(gap))
@@ -78,6 +79,15 @@ internal sealed class UnhandledMessages
         {
             Interlocked.Add(ref node.CounterCells.Unhandled, Count);
             ApiLog.Unhandled(node.Log, topic, Count, InWords(node));
+        }
+    }
+
+    /// <summary>From any thread that uses this alone: logs messages that were counted when they were dropped, if there are any.</summary>
+    public void ReportDropped(IEndpointNode node, string topic)
+    {
+        if (Count > 0)
+        {
+            ApiLog.DroppedUnread(node.Log, topic, Count, InWords(node));
         }
     }
 

@@ -100,6 +100,32 @@ public sealed class SubscriberEndTests
         Assert.Equal(2, logs.Entries.Count(static entry => entry.Id == 1650));
     }
 
+    // Without a reader the buffer keeps the newest messages only.
+    [Fact]
+    public async Task What_was_dropped_after_a_consumer_was_disposed_is_reported_when_its_endpoint_ends()
+    {
+        var logs = new RecordingLogs();
+        await using var bench = await ConsumerBench.StartAsync(Small, logs);
+        var called = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var consumption = bench.Topic.Subscribe(async (_, stop) =>
+        {
+            called.TrySetResult();
+            await Task.Delay(Timeout.Infinite, stop);
+        });
+        await bench.DeliverAsync(100);
+        await called.Task.OrFail();
+        await consumption.DisposeAsync().OrFail();
+        await Patience.Until(() => bench.Delivered == 100);
+        long waiting = bench.Waiting;
+        await bench.Topic.DisposeAsync().OrFail();
+
+        Assert.InRange(waiting, 1, 98);
+        Assert.Equal(1 + waiting, bench.Node.GetCounters().Unhandled);
+        var dropped = Assert.Single(logs.Entries, static entry => entry.Id == 1651);
+        Assert.Contains($"\"orders\": {99 - waiting} messages were dropped", dropped.Text);
+        Assert.Contains($"2 to {100 - waiting} of ", dropped.Text);
+    }
+
     [Fact]
     public async Task A_disposed_endpoint_lets_its_reader_read_what_waits_below_the_buffer()
     {
