@@ -51,7 +51,7 @@ public static class Simulate
 
             if (i == 0 && Play(seeded, scenario) is var again && again.Trace != outcome.Trace)
             {
-                throw Differs(outcome, again, test);
+                throw Escape(again) is null ? Differs(outcome, again, test) : Report(outcome, again, 1, count, test);
             }
         }
     }
@@ -78,7 +78,8 @@ public static class Simulate
 
     private static SimulationException Report(Outcome outcome, Outcome again, ulong number, ulong count, string test)
     {
-        if (outcome.Trace != again.Trace)
+        var escape = Escape(outcome) ?? Escape(again);
+        if (escape is null && outcome.Trace != again.Trace)
         {
             return Differs(outcome, again, test);
         }
@@ -86,6 +87,16 @@ public static class Simulate
         string replay = Replay(outcome.Seed, test);
         string faults = outcome.Faults is { } drawn ? $"{Environment.NewLine}Faults:{Environment.NewLine}{drawn}" : "";
         string rest = faults + outcome.Deliveries;
+        if (escape is not null)
+        {
+            return new SimulationException(
+                $"Seed {outcome.Seed} fails ({number} of {count}): {escape.Message}{Environment.NewLine}Replay: {replay}", escape)
+            {
+                Seed = outcome.Seed,
+                Replay = replay,
+            };
+        }
+
         string message = $"""
             Seed {outcome.Seed} fails ({number} of {count}): {outcome.Failure!.Message}
             Replay: {replay}
@@ -93,6 +104,9 @@ public static class Simulate
             """;
         return new SimulationException(message, outcome.Failure) { Seed = outcome.Seed, Replay = replay };
     }
+
+    private static SimulationException? Escape(Outcome outcome) =>
+        outcome.Failure is SimulationException { IsEscape: true } escape ? escape : null;
 
     private static SimulationException Differs(Outcome outcome, Outcome again, string test)
     {

@@ -34,6 +34,8 @@ public sealed class SimulatedCluster : IDisposable
 
     private static readonly TimeSpan LongestStart = TimeSpan.FromMilliseconds(200);
     private static readonly TimeSpan DefaultLimit = TimeSpan.FromSeconds(60);
+    // The real time that a run which is about to fail gives to code that may have continued on the thread pool.
+    private static readonly TimeSpan EscapeLimit = TimeSpan.FromSeconds(1);
 
     private readonly SimulatedNode[] _nodes;
     private readonly List<Invariant> _invariants = [];
@@ -214,7 +216,7 @@ public sealed class SimulatedCluster : IDisposable
     {
         ArgumentNullException.ThrowIfNull(task);
         var within = timeout ?? DefaultLimit;
-        if (!task.IsCompleted && !Drive(() => task.IsCompleted, within))
+        if (!task.IsCompleted && !Drive(() => task.IsCompleted, within, isAwaited: true))
         {
             throw new SimulationException(
                 $"Timed out after {within} of virtual time waiting for the task, at {Now} under seed {Options.Seed}. "
@@ -287,7 +289,7 @@ public sealed class SimulatedCluster : IDisposable
         ArgumentNullException.ThrowIfNull(what);
         ArgumentNullException.ThrowIfNull(condition);
         var within = timeout ?? DefaultLimit;
-        if (!Drive(condition, within))
+        if (!Drive(condition, within, isAwaited: true))
         {
             string nodes = string.Join(Environment.NewLine, _nodes.Where(node => !node.IsJoined));
             throw new SimulationException(
@@ -410,7 +412,8 @@ public sealed class SimulatedCluster : IDisposable
 
     private SimulatedNode? Of(SimulatedMachine machine) => machine.Number < _nodes.Length ? _nodes[machine.Number] : null;
 
-    private bool Drive(Func<bool> condition, TimeSpan timeout)
+    // isAwaited: the run fails if the condition does not hold.
+    private bool Drive(Func<bool> condition, TimeSpan timeout, bool isAwaited = false)
     {
         ObjectDisposedException.ThrowIf(_isDisposed, this);
         Machines.Time.AdoptThread();
@@ -422,6 +425,11 @@ public sealed class SimulatedCluster : IDisposable
         try
         {
             held = Machines.RunUntil(() => IsBroken() || condition(), timeout);
+            if (!held && isAwaited && _escapes.WaitForEscape(EscapeLimit))
+            {
+                // Reports it.
+                _ = IsBroken();
+            }
         }
         finally
         {
@@ -440,7 +448,10 @@ public sealed class SimulatedCluster : IDisposable
             _failure ??= new SimulationException(
                 $"Code under simulation continued on the thread pool before {Now} under seed {Options.Seed}, so runs would differ. "
                 + "It used Task.Run, a wall-clock timer or delay, or ConfigureAwait(false) on a channel, a semaphore or another "
-                + $"object that completes elsewhere. {where}Start code that must stay outside under ExecutionContext.SuppressFlow.");
+                + $"object that completes elsewhere. {where}Start code that must stay outside under ExecutionContext.SuppressFlow.")
+            {
+                IsEscape = true,
+            };
         }
 
         foreach (var invariant in _invariants)

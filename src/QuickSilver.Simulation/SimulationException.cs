@@ -11,6 +11,9 @@ public sealed class SimulationException : Exception
     {
     }
 
+    /// <summary>Whether code under simulation continued on the thread pool, so that no two runs are alike.</summary>
+    internal bool IsEscape { get; init; }
+
     /// <summary>The seed that failed, if <see cref="Simulate.ManySeeds"/> found it. Null otherwise.</summary>
     public ulong? Seed { get; internal init; }
 

@@ -7,6 +7,7 @@ namespace QuickSilver.Simulation.Machines;
 internal sealed class EscapeWatch
 {
     private readonly AsyncLocal<bool> _mark;
+    private readonly ManualResetEventSlim _found = new();
     private volatile int _threadId;
     private volatile bool _hasEscaped;
     private volatile string? _where;
@@ -18,7 +19,7 @@ internal sealed class EscapeWatch
             if (change.CurrentValue && Environment.CurrentManagedThreadId != _threadId)
             {
                 _where ??= AsyncMethodOf(new StackTrace());
-                _hasEscaped = true;
+                Note();
             }
         });
     }
@@ -38,7 +39,17 @@ internal sealed class EscapeWatch
     public void Leave() => _mark.Value = false;
 
     /// <summary>From any thread: found otherwise.</summary>
-    public void Note() => _hasEscaped = true;
+    public void Note()
+    {
+        _hasEscaped = true;
+        _found.Set();
+    }
+
+    /// <summary>
+    /// Gives work in the thread pool so much real time. A minute of virtual time may have passed in less time than a thread of the pool
+    /// needs to begin.
+    /// </summary>
+    public bool WaitForEscape(TimeSpan limit) => _found.Wait(limit);
 
     // The frame that resumes an asynchronous method is generic in the type that the compiler made of it.
     private static string? AsyncMethodOf(StackTrace stack)

@@ -163,6 +163,24 @@ public sealed class AwaitingTests : IDisposable
         Assert.Contains("thread pool", thrown.Message, StringComparison.Ordinal);
     }
 
+    // A minute of virtual time takes a few milliseconds, so the wall clock's delay ends after the run.
+    [Fact]
+    public void A_condition_that_waits_for_a_wall_clock_delay_fails_with_the_thread_pool_as_the_reason()
+    {
+        var thrown = Assert.Throws<SimulationException>(() => Simulate.ManySeeds(1, new SimulationOptions { Nodes = 1 }, static cluster =>
+        {
+            bool isDone = false;
+            cluster.Start(async _ =>
+            {
+                await Task.Delay(50);
+                isDone = true;
+            });
+            cluster.Eventually("it is done", () => isDone);
+        }));
+        Assert.Contains("thread pool", thrown.Message, StringComparison.Ordinal);
+        Assert.NotNull(thrown.Replay);
+    }
+
     [Fact]
     public void Code_under_simulation_cannot_run_the_simulation()
     {

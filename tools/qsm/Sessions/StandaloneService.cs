@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Net;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Composition;
+using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
 using QuickSilver.Core.Transport.Tls;
@@ -18,6 +19,9 @@ internal sealed class StandaloneService : IAsyncDisposable
     // The earlier process of a service that is restarted may end later than this one begins.
     private static readonly TimeSpan LeaseWait = TimeSpan.FromSeconds(5);
     private static readonly TimeSpan Retry = TimeSpan.FromMilliseconds(100);
+    // How long the service waits for its last word to be read.
+    private static readonly TimeSpan LastWordLimit = TimeSpan.FromMilliseconds(500);
+    private static readonly TimeSpan LastWordInterval = TimeSpan.FromMilliseconds(10);
 
     private readonly MembershipService _service;
     private readonly IMembershipStore _store;
@@ -97,15 +101,37 @@ internal sealed class StandaloneService : IAsyncDisposable
 
     public async ValueTask DisposeAsync()
     {
-        var closed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        _environment.Post(new ActionRequest(() =>
-        {
-            _service.Dispose();
-            closed.SetResult();
-        }));
-        await closed.Task;
+        await EndAsync();
         _environment.Dispose();
         await _store.ReleaseAsync();
+    }
+
+    // The nodes read that the service ends in order, and close their sessions.
+    private Task EndAsync()
+    {
+        var closed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var left = LastWordLimit;
+        Alarm alarm = null!;
+        alarm = new Alarm(Look);
+        _environment.Post(new ActionRequest(() =>
+        {
+            _service.Retire(successor: null);
+            Look();
+        }));
+        return closed.Task;
+
+        void Look()
+        {
+            if (_service.SessionCount > 0 && left > TimeSpan.Zero)
+            {
+                left -= LastWordInterval;
+                _environment.Schedule(alarm, LastWordInterval);
+                return;
+            }
+
+            _service.Dispose();
+            closed.SetResult();
+        }
     }
 
     private static async Task<FileMembershipStore> AcquireAsync(string stateFile)
