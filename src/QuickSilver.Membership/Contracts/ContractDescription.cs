@@ -43,6 +43,10 @@ internal sealed record ContractDescription
     // Of a subscriber that takes any payload, as it shows what it gets and does not read it into a type. It agrees with every payload.
     public const string AnyKind = "any";
 
+    // Of a state and of requests. Their subscribers answer what is sent, so that one which takes any payload would be waited for in vain.
+    public const string StateKind = "state";
+    public const string RequestKind = "request";
+
     public required string TypeName { get; init; }
     public required string Kind { get; init; }
     public required string Guarantee { get; init; }
@@ -51,6 +55,9 @@ internal sealed record ContractDescription
     public ImmutableArray<ContractField> Fields { get; init; } = [];
     public ImmutableArray<ContractMessage> Nested { get; init; } = [];
     public ImmutableArray<ContractEnum> Enums { get; init; } = [];
+
+    /// <summary>Whether the topic's messages are payloads alone, which whoever has the topic open may publish or take.</summary>
+    public bool IsOfMessages => Kind is not (StateKind or RequestKind);
 
     public ImmutableArray<ContractField> FieldsOf(int message) => message == 0 ? Fields : Nested[message - 1].Fields;
 

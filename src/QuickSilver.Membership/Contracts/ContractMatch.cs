@@ -50,6 +50,12 @@ internal sealed class ContractMatch
             return null;
         }
 
+        if (asked.Kind == ContractDescription.AnyKind && !open.IsOfMessages)
+        {
+            return $"{subject} {carries} {Describe(open)}, which subscribers have to answer; this endpoint takes any payload and answers "
+                + "none.";
+        }
+
         bool takesAny = open.Kind == ContractDescription.AnyKind || asked.Kind == ContractDescription.AnyKind;
         if (open.Kind != asked.Kind && !takesAny)
         {

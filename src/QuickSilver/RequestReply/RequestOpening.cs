@@ -3,6 +3,7 @@ using QuickSilver.Core.Environment;
 using QuickSilver.Endpoints;
 using QuickSilver.Endpoints.Changes;
 using QuickSilver.Inboxes;
+using QuickSilver.Membership.Contracts;
 using QuickSilver.Serialization;
 
 namespace QuickSilver.RequestReply;
@@ -11,12 +12,13 @@ namespace QuickSilver.RequestReply;
 internal sealed class RequestOpening<TRequest, TReply>(
     QuickSilverNode node, IEndpointNode core, IPayloadCodec<TRequest> requests, IPayloadCodec<TReply> replies)
 {
-    private const string Kind = "request";
     // An id has a sign and, beside the number, the place of its request.
     private const int UnusedBits = 22;
 
     private RequestCodec<TRequest> Codec => new(
-        requests, JoinedSchema.Of(Kind, ("request", requests.Schema), ("reply", replies.Schema)), core.OutsideTime);
+        requests,
+        JoinedSchema.Of(ContractDescription.RequestKind, ("request", requests.Schema), ("reply", replies.Schema)),
+        core.OutsideTime);
 
     public async Task<IRequester<TRequest, TReply>> OpenRequesterAsync(
         string name, Inbox inbox, RequesterOptions options, CancellationToken cancellationToken)

@@ -1,5 +1,6 @@
 using QuickSilver.Endpoints;
 using QuickSilver.Inboxes;
+using QuickSilver.Membership.Contracts;
 using QuickSilver.Serialization;
 
 namespace QuickSilver.States;
@@ -7,7 +8,6 @@ namespace QuickSilver.States;
 // The states that are open on a node, each once: a second one of the same name would get no changes of the first.
 internal sealed class StateOpening(QuickSilverNode node, IEndpointNode core, Inbox inbox)
 {
-    private const string Kind = "state";
     // What comes between the first view and the handler.
     private const int EarlyMessages = 1 << 16;
 
@@ -43,7 +43,8 @@ internal sealed class StateOpening(QuickSilverNode node, IEndpointNode core, Inb
         {
             await inbox.OpenAsync(node.Id, cancellationToken).ConfigureAwait(core.ResumesInContext);
             var bytes = new StateEntryBytes<TKey, TValue>(keys, values);
-            var codec = new StateCodec<TKey, TValue>(bytes, JoinedSchema.Of(Kind, ("key", keys.Schema), ("value", values.Schema)));
+            var schema = JoinedSchema.Of(ContractDescription.StateKind, ("key", keys.Schema), ("value", values.Schema));
+            var codec = new StateCodec<TKey, TValue>(bytes, schema);
             var topic = new TopicOptions { NoEcho = true, ReaderCapacity = EarlyMessages };
             var endpoint = await node.OpenEndpointAsync(name, TopicAccess.PublishAndSubscribe, topic, codec, cancellationToken)
                 .ConfigureAwait(core.ResumesInContext);

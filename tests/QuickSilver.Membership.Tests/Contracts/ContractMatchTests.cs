@@ -47,6 +47,20 @@ public sealed class ContractMatchTests
         Assert.StartsWith("Topic 'T' carries string; this endpoint has state(string, string).", ContractMatch.Difference("T", text, state));
     }
 
+    [Theory]
+    [InlineData("state")]
+    [InlineData("request")]
+    public void A_subscriber_of_any_payload_does_not_get_what_subscribers_have_to_answer(string kind)
+    {
+        var answered = Flat() with { TypeName = $"{kind}(string, string)", Kind = kind };
+        var any = Flat() with { TypeName = "any payload", Kind = ContractDescription.AnyKind };
+        Assert.StartsWith(
+            $"Topic 'T' carries {kind}(string, string), which subscribers have to answer; ", ContractMatch.Difference("T", answered, any));
+        // One that was there before binds the topic to nothing.
+        Assert.Null(ContractMatch.Difference("T", any, answered));
+        Assert.Null(ContractMatch.Difference("T", Flat(), any));
+    }
+
     [Fact]
     public void A_type_without_fields_matches_any()
     {
