@@ -23,7 +23,7 @@ internal sealed record NodeSigns
     // A text that is longer is cut by the node.
     public const int MaxTroubleBytes = 512;
 
-    private const int NumberFields = 33;
+    private const int NumberFields = 34;
 
     /// <summary>The time that counts and rates cover, in milliseconds; 0 when the node tells for the first time.</summary>
     public long SpanMillis { get; init; }
@@ -41,6 +41,9 @@ internal sealed record NodeSigns
     public long MemoryBytes { get; init; }
     public long MemoryLimitBytes { get; init; }
     public long QueueBytes { get; init; }
+
+    /// <summary>Messages that publishers accepted and that wait to be sent; 0 of a node of an earlier version, too.</summary>
+    public long QueueMessages { get; init; }
     public long Regions { get; init; }
     public long Topics { get; init; }
     public long Views { get; init; }
@@ -178,7 +181,7 @@ internal sealed record NodeSigns
         (13, Topics), (14, Views), (15, SupersededViews), (16, OldestSupersededMillis), (17, Configuration), (18, AckMedian),
         (19, AckNinetyNinth), (20, TokenMedian), (21, AggregateMedian), (22, LatenessNinetyNinth), (23, CollectorPause),
         (24, BusyPerMille), (25, Limit), (26, LimitPerMille), (27, LongSteps), (28, QuantaExceeded), (29, RepairRequests),
-        (30, Repairs), (31, CollectiveNaks), (32, KernelDrops), (33, Gaps),
+        (30, Repairs), (31, CollectiveNaks), (32, KernelDrops), (33, Gaps), (34, QueueMessages),
     ];
 
     private static NodeSigns Of(ReadOnlySpan<long> numbers) => new()
@@ -216,5 +219,6 @@ internal sealed record NodeSigns
         CollectiveNaks = numbers[31],
         KernelDrops = numbers[32],
         Gaps = numbers[33],
+        QueueMessages = numbers[34],
     };
 }

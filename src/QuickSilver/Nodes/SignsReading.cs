@@ -67,6 +67,7 @@ internal sealed class SignsReading(
             MemoryBytes = levels.PacketMemoryBytes,
             MemoryLimitBytes = options.Limits.BufferBytes,
             QueueBytes = levels.PublishQueueBytes,
+            QueueMessages = levels.PublishQueueMessages,
             Regions = levels.Regions,
             Topics = topics.Count,
             Views = levels.Views,

@@ -140,6 +140,7 @@ public sealed class WatchTests : IDisposable
         Assert.Equal("this node itself", reason.WaitsFor);
         Assert.InRange(reason.SinceMillis, 1, 1_800);
         Assert.True(signs.PendingPackets > 50);
+        Assert.InRange(signs.QueueMessages, 1, 1_000);
     }
 
     public void Dispose() => _cluster.Dispose();
