@@ -1,4 +1,5 @@
 using Microsoft.Extensions.Diagnostics.HealthChecks;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Nodes;
 
 namespace QuickSilver.Hosting;
@@ -81,9 +82,9 @@ internal sealed class NodeHealthCheck(NodeHolder holder, IReadOnlyList<IHostedTo
         {
             yield return StatusReasons.Of(
                 StatusReasonKind.TooFewMembers,
-                $"The cluster has {status.Members} members, and the host requires {leastMembers}.",
+                $"The cluster has {Counted.Of(status.Members, "member")}, and the host requires {leastMembers}.",
                 holder.Since,
-                $"{leastMembers - status.Members} more members");
+                Counted.Of(leastMembers - status.Members, "more member"));
         }
 
         foreach (var topic in topics)

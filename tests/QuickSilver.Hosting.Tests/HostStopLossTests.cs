@@ -33,7 +33,7 @@ public sealed class HostStopLossTests
         Assert.EndsWith(" To wait longer, raise Hosting:DrainLimit, which is 00:00:00.1000000.", line.Text);
         Assert.Contains(
             _logs.Entries, entry => entry.Id == 1605 && entry.Text.StartsWith(
-                $"The node has stopped ({Messages} messages accepted to publish, {Messages - publisher.Dropped} sent, ",
+                $"The node has stopped (messages: {Messages} accepted to publish, {Messages - publisher.Dropped} sent, ",
                 StringComparison.Ordinal));
 
         _gate.SetResult();

@@ -20,8 +20,8 @@ public sealed class ReadyWhenMembersTests
         await Patience.Until(() => node.Status.Members == 1);
         var alone = await CheckAsync(first);
         Assert.Equal(HealthStatus.Unhealthy, alone.Status);
-        Assert.StartsWith("The cluster has 1 members, and the host requires 2. Waiting for 1 more members since ", alone.Description);
-        Assert.Equal("1 more members", Assert.IsType<StatusReason>(alone.Data["TooFewMembers"]).WaitsFor);
+        Assert.StartsWith("The cluster has 1 member, and the host requires 2. Waiting for 1 more member since ", alone.Description);
+        Assert.Equal("1 more member", Assert.IsType<StatusReason>(alone.Data["TooFewMembers"]).WaitsFor);
 
         using (var second = Build())
         {

@@ -44,8 +44,8 @@ internal sealed class ReachWatch(INodeEnvironment environment, IPEndPoint endPoi
         if (_unanswered == InquiriesUntilTold)
         {
             string where = service is null ? "" : $" at {service}";
-            string isolation = $"TCP reaches the membership service{where}, but no datagram has come back from any of {targets} nodes"
-                + $" probed since {_since:HH:mm:ss} UTC; {advice.For(endPoint)}";
+            string isolation = $"TCP reaches the membership service{where}, but no datagram has come back from any of "
+                + $"{Counted.Of(targets, "node")} probed since {_since:HH:mm:ss} UTC; {advice.For(endPoint)}";
             _isolation = new Trouble(
                 TroubleKind.DatagramsLost, $"Datagrams to or from this node are lost: {isolation}.", _since, "an answer to its probes");
             logger.Isolated(isolation);

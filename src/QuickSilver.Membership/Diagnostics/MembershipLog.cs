@@ -17,7 +17,7 @@ internal static partial class MembershipLog
     [LoggerMessage(1202, LogLevel.Information, "Nodes of an earlier service return. No views for {Grace}, so that all nodes can register.")]
     public static partial void Gathering(this ILogger logger, TimeSpan grace);
 
-    [LoggerMessage(1203, LogLevel.Information, "Node {Node} at {EndPoint} joined with {Topics} topics.")]
+    [LoggerMessage(1203, LogLevel.Information, "Node {Node} at {EndPoint} joined with its topics ({Topics}).")]
     public static partial void NodeJoined(this ILogger logger, NamedNode node, IPEndPoint endPoint, int topics);
 
     [LoggerMessage(1204, LogLevel.Information, "Node {Node} resumed its session.")]
@@ -44,7 +44,7 @@ internal static partial class MembershipLog
     [LoggerMessage(1211, LogLevel.Warning, "The epoch could not be {Action}: {Reason}. Returning nodes report the epoch they know.")]
     public static partial void StoreFailed(this ILogger logger, string action, string reason);
 
-    [LoggerMessage(1212, LogLevel.Warning, "The multicast range is exhausted: {Shared} regions share an address. Set a larger range.")]
+    [LoggerMessage(1212, LogLevel.Warning, "The multicast range is exhausted: regions share addresses ({Shared}). Set a larger range.")]
     public static partial void AddressesShared(this ILogger logger, long shared);
 
     [LoggerMessage(1213, LogLevel.Information, "Refused topic '{Topic}' to node {Node}: {Refusal}")]

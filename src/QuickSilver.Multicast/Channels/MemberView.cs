@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Channels;
@@ -19,7 +20,7 @@ internal sealed record MemberView
     public required ImmutableArray<NodeKey> Joined { get; init; }
     public required ImmutableArray<NodeKey> Left { get; init; }
 
-    public override string ToString() => $"topic {TopicId:x} from configuration {Configuration} on ({Members.Length} members)";
+    public override string ToString() => $"topic {TopicId:x} from configuration {Configuration} on ({Counted.Of(Members.Length, "member")})";
 }
 
 // Holds the topic's publishers on this node until it is released. Core thread only.

@@ -50,10 +50,11 @@ internal sealed class HearingReport
         _context.Counters.UnheardSenders = silentCount;
         _context.Counters.DeafMembers = deafCount;
         SetTrouble(_silence, silentCount > 0, TroubleKind.SendersNotHeard, () =>
-            $"This node does not hear {Count(silentCount, "sender")} over multicast, for example {Named(sender)}. Copies come by unicast. "
+            $"This node does not hear {Counted.Of(silentCount, "sender")} over multicast, for example {Named(sender)}. "
+                + "Copies come by unicast. "
             + $"The network or a firewall blocks the group {view?.Group}.");
         SetTrouble(_deafness, deafCount > 0, TroubleKind.NotHeard, () =>
-            $"{Count(deafCount, "node")} to which this node sends {(deafCount == 1 ? "does" : "do")} not hear it over multicast, "
+            $"{Counted.Of(deafCount, "node")} to which this node sends {(deafCount == 1 ? "does" : "do")} not hear it over multicast, "
             + $"for example {Named(member)}: {Consequence}.");
         Log((silentCount, sender), (deafCount, member), view);
     }
@@ -113,6 +114,4 @@ internal sealed class HearingReport
     private string Named(NodeKey node) => $"{_context.Named(node)} at {Address(node)}";
 
     private string Address(NodeKey node) => _context.Directory.Find(node)?.ToString() ?? "an unknown address";
-
-    private static string Count(int count, string what) => count == 1 ? $"1 {what}" : $"{count} {what}s";
 }

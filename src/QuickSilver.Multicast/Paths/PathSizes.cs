@@ -207,7 +207,7 @@ internal sealed class PathSizes(MulticastContext context)
 
         var narrow = _paths.Values.Where(one => one.Bytes == Smallest)
             .MinBy(static one => one.EndPoint.ToString(), StringComparer.Ordinal)!;
-        string nodes = small == 1 ? "1 node" : $"{small} nodes";
+        string nodes = Counted.Of(small, "node");
         // The option counts what sealing adds.
         int most = Smallest + context.Options.DatagramBytes - context.Options.PacketBytes;
         string what = $"Packets of {context.Options.DatagramBytes} bytes (PacketBytes) do not pass between this node and {nodes}, for "

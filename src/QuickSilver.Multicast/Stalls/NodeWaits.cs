@@ -203,13 +203,15 @@ internal sealed class NodeWaits
         }
 
         string what = next <= sent
-            ? $"{stream.View} waits for {who}: not all {live.Count} members are known to hold packet {next} of {sent}, and {last}"
+            ? $"{stream.View} waits for {who}: {NotAll(live.Count)} known to hold packet {next} of {sent}, and {last}"
             : $"{stream.View} waits to send packet {sent + 1} of {stream.Last}";
         return new Why(
             TroubleKind.AcknowledgementMissing,
             what,
             rank < 0 ? "a live member" : isSelf ? "this node itself" : $"node {Named(live[rank])}");
     }
+
+    private static string NotAll(int members) => members == 1 ? "the only member is not" : $"not all {members} members are";
 
     private Why WhyNoRoom(TopicSender topic)
     {

@@ -21,13 +21,13 @@ internal static partial class ApiLog
     public static partial void ServiceBack(ILogger logger);
 
     [LoggerMessage(1628, LogLevel.Warning,
-        "The membership service has not been heard for {Seconds:F1} s and may have removed this node. {Held} publishers that require the "
-        + "service refuse messages.")]
+        "The membership service has not been heard for {Seconds:F1} s and may have removed this node. Publishers that require the service "
+        + "refuse messages ({Held}).")]
     public static partial void Degraded(ILogger logger, double seconds, int held);
 
     [LoggerMessage(1632, LogLevel.Warning,
-        "The membership service has not been heard for {Seconds:F1} s. {Held} publishers whose ServiceLossLimit is over, or that require "
-        + "the service, refuse messages.")]
+        "The membership service has not been heard for {Seconds:F1} s. Publishers whose ServiceLossLimit is over, or that require the "
+        + "service, refuse messages ({Held}).")]
     public static partial void ServiceLossLimitReached(ILogger logger, double seconds, int held);
 
     [LoggerMessage(1629, LogLevel.Error, "A handler of DegradedChanged threw.")]
@@ -48,11 +48,11 @@ internal static partial class ApiLog
     public static partial void StartFailed(ILogger logger, TimeSpan timeout, string where);
 
     [LoggerMessage(1605, LogLevel.Information,
-        "The node has stopped ({Accepted} messages accepted to publish, {Sent} sent, {Delivered} delivered, {Unhandled} not handled).")]
+        "The node has stopped (messages: {Accepted} accepted to publish, {Sent} sent, {Delivered} delivered, {Unhandled} not handled).")]
     public static partial void Stopped(ILogger logger, long accepted, long sent, long delivered, long unhandled);
 
     [LoggerMessage(1650, LogLevel.Warning,
-        "Topic \"{Topic}\": {Count} messages that had come were not handled before the endpoint ended: {Ranges}.")]
+        "Topic \"{Topic}\": the endpoint ended before messages that had come were handled ({Count}): {Ranges}.")]
     public static partial void Unhandled(ILogger logger, string topic, long count, string ranges);
 
     [LoggerMessage(1651, LogLevel.Warning,
@@ -74,21 +74,21 @@ internal static partial class ApiLog
     public static partial void ReaderTooSlow(ILogger logger, string topic, TimeSpan limit);
 
     [LoggerMessage(1612, LogLevel.Error,
-        "A handler of topic \"{Topic}\" threw on message {Sequence} of {Sender}. Handlers of this node have thrown {Count} exceptions.")]
+        "A handler of topic \"{Topic}\" threw on message {Sequence} of {Sender}. Exceptions of handlers of this node so far: {Count}.")]
     public static partial void HandlerThrew(ILogger logger, Exception exception, string topic, NamedNode sender, long sequence, long count);
 
     [LoggerMessage(1620, LogLevel.Error,
-        "An observer of topic \"{Topic}\" threw at its end. Handlers of this node have thrown {Count} exceptions.")]
+        "An observer of topic \"{Topic}\" threw at its end. Exceptions of handlers of this node so far: {Count}.")]
     public static partial void ObserverThrew(ILogger logger, Exception exception, string topic, long count);
 
     [LoggerMessage(1621, LogLevel.Error,
-        "A consumer of topic \"{Topic}\" threw on message {Sequence} of {Sender} and skipped it after {Attempts} attempts. Consumers of "
-        + "this node have skipped {Count} messages.")]
+        "A consumer of topic \"{Topic}\" threw on message {Sequence} of {Sender} and skipped it (attempts: {Attempts}). Messages that "
+        + "consumers of this node have skipped so far: {Count}.")]
     public static partial void ConsumerSkipped(
         ILogger logger, Exception exception, string topic, NamedNode sender, long sequence, int attempts, long count);
 
     [LoggerMessage(1622, LogLevel.Error,
-        "A consumer of topic \"{Topic}\" threw on message {Sequence} of {Sender} and stopped after {Attempts} attempts.")]
+        "A consumer of topic \"{Topic}\" threw on message {Sequence} of {Sender} and stopped (attempts: {Attempts}).")]
     public static partial void ConsumerStopped(
         ILogger logger, Exception exception, string topic, NamedNode sender, long sequence, int attempts);
 
@@ -105,7 +105,7 @@ internal static partial class ApiLog
     public static partial void FaultNotSent(ILogger logger, Exception exception, string name, NamedNode requester, long count);
 
     [LoggerMessage(1627, LogLevel.Error,
-        "A responder of \"{Name}\" threw on a request of {Requester}, which gets the message. It has thrown {Count} exceptions.")]
+        "A responder of \"{Name}\" threw on a request of {Requester}, which gets the message. Its exceptions so far: {Count}.")]
     public static partial void ResponderThrew(ILogger logger, Exception exception, string name, NamedNode requester, long count);
 
     [LoggerMessage(1631, LogLevel.Warning,
@@ -117,7 +117,8 @@ internal static partial class ApiLog
     public static partial void StatePieceFailed(ILogger logger, Exception exception, string name, NamedNode node);
 
     [LoggerMessage(1640, LogLevel.Warning,
-        "The prefix \"{Prefix}\" has {Most} topics, the limit, and {Beyond} more are published. Raise MaxTopics, or open longer prefixes.")]
+        "The prefix \"{Prefix}\" has as many topics as MaxTopics allows ({Most}), and more are published ({Beyond}). Raise "
+        + "MaxTopics, or open longer prefixes.")]
     public static partial void PrefixFull(ILogger logger, string prefix, int most, int beyond);
 
     [LoggerMessage(1641, LogLevel.Error, "OnTopic of the prefix \"{Prefix}\" threw on topic \"{Topic}\".")]

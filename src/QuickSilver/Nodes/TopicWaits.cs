@@ -117,8 +117,8 @@ internal sealed class TopicWaits
             + (topic.IsAsking ? " to answer" : " to issue a view with this node"),
         SubscriberWait wait => string.Create(
             CultureInfo.InvariantCulture,
-            $"The publisher of topic \"{wait.Endpoint.Name}\" waits until {wait.Count} nodes subscribe, of which there are "
-                + $"{wait.Subscribers} (WaitForSubscribersAsync)"),
+            $"The publisher of topic \"{wait.Endpoint.Name}\" waits until {Counted.Of(wait.Count, "node")} "
+                + $"{(wait.Count == 1 ? "subscribes" : "subscribe")}, of which there are {wait.Subscribers} (WaitForSubscribersAsync)"),
         _ => "All publishers wait for one message whose codec has not returned from Write",
     };
 }

@@ -1,4 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Membership.Views;
 using QuickSilver.Serialization;
 
@@ -130,7 +131,8 @@ public sealed class ResponderFailedException : RequestException
 public sealed class TooManyRequestsException : RequestException
 {
     internal TooManyRequestsException(string name, int limit)
-        : base($"{limit:N0} requests for \"{name}\" wait for an answer, which is the limit. This one was not sent. Wait for answers, or "
+        : base($"{Counted.Of(limit, "request")} for \"{name}\" {(limit == 1 ? "waits" : "wait")} for an answer, which is the "
+            + "limit. This one was not sent. Wait for answers, or "
             + $"raise {nameof(RequesterOptions.MaxOutstanding)}.") =>
         Limit = limit;
 

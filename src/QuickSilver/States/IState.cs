@@ -1,4 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
+using QuickSilver.Core.Diagnostics;
 
 namespace QuickSilver;
 
@@ -95,7 +96,7 @@ public sealed record StateOptions
 public sealed class StateFullException : QuickSilverException
 {
     internal StateFullException(string name, int keys, bool isEnded)
-        : base($"The state \"{name}\" has {keys:N0} keys, "
+        : base($"The state \"{name}\" has {Counted.Of(keys, "key")}, "
             + (isEnded ? "twice as many as are allowed here, and is closed on this node. " : "the limit. The new key was not set. ")
             + $"Remove keys, or raise {nameof(StateOptions)}.{nameof(StateOptions.MaxKeys)} on all nodes.") =>
         Keys = keys;

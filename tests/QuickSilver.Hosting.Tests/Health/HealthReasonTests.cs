@@ -21,7 +21,7 @@ public sealed class HealthReasonTests
         var ready = await hosted.CheckAsync("ready");
         Assert.Equal(HealthStatus.Unhealthy, ready.Status);
         Assert.StartsWith(
-            "The cluster has 1 members, and the host requires 3. Waiting for 2 more members since ", ready.Description);
+            "The cluster has 1 member, and the host requires 3. Waiting for 2 more members since ", ready.Description);
         var reason = Assert.IsType<StatusReason>(ready.Data["TooFewMembers"]);
         Assert.Equal("2 more members", reason.WaitsFor);
         Assert.Equal(1, ready.Data["Members"]);

@@ -55,7 +55,7 @@ public sealed class ReasonTableTests
             null, "Raise the MTU"),
         [StatusReasonKind.AcknowledgementMissing] = new(
             ClusterReasons.AcknowledgementMissing,
-            ["waits for the acknowledgement of node NODE1", "members are known to hold packet ", "It has waited for "],
+            ["waits for the acknowledgement of node NODE1", "the only member is not known to hold packet ", "It has waited for "],
             "node NODE1", "Look at the node"),
         [StatusReasonKind.RepairMissing] = new(
             ClusterReasons.RepairMissing,
@@ -93,7 +93,7 @@ public sealed class ReasonTableTests
             ["The last attempt to start it failed: Nobody there."], "the next attempt", "Correct the cause"),
         [StatusReasonKind.TooFewMembers] = new(
             HostReasons.TooFewMembersAsync,
-            ["has 1 members, and the host requires 3"], "2 more members", "lower Hosting:ReadyWhenMembers"),
+            ["has 1 member, and the host requires 3"], "2 more members", "lower Hosting:ReadyWhenMembers"),
         [StatusReasonKind.TopicNotOpen] = new(
             HostReasons.TopicNotOpenAsync,
             ["Failed to open topic \"orders\": Topic 'orders' carries int"],

@@ -42,12 +42,18 @@ public sealed class OpeningStallTests
         cluster.Start();
         var node = cluster.Nodes[0].Node;
         var topic = cluster.RunUntilCompleted(node.OpenTopicAsync<string>("news"));
+        var one = cluster.RunUntilCompleted(node.OpenPublisherAsync<string>("none")).WaitForSubscribersAsync(1);
+        cluster.Run(Second * 2);
+        Assert.Contains("The publisher of topic \"none\" waits until 1 node subscribes, of which there are 0", node.Status.Reason);
+        cluster.RunUntilCompleted(cluster.Nodes[2].Node.OpenSubscriberAsync<string>("none"));
+        cluster.RunUntilCompleted(one);
+
         cluster.RunUntilCompleted(node.OpenSubscriberAsync<string>("news"));
         cluster.RunUntilCompleted(topic.WaitForSubscribersAsync(1));
         var two = topic.WaitForSubscribersAsync(2);
         cluster.Run(Second * 2);
         Assert.Contains("The publisher of topic \"news\" waits until 2 nodes subscribe, of which there are 1", node.Status.Reason);
-        Assert.Equal((true, 1, 1), (node.Status.IsReady, topic.Subscribers, node.GetCounters().Stalls));
+        Assert.Equal((true, 1, 2), (node.Status.IsReady, topic.Subscribers, node.GetCounters().Stalls));
 
         cluster.RunUntilCompleted(cluster.Nodes[1].Node.OpenSubscriberAsync<string>("news"));
         cluster.RunUntilCompleted(two);

@@ -99,7 +99,7 @@ public sealed class PublishLossTests
         Assert.Equal((8, 12, 0), (first.Dropped, second.Dropped, other.Dropped));
         var counters = node.GetCounters();
         Assert.Equal((36, 16, 20, 5), (counters.Accepted, counters.Published, counters.PublishDrops, counters.Unacknowledged));
-        Assert.Equal("The node has stopped (36 messages accepted to publish, 16 sent, 0 delivered, 0 not handled).", Line(1605));
+        Assert.Equal("The node has stopped (messages: 36 accepted to publish, 16 sent, 0 delivered, 0 not handled).", Line(1605));
     }
 
     [Fact]

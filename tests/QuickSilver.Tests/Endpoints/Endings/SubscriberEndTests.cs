@@ -72,7 +72,7 @@ public sealed class SubscriberEndTests
             Enumerable.Range(21, 80).Select(static i => (long)i),
             gaps.SelectMany(static gap => Enumerable.Range(0, (int)gap.Count).Select(i => gap.First + i)));
         var entry = Assert.Single(logs.Entries, static entry => entry.Id == 1650);
-        Assert.Contains("\"orders\": 80 messages that had come were not handled", entry.Text);
+        Assert.Contains("\"orders\": the endpoint ended before messages that had come were handled (80)", entry.Text);
         Assert.Contains("21 to 100 of ", entry.Text);
         Assert.Equal(80, bench.Node.GetCounters().Unhandled);
         Assert.Throws<InvalidOperationException>(() => bench.Topic.Subscribe(static (_, _) => default));
