@@ -75,6 +75,10 @@ internal sealed class Desk(QuickSilverNode node, ChangingRights rights)
                 _running.Add(AskAsync(requester, TimeSpan.FromMilliseconds(Number(millis))));
                 Say.Line($"asked {name}");
                 break;
+            case ["hold", var name]:
+                await node.OpenStateAsync<string, string>(name);
+                Say.Line($"holds {name}");
+                break;
             case ["pause", var name]:
                 Say.Line($"pause {name} {_taking[name].TakeLongestPause().TotalMilliseconds:0}");
                 break;

@@ -203,7 +203,7 @@ public sealed class DoctorKeysScenarios : IDisposable
 
         var well = ExamineEtcd([member], shown);
         Assert.Equal(
-            ("ok", "1 of 1 members answers. It is the only one: while it is away, no server can lead."), (well.Status, well.Text));
+            ("ok", "1 of 1 member answers. It is the only one: while it is away, no server can lead."), (well.Status, well.Text));
 
         var away = ExamineEtcd([member, "https://127.0.0.1:1"], shown);
         Assert.Equal("warning", away.Status);
@@ -232,7 +232,7 @@ public sealed class DoctorKeysScenarios : IDisposable
         etcd.Kill();
         var none = ExamineEtcd([member], shown);
         Assert.Equal("problem", none.Status);
-        Assert.StartsWith("0 of 1 members answer. No server can lead", none.Text);
+        Assert.StartsWith("0 of 1 member answer. No server can lead", none.Text);
     }
 
     [SkippableFact]

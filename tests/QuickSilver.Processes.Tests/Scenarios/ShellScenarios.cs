@@ -58,9 +58,37 @@ public sealed class ShellScenarios : IDisposable
         Assert.Equal((1, "Number", "int64"), (Number(first, "number"), Text(first, "name"), Text(first, "type")));
         Assert.Contains("  1  Number                int64", Run("topic", "describe", "typed").Output);
 
+        string id = version.GetProperty("nodeIds")[0].GetString()!;
+        string name = $"qsm-perf-receive@{Environment.MachineName}";
+        Assert.Equal(name, version.GetProperty("nodeNames")[0].GetString());
+        Assert.Contains($"1 node: {name} ({id})", Run("topic", "describe", "typed").Output);
+
         var (missing, _, errors) = Run("topic", "describe", "typde");
         Assert.Equal(Failed, missing);
         Assert.Contains($"No node of cluster '{_cluster}' has the topic 'typde' open. Did you mean 'typed'?", errors);
+    }
+
+    [Fact]
+    public void Source_text_says_which_version_of_the_contract_it_is_and_another_one_can_be_chosen()
+    {
+        ToolProcesses.Await(Join("perf", "receive", "typed", "--typed-text").StandardError, "ready");
+        Assert.StartsWith("using ", Run("topic", "describe", "typed", "--csharp").Output);
+        ToolProcesses.Await(Join("sub", "typed").StandardError, "ready");
+        foreach (string language in (string[])["--csharp", "--proto"])
+        {
+            var (code, output, _) = Run("topic", "describe", "typed", language);
+            Assert.Equal(0, code);
+            Assert.StartsWith("// Version 1 of 2 of the contract, 1 node. ", output);
+            Assert.Equal(output, Run("topic", "describe", "typed", language, "--contract", "1").Output);
+            var (refused, _, why) = Run("topic", "describe", "typed", language, "--contract", "2");
+            Assert.Equal(Failed, refused);
+            Assert.Contains("--contract 2: it takes any payload, so it has no type.", why);
+            Assert.Contains("has 2 versions.", Run("topic", "describe", "typed", language, "--contract", "3").Errors);
+        }
+
+        string list = Run("topic", "describe", "typed").Output;
+        Assert.Contains("\n1: QuickSilver.Tool.Perf.Payloads.TextDeparture (message), 1 node", list);
+        Assert.Contains("\n2: any payload (takes any payload), 1 node", list);
     }
 
     [SkippableFact]

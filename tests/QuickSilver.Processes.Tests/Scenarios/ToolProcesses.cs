@@ -40,9 +40,19 @@ internal sealed class ToolProcesses : IDisposable
 
     public Process Start(params string[] arguments) => Start([], arguments);
 
-    private Process Start(Dictionary<string, string> variables, string[] arguments)
+    /// <summary>Starts a node that does what its input says, on the loopback interface, and waits until it has joined.</summary>
+    public Process StartStreamNode(string service)
     {
-        var start = new ProcessStartInfo(Programs.Qsm, arguments)
+        var node = Start(Programs.StreamNode, [], [service, "127.0.0.1", "0"]);
+        Await(node.StandardOutput, "ready");
+        return node;
+    }
+
+    private Process Start(Dictionary<string, string> variables, string[] arguments) => Start(Programs.Qsm, variables, arguments);
+
+    private Process Start(string program, Dictionary<string, string> variables, string[] arguments)
+    {
+        var start = new ProcessStartInfo(program, arguments)
         {
             RedirectStandardInput = true,
             RedirectStandardOutput = true,

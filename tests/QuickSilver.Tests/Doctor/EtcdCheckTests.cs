@@ -14,7 +14,7 @@ public sealed class EtcdCheckTests
         Assert.Equal((FindingStatus.Ok, "3 of 3 members answer; 1 more may fail."), One(3, Says(1), Says(2), Says(3)));
         Assert.Equal((FindingStatus.Ok, "2 of 2 members answer; one more lost and no server can lead."), One(2, Says(1), Says(2)));
         Assert.Equal(
-            (FindingStatus.Ok, "1 of 1 members answers. It is the only one: while it is away, no server can lead."), One(1, Says(1)));
+            (FindingStatus.Ok, "1 of 1 member answers. It is the only one: while it is away, no server can lead."), One(1, Says(1)));
         Assert.Equal(FindingStatus.NotChecked, Assert.Single(EtcdCheck.Of(null)).Status);
     }
 

@@ -22,6 +22,7 @@ public sealed class TopRenderingTests
         Published = 12_345,
         Delivered = 999,
         BusyPerMille = 421,
+        QueueMessages = 6_543,
         PendingPackets = 128,
         AckMedian = 850,
         AckNinetyNinth = 12_400,
@@ -117,7 +118,8 @@ public sealed class TopRenderingTests
         Assert.Contains("cluster flights  service 127.0.0.1:7400 (up 65 s)  configuration 2.17  nodes 4  03:04:05", screen);
         Assert.Contains("out 12k/s  in 13k/s  topics 2  2 without vital signs", screen);
         string busy = Line(screen, "00000001 10.0.0.1:5000");
-        foreach (string figure in (string[])["12k", "999", "42%", "128", "850 µs", "12.4 ms", "310 µs", "2.5 ms", "5.0 MiB", "130 KiB"])
+        string[] figures = ["12k", "999", "42%", "6.5k", "128", "850 µs", "12.4 ms", "310 µs", "2.5 ms", "5.0 MiB", "130 KiB"];
+        foreach (string figure in figures)
         {
             Assert.Contains($" {figure} ", busy);
         }
@@ -140,6 +142,24 @@ public sealed class TopRenderingTests
         Assert.Contains("  topics 4321  ", screen);
         Assert.Contains("topics: 2 of 4321", screen);
         Assert.Equal(4_321, JsonDocument.Parse(TopReport.Of(tables).ToJson()).RootElement.GetProperty("topicCount").GetInt32());
+    }
+
+    [Fact]
+    public void Inboxes_are_counted_and_shown_on_request_only()
+    {
+        var asking = Idle with
+        {
+            TopicRows = [new TopicSigns("prices"), new TopicSigns("quicksilver/inbox/a"), new TopicSigns("quicksilver/inbox/b")],
+        };
+        var tables = Tables(null, Node(1, asking));
+        Assert.Equal("prices", Assert.Single(tables.Topics).Name);
+        Assert.Contains("  topics 3  2 inbox topics not shown (--all)", Render(TopScreen.Of(tables, 160, 50)));
+        var json = JsonDocument.Parse(TopReport.Of(tables).ToJson()).RootElement;
+        Assert.Equal((3, 2), (json.GetProperty("topicCount").GetInt32(), json.GetProperty("hiddenInboxCount").GetInt32()));
+
+        var all = Tables(View with { HasInboxes = true }, Node(1, asking));
+        Assert.Equal(3, all.Topics.Count);
+        Assert.DoesNotContain("--all", TopText.Totals(all));
     }
 
     [Fact]
@@ -256,7 +276,7 @@ public sealed class TopRenderingTests
     {
         var lines = TopText.Lines(Tables()).ToList();
         Assert.Contains("node 00000003 10.0.0.3:5000: silent for 12 s, last heard 0.7 s ago", lines);
-        const string Busiest = "node 00000001 10.0.0.1:5000  out/s 12k  in/s 999  busy 42%  pending 128  ack 850 µs";
+        const string Busiest = "node 00000001 10.0.0.1:5000  out/s 12k  in/s 999  busy 42%  queued 6.5k  pending 128  ack 850 µs";
         Assert.Contains(lines, line => line.StartsWith(Busiest));
         Assert.Contains(lines, line => line.StartsWith("region 0000000000000abc  view 4  members 5"));
         Assert.Contains("topic departures  out/s 12k  in/s 12k  subscribers 3  nodes 2  limit –", lines);
@@ -269,6 +289,7 @@ public sealed class TopRenderingTests
         Assert.Equal(("flights", 4), (json.GetProperty("cluster").GetString(), json.GetProperty("nodeCount").GetInt32()));
         var nodes = json.GetProperty("nodes").EnumerateArray().ToLookup(node => node.GetProperty("state").GetString());
         Assert.Equal(12_345, nodes["told"].First().GetProperty("publishedPerSecond").GetInt64());
+        Assert.Equal(6_543, nodes["told"].First().GetProperty("publishQueueMessages").GetInt64());
         Assert.Equal("window", nodes["told"].First().GetProperty("limit").GetString());
         Assert.Equal(12, nodes["silent"].Single().GetProperty("silentSeconds").GetDouble());
         Assert.False(nodes["unable"].Single().TryGetProperty("publishedPerSecond", out _));

@@ -39,16 +39,17 @@ internal sealed record NodeJson
 internal sealed record TopicDescriptionJson(
     string Topic, string Guarantee, bool IsPinned, int Publishers, int Subscribers, IReadOnlyList<VersionJson> Versions)
 {
-    public static TopicDescriptionJson Of(TopicContracts contracts)
+    public static TopicDescriptionJson Of(TopicContracts contracts, NodeNames? names = null)
     {
         var first = contracts.Versions[0];
         return new TopicDescriptionJson(
             contracts.Name, first.Contract.Guarantee, first.Contract.IsPinned, first.Publishers, first.Subscribers,
-            [.. contracts.Versions.Select(static one => new VersionJson(
+            [.. contracts.Versions.Select(one => new VersionJson(
                 one.Contract.TypeName,
                 one.Contract.Kind,
                 one.Nodes,
                 one.Holders.IsEmpty ? null : [.. one.Holders.Select(static node => node.ToString())],
+                one.Holders.IsEmpty || names is null ? null : [.. one.Holders.Select(names.NameOf)],
                 [.. one.Contract.Fields.Select(FieldJson.Of)],
                 [.. one.Contract.Nested.Select(static nested => new MessageJson(nested.Name, [.. nested.Fields.Select(FieldJson.Of)]))],
                 one.Contract.Enums.IsEmpty ? null : [.. one.Contract.Enums.Select(EnumJson.Of)]))]);
@@ -57,10 +58,11 @@ internal sealed record TopicDescriptionJson(
     public string ToJson() => JsonSerializer.Serialize(this, CatalogJson.Default.TopicDescriptionJson);
 }
 
-// NodeIds: of as many as the service names.
+// NodeIds: of as many as the service names. NodeNames: of the same nodes in the same order; the id of one that has no name. Null on the
+// page of the dashboard, which has the names already.
 internal sealed record VersionJson(
-    string Type, string Kind, int Nodes, IReadOnlyList<string>? NodeIds, IReadOnlyList<FieldJson> Fields,
-    IReadOnlyList<MessageJson> Messages, IReadOnlyList<EnumJson>? Enums);
+    string Type, string Kind, int Nodes, IReadOnlyList<string>? NodeIds, IReadOnlyList<string>? NodeNames,
+    IReadOnlyList<FieldJson> Fields, IReadOnlyList<MessageJson> Messages, IReadOnlyList<EnumJson>? Enums);
 
 internal sealed record MessageJson(string Name, IReadOnlyList<FieldJson> Fields);
 

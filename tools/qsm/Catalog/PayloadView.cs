@@ -42,6 +42,7 @@ internal sealed class PayloadView(Session session, string topic) : IDisposable
         }
 
         string? fault = null;
+        TopicContracts? answered = null;
         await Asking.WaitAsync();
         try
         {
@@ -50,7 +51,13 @@ internal sealed class PayloadView(Session session, string topic) : IDisposable
                 return;
             }
 
-            if ((await TopicCatalog.ReadAsync(session, topic)).Typed is { } contract)
+            var contracts = await TopicCatalog.ReadAsync(session, topic);
+            if (contracts.Typed is { IsOfMessages: false })
+            {
+                // Somebody has opened it as such since it was subscribed. What ends it is not what is caught here.
+                answered = contracts;
+            }
+            else if (contracts.Typed is { } contract)
             {
                 var schema = new DynamicSchema(SchemaContract.SchemaOf(contract));
                 _reader?.Dispose();
@@ -72,6 +79,11 @@ internal sealed class PayloadView(Session session, string topic) : IDisposable
         finally
         {
             Asking.Release();
+        }
+
+        if (answered is not null)
+        {
+            AnsweredTopics.CheckSubscribe(answered);
         }
 
         if (fault is not null && !_isNoted)

@@ -29,6 +29,13 @@ internal static class TopicCatalog
         return topics;
     }
 
+    /// <summary>What people call the nodes of the cluster.</summary>
+    public static async Task<NodeNames> ReadNamesAsync(Session session)
+    {
+        await using var watch = await ClusterWatch.StartAsync(session, isVerbose: false, rows: 1);
+        return NodeNames.Of(await watch.AskAsync(session.Interrupted));
+    }
+
     /// <summary>The contracts of one topic; none if it is not open.</summary>
     public static async Task<TopicContracts> ReadAsync(Session session, string name)
     {

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Serialization;
 using QuickSilver.Tool.Catalog;
@@ -119,6 +120,7 @@ internal static class PubCommand
         for (int attempt = 1; ; attempt++)
         {
             var contracts = await TopicCatalog.ReadAsync(session, name);
+            AnsweredTopics.CheckPublish(contracts);
             var schema = contracts.Typed is { } contract ? SchemaContract.SchemaOf(contract) : Bytes;
             try
             {
@@ -136,5 +138,5 @@ internal static class PubCommand
         }
     }
 
-    private static string Messages(long count) => count == 1 ? "1 message" : $"{count} messages";
+    private static string Messages(long count) => Counted.Of(count, "message");
 }

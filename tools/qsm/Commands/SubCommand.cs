@@ -21,7 +21,8 @@ internal static class SubCommand
         topics.CompleteWith(common, ClusterNames.Topics);
         var prefix = new Option<bool>("--prefix")
         {
-            Description = "Take each TOPIC for the beginning of names, and print all published topics that begin so, also those to come.",
+            Description = "Take each TOPIC for the beginning of names, and print all published topics that begin so, also those to come. "
+                + "States and requests are left out.",
         };
         var wait = new Option<bool>("--wait")
         {
@@ -50,7 +51,7 @@ internal static class SubCommand
         var command = common.AddTo(new Command(
             "sub",
             "Print messages as lines, those of a [DataContract] type by the names of their fields. Writes 'ready' to standard error when "
-            + "subscribed. It subscribes to any topic, and binds no topic to a type.")
+            + "subscribed. It subscribes to any topic but states and requests, and binds no topic to a type.")
         {
             topics, prefix, wait, count, time, sinceStart, showTopic, sender, json, guarantee,
         });
@@ -76,7 +77,15 @@ internal static class SubCommand
         using (missing.TellFromTimeToTime())
         {
             await UntilEndAsync(session, output, watch.Ended);
-            await watch.StopAsync(DrainLimit);
+            if (output.IsFull)
+            {
+                missing.End();
+            }
+
+            if (!await watch.StopAsync(DrainLimit))
+            {
+                missing.AddUnwritten();
+            }
         }
 
         missing.TellAtEnd();

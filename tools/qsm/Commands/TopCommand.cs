@@ -22,7 +22,7 @@ internal static class TopCommand
         var count = new Option<long?>("--count") { Description = "Stop after N refreshes.", HelpName = "N" }.Within(1, long.MaxValue);
         var sort = new Option<SortKey>("--sort")
         {
-            Description = "Sort by rate, name, pending, acks, token, late, gc or memory. Tables without the column sort by rate.",
+            Description = "Sort by rate, name, queued, pending, acks, token, late, gc or memory. Tables without the column sort by rate.",
             HelpName = "KEY",
             DefaultValueFactory = _ => SortKey.Rate,
         }.Named();
@@ -37,12 +37,19 @@ internal static class TopCommand
             HelpName = "N",
             DefaultValueFactory = _ => 10,
         }.Within(1, NodeSigns.MostRows);
+        var all = new Option<bool>("--all")
+        {
+            Description = "Also show the inboxes of nodes, to which answers to their requests come, among the topics.",
+        };
         var json = new Option<bool>("--json") { Description = "Write one JSON object per refresh." };
         const string Purpose = "Show the vital signs of a cluster's nodes, regions and topics. Ends with Ctrl-C.";
-        var command = common.AddToObserver(new Command("top", Purpose) { interval, count, sort, filter, rows, json });
+        var command = common.AddToObserver(new Command("top", Purpose) { interval, count, sort, filter, rows, all, json });
         command.SetAction(parse => Session.RunAsync(parse, common, session =>
         {
-            var view = new TopView(session.Options.Cluster, parse.GetValue(sort), parse.GetValue(filter), parse.GetValue(rows));
+            var view = new TopView(session.Options.Cluster, parse.GetValue(sort), parse.GetValue(filter), parse.GetValue(rows))
+            {
+                HasInboxes = parse.GetValue(all),
+            };
             var plan = new Plan(
                 TimeSpan.FromSeconds(parse.GetValue(interval)), parse.GetValue(count) ?? long.MaxValue, parse.GetValue(json));
             return RunAsync(session, common.IsVerbose(parse), view, plan);

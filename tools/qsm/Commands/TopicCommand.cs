@@ -1,8 +1,8 @@
 using System.CommandLine;
 using System.CommandLine.Parsing;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Protocol.Replies;
-using QuickSilver.Serialization;
 using QuickSilver.Serialization.Dynamic;
 using QuickSilver.Tool.Catalog;
 using QuickSilver.Tool.Sessions;
@@ -29,12 +29,18 @@ internal static class TopicCommand
         {
             Description = "Print the types as a file of proto3, for programs in other languages.",
         };
+        var version = new Option<int?>("--contract")
+        {
+            Description = "The version of the contract that --csharp and --proto print, by its number in the list without them. By "
+                + "default, the one with the most fields.",
+            HelpName = "N",
+        }.Within(1, 1_000);
         var space = new Option<string?>("--namespace") { Description = "The namespace of the types in C#.", HelpName = "NAME" };
         space.Validators.Add(CheckNamespace);
         var command = common.AddToObserver(
             new Command("describe", "Show the contract of a topic: its type with all fields, its guarantee, and who has it open.")
             {
-                topic, json, csharp, proto, space,
+                topic, json, csharp, proto, version, space,
             });
         Bounds.Exclude(command, json, csharp);
         Bounds.Exclude(command, json, proto);
@@ -44,39 +50,26 @@ internal static class TopicCommand
             var contracts = await ReadAsync(session, parse.GetValue(topic)!);
             if (parse.GetValue(json))
             {
-                Console.Out.WriteLine(TopicDescriptionJson.Of(contracts).ToJson());
+                var names = await TopicCatalog.ReadNamesAsync(session);
+                Console.Out.WriteLine(TopicDescriptionJson.Of(contracts, names).ToJson());
             }
             else if (parse.GetValue(csharp))
             {
-                _ = contracts.Options;
-                Console.Out.Write(CSharpStub.Of(
-                    contracts.Name, contracts.Typed ?? throw new ToolException(ExitCode.Failed, NoType(contracts)), parse.GetValue(space)));
+                Console.Out.Write(TopicSource.CSharpOf(contracts, parse.GetValue(version), parse.GetValue(space)));
             }
             else if (parse.GetValue(proto))
             {
-                Console.Out.Write(ProtoOf(contracts, parse.GetValue(space)));
+                Console.Out.Write(TopicSource.ProtoOf(contracts, parse.GetValue(version), parse.GetValue(space)));
             }
             else
             {
-                Print(contracts);
+                Print(contracts, await TopicCatalog.ReadNamesAsync(session));
             }
 
             return ExitCode.Ok;
         }));
         return command;
     }
-
-    private static string ProtoOf(TopicContracts contracts, string? space)
-    {
-        var contract = contracts.Typed ?? throw new ToolException(ExitCode.Failed, NoType(contracts));
-        return contract.Kind == PayloadSchema.MessageKind
-            ? ProtoFile.Of(contracts.Name, contract, space)
-            : throw new ToolException(
-                ExitCode.Failed, $"{contracts.Name}: the payload is {SafeText.Of(contract.Kind)}, and not a protobuf message.");
-    }
-
-    private static string NoType(TopicContracts contracts) =>
-        $"{contracts.Name}: only subscribers that take any payload have the topic open, so its type is not known.";
 
     private static async Task<TopicContracts> ReadAsync(Session session, string name)
     {
@@ -89,11 +82,11 @@ internal static class TopicCommand
         var others = await TopicCatalog.ReadAllAsync(session, isVerbose: false);
         string hint = NearestName.Of(name, others.Select(static other => other.Name)) is { } near
             ? $" Did you mean '{SafeText.Of(near)}'?"
-            : $" {others.Count} topics are open: run 'qsm topics' to list them.";
+            : $" {Counted.Of(others.Count, "topic")} {(others.Count == 1 ? "is" : "are")} open: run 'qsm topics' to list them.";
         throw new ToolException(ExitCode.Failed, $"No node of cluster '{session.Options.Cluster}' has the topic '{name}' open.{hint}");
     }
 
-    private static void Print(TopicContracts contracts)
+    private static void Print(TopicContracts contracts, NodeNames names)
     {
         var first = contracts.Versions[0];
         Terminal.Table(
@@ -103,12 +96,14 @@ internal static class TopicCommand
             ("publishers", $"{first.Publishers}"),
             ("subscribers", $"{first.Subscribers}"),
         ]);
+        int at = 0;
         foreach (var version in contracts.Versions)
         {
             var contract = version.Contract;
             Console.Out.WriteLine();
             string kind = contract.Kind == ContractDescription.AnyKind ? "takes any payload" : contract.Kind;
-            Console.Out.WriteLine($"{SafeText.Of(contract.TypeName)} ({SafeText.Of(kind)}), {Nodes(version)}");
+            string place = contracts.Versions.Count == 1 ? "" : $"{++at}: ";
+            Console.Out.WriteLine($"{place}{SafeText.Of(contract.TypeName)} ({SafeText.Of(kind)}), {Nodes(version, names)}");
             for (int message = 0; message <= contract.Nested.Length; message++)
             {
                 if (message > 0)
@@ -146,16 +141,11 @@ internal static class TopicCommand
         return value is not null || key.Length > 0 ? $"{wire} ({key}{value}{nullable})" : wire + nullable;
     }
 
-    private static string Nodes(ListedTopicMessage version)
+    private static string Nodes(ListedTopicMessage version, NodeNames names)
     {
-        string count = version.Nodes switch
-        {
-            0 => "closed by all",
-            1 => "1 node",
-            _ => $"{version.Nodes} nodes",
-        };
+        string count = TopicSource.NodesOf(version);
         string more = version.Nodes > version.Holders.Length ? ", …" : "";
-        return version.Holders.IsEmpty ? count : $"{count}: {string.Join(", ", version.Holders)}{more}";
+        return version.Holders.IsEmpty ? count : $"{count}: {string.Join(", ", version.Holders.Select(names.NameAndIdOf))}{more}";
     }
 
     private static void CheckNamespace(OptionResult result)

@@ -3,6 +3,7 @@ using System.Globalization;
 using System.Net;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Tool.Sessions;
 
 namespace QuickSilver.Tool.Demo;
@@ -88,7 +89,9 @@ internal sealed class DemoRun(Session session, double rate, TimeSpan phase, Acti
         }
 
         long faults = survivors.Sum(node => survivors.Sum(sender => node.Status.Faults.GetValueOrDefault(sender.Status.Node)));
-        return faults == 0 ? null : $"{faults} messages were lost, came twice or came out of order.";
+        return faults == 0
+            ? null
+            : $"{Counted.Of(faults, "message")} {(faults == 1 ? "was" : "were")} lost, came twice or came out of order.";
     }
 
     private void Begin(string step)

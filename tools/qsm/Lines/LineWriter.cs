@@ -14,6 +14,9 @@ internal sealed class LineWriter(Stream stream, long? limit) : IDisposable
 
     public long Written => Interlocked.Read(ref _written);
 
+    /// <summary>Whether as many lines were written as were asked for.</summary>
+    public bool IsFull => Written == limit;
+
     /// <summary>Completes when as many lines were written as were asked for; never where no limit was set.</summary>
     public Task LimitReached => _limitReached.Task;
 

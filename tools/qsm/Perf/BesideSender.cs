@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Tool.Sessions;
 
 namespace QuickSilver.Tool.Perf;
@@ -61,7 +62,7 @@ internal sealed class BesideSender : IAsyncDisposable
         if (await Task.WhenAny(accepted, Task.Delay(NotedWait, _stop.Token)) != accepted && !_stop.IsCancellationRequested)
         {
             _isNoted = true;
-            Terminal.Note($"{_topic.Name} has taken nothing for {NotedWait.TotalSeconds:0} s, after {Sent} messages");
+            Terminal.Note($"{_topic.Name} has taken nothing for {NotedWait.TotalSeconds:0} s, after {Counted.Of(Sent, "message")}");
         }
 
         await accepted;

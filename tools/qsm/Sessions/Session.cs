@@ -1,6 +1,7 @@
 using System.CommandLine;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Composition;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Endpoints;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Tool.Catalog;
@@ -158,6 +159,7 @@ internal sealed class Session : IDisposable
         for (int attempt = 1; ; attempt++)
         {
             var contracts = await TopicCatalog.ReadAsync(this, topic);
+            AnsweredTopics.CheckSubscribe(contracts);
             try
             {
                 var options = contracts.OptionsOr(assumed ?? Guarantee.Reliable);
@@ -193,7 +195,7 @@ internal sealed class Session : IDisposable
         Task arrived = topic.WaitForSubscribersAsync(count, Interrupted);
         if (await Task.WhenAny(arrived, Task.Delay(PatienceBeforeNote, Interrupted)) != arrived)
         {
-            Terminal.Note($"waiting for {count} subscriber{(count == 1 ? "" : "s")} of {topic.Name}");
+            Terminal.Note($"waiting for {Counted.Of(count, "subscriber")} of {topic.Name}");
         }
 
         await arrived;

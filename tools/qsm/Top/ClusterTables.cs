@@ -1,5 +1,6 @@
 using System.Net;
 using QuickSilver.Membership.Client.Watching;
+using QuickSilver.Membership.Contracts;
 
 namespace QuickSilver.Tool.Top;
 
@@ -8,6 +9,7 @@ internal enum SortKey
 {
     Rate,
     Name,
+    Queued,
     Pending,
     Acks,
     Token,
@@ -17,7 +19,11 @@ internal enum SortKey
 }
 
 // What of an answer is shown.
-internal sealed record TopView(string Cluster, SortKey Sort, string? Filter, int Rows);
+internal sealed record TopView(string Cluster, SortKey Sort, string? Filter, int Rows)
+{
+    /// <summary>Whether inboxes, which nodes open for themselves, are among the topics.</summary>
+    public bool HasInboxes { get; init; }
+}
 
 // One answer as tables: the nodes, and the regions and topics of which they have told, each once.
 internal sealed record ClusterTables
@@ -44,6 +50,9 @@ internal sealed record ClusterTables
 
     public long Delivered { get; private init; }
 
+    /// <summary>Of those that nodes told, the inboxes that are not among the topics.</summary>
+    public int HiddenInboxes { get; private init; }
+
     /// <summary>All that are open, of which nodes tell their busiest. A service of an earlier version tells only those.</summary>
     public int TopicCount { get; private init; }
 
@@ -65,6 +74,15 @@ internal sealed record ClusterTables
             }
         }
 
+        int all = topics.Count;
+        if (!view.HasInboxes)
+        {
+            foreach (string inbox in topics.Keys.Where(InboxName.IsInbox).ToList())
+            {
+                topics.Remove(inbox);
+            }
+        }
+
         bool Passes(params string[] names) =>
             view.Filter is not { } filter || names.Any(name => name.Contains(filter, StringComparison.OrdinalIgnoreCase));
         return new ClusterTables
@@ -82,7 +100,8 @@ internal sealed record ClusterTables
                     .OrderBy(static row => row.Topic, StringComparer.Ordinal)
                     .ThenBy(static row => row.Publisher.Id, StringComparer.Ordinal),
             ],
-            TopicCount = Math.Max(answer.Service.Topics, topics.Count),
+            TopicCount = Math.Max(answer.Service.Topics, all),
+            HiddenInboxes = all - topics.Count,
             Nodes = Sort(answer.Nodes.Select(report => new NodeRow(report)).Where(row => Passes(row.Name, row.Id, row.Address)),
                 view.Sort, row => row.Address, row => Key(row, view.Sort)),
             Regions = [.. Sort(regions.Values.Where(row => Passes(row.Name)), view.Sort, row => row.Name, row => Key(row, view.Sort))
@@ -94,6 +113,7 @@ internal sealed record ClusterTables
     // A node that has not told comes first: it is what somebody looks for.
     private static long Key(NodeRow row, SortKey sort) => row.Signs is not { } signs ? long.MaxValue : sort switch
     {
+        SortKey.Queued => signs.QueueMessages,
         SortKey.Pending => signs.PendingPackets,
         SortKey.Acks => signs.AckNinetyNinth,
         SortKey.Token => signs.TokenMedian,

@@ -17,6 +17,9 @@ internal sealed record TopReport
 
     /// <summary>All that are open, of which the busiest follow.</summary>
     public int TopicCount { get; init; }
+
+    /// <summary>Of those that nodes told, the inboxes that do not follow; none with --all.</summary>
+    public int HiddenInboxCount { get; init; }
     public long PublishedPerSecond { get; init; }
     public long DeliveredPerSecond { get; init; }
     public required IReadOnlyList<NodeReportJson> Nodes { get; init; }
@@ -34,6 +37,7 @@ internal sealed record TopReport
         NodeCount = tables.Answer.Service.Nodes,
         Observers = tables.Answer.Service.Observers,
         TopicCount = tables.TopicCount,
+        HiddenInboxCount = tables.HiddenInboxes,
         PublishedPerSecond = tables.Published,
         DeliveredPerSecond = tables.Delivered,
         Nodes = [.. tables.Nodes.Select(NodeReportJson.Of)],
@@ -82,6 +86,9 @@ internal sealed record NodeReportJson
     public long? RetentionBytes { get; init; }
     public long? RetentionLimitBytes { get; init; }
     public long? PublishQueueBytes { get; init; }
+
+    /// <summary>Messages that publishers accepted and that are not sent yet.</summary>
+    public long? PublishQueueMessages { get; init; }
     public string? Limit { get; init; }
     public double? LimitShare { get; init; }
     public long? RegionCount { get; init; }
@@ -132,6 +139,7 @@ internal sealed record NodeReportJson
             RetentionBytes = signs?.RetentionBytes,
             RetentionLimitBytes = signs?.RetentionLimitBytes,
             PublishQueueBytes = signs?.QueueBytes,
+            PublishQueueMessages = signs?.QueueMessages,
             Limit = signs is null ? null : LimitName(row.Limit),
             LimitShare = signs?.LimitPerMille / 1e3,
             RegionCount = signs?.Regions,

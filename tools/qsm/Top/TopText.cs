@@ -1,4 +1,5 @@
 using System.Globalization;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Membership.Signs;
 
 namespace QuickSilver.Tool.Top;
@@ -9,8 +10,8 @@ internal static class TopText
     /// <summary>The columns of a table, each with the width of a terminal from which on there is room for it.</summary>
     public static IReadOnlyList<(string Title, int From)> NodeColumns { get; } =
     [
-        ("node", 0), ("out/s", 0), ("in/s", 0), ("busy", 90), ("pending", 60), ("ack", 70), ("ack 99%", 120), ("token", 100),
-        ("late 99%", 130), ("gc", 110), ("memory", 140), ("retained", 150), ("limit", 80),
+        ("node", 0), ("out/s", 0), ("in/s", 0), ("busy", 90), ("queued", 95), ("pending", 60), ("ack", 70), ("ack 99%", 120),
+        ("token", 100), ("late 99%", 130), ("gc", 110), ("memory", 140), ("retained", 150), ("limit", 80),
     ];
 
     public static IReadOnlyList<(string Title, int From)> RegionColumns { get; } =
@@ -37,7 +38,8 @@ internal static class TopText
     {
         int untold = tables.Answer.Nodes.Count(node => node.Signs is null);
         string more = untold > 0 ? $"  {untold} without vital signs" : "";
-        string topics = $"  topics {tables.TopicCount}";
+        string hidden = tables.HiddenInboxes > 0 ? $"  {Counted.Of(tables.HiddenInboxes, "inbox topic")} not shown (--all)" : "";
+        string topics = $"  topics {tables.TopicCount}{hidden}";
         return $"out {Figures.Number(tables.Published)}/s  in {Figures.Number(tables.Delivered)}/s{topics}{more}";
     }
 
@@ -59,6 +61,7 @@ internal static class TopText
         Figures.Number(signs.Published),
         Figures.Number(signs.Delivered),
         Figures.PerMille(signs.BusyPerMille),
+        Figures.Number(signs.QueueMessages),
         Figures.Number(signs.PendingPackets),
         Figures.Micros(signs.AckMedian),
         Figures.Micros(signs.AckNinetyNinth),

@@ -1,3 +1,4 @@
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Serialization;
 using QuickSilver.Tool.Catalog;
 using QuickSilver.Tool.Sessions;
@@ -14,10 +15,12 @@ internal sealed class MissingMessages(QuickSilverNode node)
     private int _any;
     private long _told;
     private int _isTelling;
+    private volatile bool _isOver;
+    private long _droppedInTime;
 
     public bool IsEmpty => Volatile.Read(ref _any) == 0 && Dropped == 0;
 
-    private long Dropped => node.GetCounters().ReaderDrops;
+    private long Dropped => _isOver ? _droppedInTime : node.GetCounters().ReaderDrops;
 
     public void Add(string topic, NodeId sender, long sequence, PayloadFormatException exception)
     {
@@ -27,14 +30,29 @@ internal sealed class MissingMessages(QuickSilverNode node)
 
     public void Add(string topic, GapNotice gap)
     {
-        if (gap.Reason == GapReason.ReaderFull)
+        if (_isOver || gap.Reason == GapReason.ReaderFull)
         {
             return;
         }
 
         Volatile.Write(ref _any, 1);
         Terminal.Error(
-            $"gap in {SafeText.Of(topic)}: {gap.Count} messages of {Named(gap.Sender)}, {gap.First} to {gap.Last}: {gap.Reason.InWords()}");
+            $"gap in {SafeText.Of(topic)}: {Counted.Of(gap.Count, "message")} of {Named(gap.Sender)}, {gap.First} to {gap.Last}: "
+            + gap.Reason.InWords());
+    }
+
+    /// <summary>All that was asked for is written: what is dropped from now on is not missed.</summary>
+    public void End()
+    {
+        _droppedInTime = Dropped;
+        _isOver = true;
+    }
+
+    /// <summary>The output stood still until the end.</summary>
+    public void AddUnwritten()
+    {
+        Volatile.Write(ref _any, 1);
+        Terminal.Error("The output stands still: messages that had come were not written.");
     }
 
     /// <summary>Until it is disposed, a line says from time to time how many messages were dropped since the last one.</summary>
@@ -45,7 +63,8 @@ internal sealed class MissingMessages(QuickSilverNode node)
         if (Dropped is > 0 and var dropped)
         {
             Terminal.Error(
-                $"{dropped:N0} messages were dropped in all: the output was read too slowly. With --wait, senders wait instead.");
+                $"{Counted.Of(dropped, "message")} {(dropped == 1 ? "was" : "were")} dropped in all: the output was read too slowly. "
+                + "With --wait, senders wait instead.");
         }
     }
 
@@ -62,7 +81,7 @@ internal sealed class MissingMessages(QuickSilverNode node)
             long dropped = Dropped;
             if (Interlocked.Exchange(ref _told, dropped) != dropped)
             {
-                Terminal.Note($"{dropped:N0} messages dropped so far: the output is read too slowly.");
+                Terminal.Note($"{Counted.Of(dropped, "message")} dropped so far: the output is read too slowly.");
             }
         }
         finally

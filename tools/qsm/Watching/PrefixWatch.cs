@@ -32,13 +32,16 @@ internal sealed class PrefixWatch(QuickSilverNode node, WatchPlan plan, WatchedL
         _flush = new Timer(_ => Flush(), null, FlushInterval, FlushInterval);
     }
 
-    public async Task StopAsync(TimeSpan limit)
+    public async Task<bool> StopAsync(TimeSpan limit)
     {
         var all = DisposeAsync().AsTask();
-        if (await Task.WhenAny(all, Task.Delay(limit)) == all)
+        if (await Task.WhenAny(all, Task.Delay(limit)) != all)
         {
-            await all;
+            return false;
         }
+
+        await all;
+        return true;
     }
 
     public async ValueTask DisposeAsync()
@@ -81,13 +84,18 @@ internal sealed class PrefixWatch(QuickSilverNode node, WatchPlan plan, WatchedL
 
     private async ValueTask WriteAsync(string topic, Message<ReadOnlyMemory<byte>> message)
     {
+        // To the end, also when there is nowhere to write: what is left would be reported as messages that were not handled.
+        if (_failed.Task.IsCompleted || lines.Output.IsFull)
+        {
+            return;
+        }
+
         try
         {
             await _lines.WriteAsync(topic, message);
         }
-        catch (IOException exception)
+        catch (Exception exception) when (exception is IOException or ToolException)
         {
-            // Nobody reads the output any more.
             _failed.TrySetException(exception);
         }
     }

@@ -2,12 +2,13 @@ using QuickSilver.Tool.Sessions;
 
 namespace QuickSilver.Tool.Watching;
 
-// Topics by their names, each with a reader of its own.
+// Topics by their names, each with a reader of its own. A reader reads to the end, also when there is nowhere to write: what it left unread
+// would be reported as messages that were not handled.
 internal sealed class TopicWatch(Session session, QuickSilverNode node, WatchPlan plan, WatchedLines lines) : ITopicWatch
 {
-    private readonly CancellationTokenSource _stop = new();
     private readonly List<ITopicSubscriber<ReadOnlyMemory<byte>>> _topics = [];
     private readonly List<Task> _readers = [];
+    private readonly TaskCompletionSource _failed = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     public Task Ended { get; private set; } = Task.CompletedTask;
 
@@ -21,52 +22,79 @@ internal sealed class TopicWatch(Session session, QuickSilverNode node, WatchPla
             _readers.Add(Task.Run(() => ReadAsync(topic)));
         }
 
-        Ended = Task.WhenAny(_readers).Unwrap();
+        Ended = Task.WhenAny([_failed.Task, .. _readers]).Unwrap();
     }
 
-    public async Task StopAsync(TimeSpan limit)
+    public async Task<bool> StopAsync(TimeSpan limit)
     {
         await DisposeAsync();
         var all = Task.WhenAll(_readers);
-        if (await Task.WhenAny(all, Task.Delay(limit)) == all)
+        if (await Task.WhenAny(all, Task.Delay(limit)) != all)
         {
-            await all;
+            return false;
         }
+
+        await all;
+        return true;
     }
 
-    public async ValueTask DisposeAsync()
-    {
-        await _stop.CancelAsync();
-        await Task.WhenAll(_topics.Select(static topic => topic.DisposeAsync().AsTask()));
-    }
+    public async ValueTask DisposeAsync() => await Task.WhenAll(_topics.Select(static topic => topic.DisposeAsync().AsTask()));
 
     private async Task ReadAsync(ITopicSubscriber<ReadOnlyMemory<byte>> topic)
     {
         using var line = lines.Of(topic.Name);
-        var all = topic.ReadAllAsync(gap => lines.Missing.Add(topic.Name, gap), _stop.Token);
-        await using var messages = all.GetAsyncEnumerator(_stop.Token);
+        await using var messages = topic.ReadAllAsync(gap => lines.Missing.Add(topic.Name, gap)).GetAsyncEnumerator();
+        while (true)
+        {
+            ValueTask<bool> next = messages.MoveNextAsync();
+            if (!next.IsCompleted)
+            {
+                await FlushAsync();
+            }
+
+            if (!await next)
+            {
+                break;
+            }
+
+            await WriteAsync(line, messages.Current);
+        }
+
+        await FlushAsync();
+    }
+
+    private async ValueTask WriteAsync(TopicLines line, Message<ReadOnlyMemory<byte>> message)
+    {
+        if (_failed.Task.IsCompleted || lines.Output.IsFull)
+        {
+            return;
+        }
+
         try
         {
-            while (true)
-            {
-                ValueTask<bool> next = messages.MoveNextAsync();
-                if (!next.IsCompleted)
-                {
-                    await lines.FlushAsync();
-                }
-
-                if (!await next)
-                {
-                    break;
-                }
-
-                await line.WriteAsync(messages.Current);
-            }
+            await line.WriteAsync(message);
         }
-        catch (OperationCanceledException) when (_stop.IsCancellationRequested)
+        catch (Exception exception) when (exception is IOException or ToolException)
         {
+            _failed.TrySetException(exception);
+        }
+    }
+
+    private async ValueTask FlushAsync()
+    {
+        if (_failed.Task.IsCompleted)
+        {
+            return;
         }
 
-        await lines.FlushAsync();
+        try
+        {
+            await lines.FlushAsync();
+        }
+        catch (IOException exception)
+        {
+            // Nobody reads the output any more.
+            _failed.TrySetException(exception);
+        }
     }
 }

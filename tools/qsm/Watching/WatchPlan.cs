@@ -28,6 +28,8 @@ internal interface ITopicWatch : IAsyncDisposable
 
     Task BeginAsync();
 
-    /// <summary>Ends the subscriptions, and waits so long for lines that are being written.</summary>
-    Task StopAsync(TimeSpan limit);
+    /// <summary>
+    /// Ends the subscriptions, and waits so long for what came before to be written. False: the output stands still, and not all of it was.
+    /// </summary>
+    Task<bool> StopAsync(TimeSpan limit);
 }

@@ -48,10 +48,63 @@ internal static class CommandLineFaults
         ];
     }
 
+    // What other tools call it. What is left is found by its name in the tree of commands.
+    private static readonly Dictionary<string, string[]> OtherWords = new(StringComparer.Ordinal)
+    {
+        ["list"] = ["topics", "nodes"],
+        ["ls"] = ["topics", "nodes"],
+        ["publish"] = ["pub"],
+        ["write"] = ["pub"],
+        ["subscribe"] = ["sub"],
+        ["listen"] = ["sub"],
+        ["read"] = ["sub"],
+        ["tail"] = ["sub"],
+        ["watch"] = ["sub", "top"],
+        ["status"] = ["top", "nodes"],
+        ["stats"] = ["top"],
+        ["monitor"] = ["top"],
+        ["members"] = ["nodes"],
+        ["diagnose"] = ["doctor"],
+        ["serve"] = ["gms"],
+        ["server"] = ["gms"],
+        ["benchmark"] = ["perf"],
+        ["simulate"] = ["sim"],
+        ["schema"] = ["topic describe"],
+        ["contract"] = ["topic describe"],
+    };
+
+    // The commands that a wrong word stands for, as they are typed.
+    private static List<string> Meant(ParseResult parse, string word)
+    {
+        var found = new List<string>();
+        AddNamed(parse.RootCommandResult.Command, "qsm");
+        found.AddRange((OtherWords.GetValueOrDefault(word) ?? []).Select(static command => $"qsm {command}"));
+        return found;
+
+        void AddNamed(Command parent, string path)
+        {
+            foreach (var command in parent.Subcommands.Where(static one => !one.Hidden))
+            {
+                string its = $"{path} {command.Name}";
+                if (command.Name == word)
+                {
+                    found.Add(its);
+                }
+
+                AddNamed(command, its);
+            }
+        }
+    }
+
     private static string Hint(ParseResult parse, string token, string otherwise)
     {
         string name = token.Split('=', ':')[0];
         bool isOption = name.StartsWith('-');
+        if (!isOption && parse.CommandResult.Command.Subcommands.Count > 0 && Meant(parse, name) is { Count: > 0 } meant)
+        {
+            return $" Did you mean '{string.Join("' or '", meant)}'?";
+        }
+
         var names = isOption
             ? parse.CommandResult.Command.Options.SelectMany(static option => option.Aliases.Prepend(option.Name))
             : parse.CommandResult.Command.Subcommands.Where(static one => !one.Hidden).Select(static one => one.Name);

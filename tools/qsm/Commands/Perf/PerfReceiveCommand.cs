@@ -1,4 +1,5 @@
 using System.CommandLine;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Tool.Perf;
 using QuickSilver.Tool.Perf.Payloads;
 using QuickSilver.Tool.Sessions;
@@ -172,7 +173,7 @@ internal static class PerfReceiveCommand
 
         if (receiver.Malformed > 0)
         {
-            Terminal.Error($"{receiver.Malformed} messages were not from perf send");
+            Terminal.Error($"{Counted.Of(receiver.Malformed, "message")} {(receiver.Malformed == 1 ? "was" : "were")} not from perf send");
         }
 
         return done && receiver.Gaps == 0 && receiver.Duplicates == 0 ? ExitCode.Ok : ExitCode.Failed;

@@ -1,5 +1,6 @@
 using System.CommandLine;
 using System.Diagnostics;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Tool.Perf;
 using QuickSilver.Tool.Sessions;
 
@@ -78,7 +79,7 @@ internal static class PerfRequestCommand
 
         if (failed > 0)
         {
-            Terminal.Error($"{failed} requests were not answered");
+            Terminal.Error($"{Counted.Of(failed, "request")} {(failed == 1 ? "was" : "were")} not answered");
         }
 
         return failed == 0 ? ExitCode.Ok : ExitCode.Failed;

@@ -30,6 +30,7 @@ const tableSpecs = {
       column("out/s", row => row.publishedPerSecond ?? -1, row => count(row.publishedPerSecond), { id: "rate" }),
       number("in/s", "deliveredPerSecond", count),
       number("busy", "busyShare", share, { wide: 1, bar: row => row.busyShare }),
+      number("queued", "publishQueueMessages", count, { wide: 2 }),
       number("pending", "pendingPackets", count, { wide: 1 }),
       number("ack", "ackMedianMicros", micros),
       number("ack 99 %", "ackP99Micros", micros, { wide: 1 }),
@@ -88,7 +89,7 @@ function nodeDetail(row) {
   return [
     ["Traffic", [["Published", count(row.publishedPerSecond) + "/s"], ["Delivered", count(row.deliveredPerSecond) + "/s"],
       ["Bytes out", bytes(row.publishedBytesPerSecond) + "/s"], ["Bytes in", bytes(row.deliveredBytesPerSecond) + "/s"],
-      ["Publish queue", bytes(row.publishQueueBytes)], ["Limit", limits]]],
+      ["Publish queue", exact(row.publishQueueMessages) + " messages, " + bytes(row.publishQueueBytes)], ["Limit", limits]]],
     ["Times", [["Acknowledge, median", micros(row.ackMedianMicros)], ["Acknowledge, 99 %", micros(row.ackP99Micros)],
       ["Token round trip", micros(row.tokenMedianMicros)], ["Aggregate", micros(row.aggregateMedianMicros)],
       ["Late alarms, 99 %", micros(row.alarmLatenessP99Micros)], ["GC pause", micros(row.gcPauseMicros)]]],

@@ -1,3 +1,5 @@
+using QuickSilver.Core.Diagnostics;
+
 namespace QuickSilver.Tool.Doctor.Checks;
 
 // Limit: the hard limit, to which .NET raises the other; null: none, or not known. Regions: of the node with the most, as far as nodes have
@@ -24,7 +26,7 @@ internal static class DescriptorCheck
         }
 
         long need = OfProcess + (OfRegion * facts.Regions) + facts.Nodes;
-        string regions = Listing.Count(facts.Regions, "region");
+        string regions = Counted.Of(facts.Regions, "region");
         string text = $"A process may open {limit} files and sockets. A node with {regions} needs up to {need}";
         return limit < need ? new Finding(Name, FindingStatus.Problem, $"{text}.", Raise(need))
             : limit < Usual ? new Finding(Name, FindingStatus.Warning, $"{text}, without the program's own.", Raise(need))

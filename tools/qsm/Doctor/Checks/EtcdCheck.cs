@@ -1,3 +1,4 @@
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Tool.Doctor.Keys;
 using QuickSilver.Tool.Etcd;
 
@@ -133,7 +134,7 @@ internal static class EtcdCheck
 
     private static int Least(int voters) => (voters / 2) + 1;
 
-    private static string Share(int answering, int voters) => $"{answering} of {voters} members {(answering == 1 ? "answers" : "answer")}";
+    private static string Share(int answering, int voters) => $"{answering} of {Counted.Of(voters, "member")} {(answering == 1 ? "answers" : "answer")}";
 
     private static string Margin(int answering, int named, int voters) => (answering - Least(voters)) switch
     {

@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Net;
+using QuickSilver.Core.Diagnostics;
 
 namespace QuickSilver.Tool.Doctor.Checks;
 
@@ -27,7 +28,7 @@ internal static class NodesCheck
         [
             .. troubled.Length > 0 ? troubled
                 : nodes.Count == 0 ? [Finding.NotChecked(Name, "The cluster has no nodes.")]
-                : [Finding.Ok(Name, $"The cluster has {Listing.Count(nodes.Count, "node")}, and no trouble is reported.")],
+                : [Finding.Ok(Name, $"The cluster has {Counted.Of(nodes.Count, "node")}, and no trouble is reported.")],
             .. nodes.SelectMany(static node => node.Held, static (node, held) => Finding.Ok(
                 Name, $"The node {node.Name} publishes topic \"{held.Topic}\" at the rate of a slow reader: {held.Rate}.")),
         ];

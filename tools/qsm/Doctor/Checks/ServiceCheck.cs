@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Net;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Transport;
 using QuickSilver.Tool.Doctor.Keys;
 
@@ -61,7 +62,7 @@ internal static class ServiceCheck
         {
             ServiceOutcome.Answered => Finding.Ok(
                 Name,
-                $"{service} is the service of cluster '{facts.Cluster}', with {Listing.Count(facts.Nodes, "node")}, up for "
+                $"{service} is the service of cluster '{facts.Cluster}', with {Counted.Of(facts.Nodes, "node")}, up for "
                 + $"{Span(facts.Age)}."),
             ServiceOutcome.NothingListens => Advised(
                 $"Nothing listens at {service}. Start the service, or correct --gms. Servers over etcd also take --etcd.",
