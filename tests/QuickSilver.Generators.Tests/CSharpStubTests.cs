@@ -4,7 +4,7 @@ using Microsoft.CodeAnalysis;
 using QuickSilver.Generators.Tests.Contracts;
 using QuickSilver.Generators.Tests.Infrastructure;
 using QuickSilver.Membership.Contracts;
-using QuickSilver.Tool.Catalog;
+using QuickSilver.Tool.Catalog.Sources;
 
 namespace QuickSilver.Generators.Tests;
 

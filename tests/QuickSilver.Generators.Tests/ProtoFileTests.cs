@@ -7,7 +7,7 @@ using QuickSilver.Generators.Tests.Contracts;
 using QuickSilver.Generators.Tests.Infrastructure;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Serialization.Generated;
-using QuickSilver.Tool.Catalog;
+using QuickSilver.Tool.Catalog.Sources;
 
 namespace QuickSilver.Generators.Tests;
 

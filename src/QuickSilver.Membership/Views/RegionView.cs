@@ -36,7 +36,8 @@ internal sealed record RegionView
         && Equals(Group, other.Group) && Repair == other.Repair && Members.AsSpan().SequenceEqual(other.Members.AsSpan())
         && Since.AsSpan().SequenceEqual(other.Since.AsSpan()) && Set == other.Set && Equals(Key, other.Key);
 
-    public override string ToString() => $"region {RegionId:x}/{Number} ({Counted.Of(Members.Length, "member")}, {(Group is null ? "no group" : Group)})";
+    public override string ToString() =>
+        $"region {RegionId:x}/{Number} ({Counted.Of(Members.Length, "member")}, {(Group is null ? "no group" : Group)})";
 }
 
 // Where a topic's messages go from configuration Configuration on: one multicast to each of these regions.

@@ -20,7 +20,8 @@ internal sealed record MemberView
     public required ImmutableArray<NodeKey> Joined { get; init; }
     public required ImmutableArray<NodeKey> Left { get; init; }
 
-    public override string ToString() => $"topic {TopicId:x} from configuration {Configuration} on ({Counted.Of(Members.Length, "member")})";
+    public override string ToString() =>
+        $"topic {TopicId:x} from configuration {Configuration} on ({Counted.Of(Members.Length, "member")})";
 }
 
 // Holds the topic's publishers on this node until it is released. Core thread only.

@@ -5,6 +5,7 @@ using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Serialization.Dynamic;
 using QuickSilver.Tool.Catalog;
+using QuickSilver.Tool.Catalog.Sources;
 using QuickSilver.Tool.Sessions;
 
 namespace QuickSilver.Tool.Commands;

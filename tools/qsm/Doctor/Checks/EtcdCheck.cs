@@ -134,7 +134,8 @@ internal static class EtcdCheck
 
     private static int Least(int voters) => (voters / 2) + 1;
 
-    private static string Share(int answering, int voters) => $"{answering} of {Counted.Of(voters, "member")} {(answering == 1 ? "answers" : "answer")}";
+    private static string Share(int answering, int voters) =>
+        $"{answering} of {Counted.Of(voters, "member")} {(answering == 1 ? "answers" : "answer")}";
 
     private static string Margin(int answering, int named, int voters) => (answering - Least(voters)) switch
     {

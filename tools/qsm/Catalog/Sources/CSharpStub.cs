@@ -4,7 +4,7 @@ using QuickSilver.Membership.Contracts;
 using QuickSilver.Serialization;
 using QuickSilver.Serialization.Dynamic;
 
-namespace QuickSilver.Tool.Catalog;
+namespace QuickSilver.Tool.Catalog.Sources;
 
 // The types of a topic and a typed opener, as source text in C# that compiles in a project with the package QuickSilver. The contract is
 // not trusted: whatever its names are, they become identifiers and literals.

@@ -3,7 +3,7 @@ using System.Text;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Serialization.Dynamic;
 
-namespace QuickSilver.Tool.Catalog;
+namespace QuickSilver.Tool.Catalog.Sources;
 
 // The enums of a contract in proto3, where a value has 32 bits and a sign, the first is 0, and names are unique among all enums. A flags
 // enum, and one with larger values, is an integer there.

@@ -2,7 +2,7 @@ using QuickSilver.Membership.Contracts;
 using QuickSilver.Serialization;
 using QuickSilver.Serialization.Dynamic;
 
-namespace QuickSilver.Tool.Catalog;
+namespace QuickSilver.Tool.Catalog.Sources;
 
 // The C# types of fields: those whose generated codec writes the same word.
 internal static class CSharpTypes

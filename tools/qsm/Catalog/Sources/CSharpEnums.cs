@@ -4,7 +4,7 @@ using QuickSilver.Membership.Contracts;
 using QuickSilver.Serialization;
 using QuickSilver.Serialization.Dynamic;
 
-namespace QuickSilver.Tool.Catalog;
+namespace QuickSilver.Tool.Catalog.Sources;
 
 // The enums of a contract in C#. An enum has the integer type of the first field that is one. A field of another integer type, which a
 // sound contract does not have, is an integer.

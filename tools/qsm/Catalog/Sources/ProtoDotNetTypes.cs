@@ -1,6 +1,6 @@
 using QuickSilver.Serialization.Dynamic;
 
-namespace QuickSilver.Tool.Catalog;
+namespace QuickSilver.Tool.Catalog.Sources;
 
 // The messages as which .NET types are written that protobuf has no words for.
 internal static class ProtoDotNetTypes

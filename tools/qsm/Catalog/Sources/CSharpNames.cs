@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Text;
 
-namespace QuickSilver.Tool.Catalog;
+namespace QuickSilver.Tool.Catalog.Sources;
 
 // Identifiers of C# for names that come from a contract, each once within its scope.
 internal sealed class CSharpNames(params IEnumerable<string> taken)

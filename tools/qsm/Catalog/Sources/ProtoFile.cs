@@ -4,7 +4,7 @@ using QuickSilver.Membership.Contracts;
 using QuickSilver.Serialization;
 using QuickSilver.Serialization.Dynamic;
 
-namespace QuickSilver.Tool.Catalog;
+namespace QuickSilver.Tool.Catalog.Sources;
 
 // A contract as a file of proto3, with which programs in other languages read and write the topic's payloads. The contract is not
 // trusted: whatever its names are, the file is valid. What protobuf cannot say is left out, and a comment says so.

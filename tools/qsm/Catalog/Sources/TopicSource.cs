@@ -4,7 +4,7 @@ using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Serialization;
 using QuickSilver.Tool.Sessions;
 
-namespace QuickSilver.Tool.Catalog;
+namespace QuickSilver.Tool.Catalog.Sources;
 
 // The source text of one version of a topic's contract, which says which one it is of.
 internal static class TopicSource
