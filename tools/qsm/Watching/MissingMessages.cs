@@ -17,10 +17,11 @@ internal sealed class MissingMessages(QuickSilverNode node)
     private int _isTelling;
     private volatile bool _isOver;
     private long _droppedInTime;
+    private long _before;
 
     public bool IsEmpty => Volatile.Read(ref _any) == 0 && Dropped == 0;
 
-    private long Dropped => _isOver ? _droppedInTime : node.GetCounters().ReaderDrops;
+    private long Dropped => _isOver ? _droppedInTime : node.GetCounters().ReaderDrops - Volatile.Read(ref _before);
 
     public void Add(string topic, NodeId sender, long sequence, PayloadFormatException exception)
     {
@@ -39,6 +40,17 @@ internal sealed class MissingMessages(QuickSilverNode node)
         Terminal.Error(
             $"gap in {SafeText.Of(topic)}: {Counted.Of(gap.Count, "message")} of {Named(gap.Sender)}, {gap.First} to {gap.Last}: "
             + gap.Reason.InWords());
+    }
+
+    /// <summary>
+    /// Messages that came to a topic between its opening and its reader were dropped: they are not missed, as those before them are not.
+    /// </summary>
+    public void AddBefore(GapNotice gap)
+    {
+        if (gap.Reason == GapReason.ReaderFull)
+        {
+            Interlocked.Add(ref _before, gap.Count);
+        }
     }
 
     /// <summary>All that was asked for is written: what is dropped from now on is not missed.</summary>

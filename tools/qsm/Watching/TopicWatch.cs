@@ -43,7 +43,8 @@ internal sealed class TopicWatch(Session session, QuickSilverNode node, WatchPla
     private async Task ReadAsync(ITopicSubscriber<ReadOnlyMemory<byte>> topic)
     {
         using var line = lines.Of(topic.Name);
-        await using var messages = topic.ReadAllAsync(gap => lines.Missing.Add(topic.Name, gap)).GetAsyncEnumerator();
+        bool hasBegun = false;
+        await using var messages = topic.ReadAllAsync(OnGap).GetAsyncEnumerator();
         while (true)
         {
             ValueTask<bool> next = messages.MoveNextAsync();
@@ -57,10 +58,21 @@ internal sealed class TopicWatch(Session session, QuickSilverNode node, WatchPla
                 break;
             }
 
+            hasBegun = true;
             await WriteAsync(line, messages.Current);
         }
 
         await FlushAsync();
+
+        void OnGap(GapNotice gap)
+        {
+            if (!hasBegun)
+            {
+                lines.Missing.AddBefore(gap);
+            }
+
+            lines.Missing.Add(topic.Name, gap);
+        }
     }
 
     private async ValueTask WriteAsync(TopicLines line, Message<ReadOnlyMemory<byte>> message)
