@@ -105,8 +105,14 @@ internal static partial class ApiLog
     public static partial void FaultNotSent(ILogger logger, Exception exception, string name, NamedNode requester, long count);
 
     [LoggerMessage(1627, LogLevel.Error,
-        "A responder of \"{Name}\" threw on a request of {Requester}, which gets the message. It has thrown {Count} exceptions.")]
+        "A responder of \"{Name}\" failed to answer a request of {Requester}, which gets the message. {Count} such failures in all, "
+        + "without faults.")]
     public static partial void ResponderThrew(ILogger logger, Exception exception, string name, NamedNode requester, long count);
+
+    [LoggerMessage(1930, LogLevel.Warning,
+        "The responder of \"{Name}\" ended while {Count} requests waited for its handlers. Their token is cancelled, and their requesters "
+        + "see that the responder left.")]
+    public static partial void ResponderLeftRequests(ILogger logger, string name, int count);
 
     [LoggerMessage(1631, LogLevel.Warning,
         "Dropped an answer of {Node} to a request for \"{Name}\": that node was not asked, and does not respond to it. {Count} such "
