@@ -93,13 +93,7 @@ public sealed partial class ExceptionTests
     [Fact]
     public void All_public_exceptions_of_all_assemblies_are_in_the_table()
     {
-        var folder = new DirectoryInfo(AppContext.BaseDirectory);
-        while (!File.Exists(Path.Combine(folder!.FullName, "QuickSilver.sln")))
-        {
-            folder = folder.Parent;
-        }
-
-        var listed = Directory.EnumerateFiles(Path.Combine(folder.FullName, "tests", "QuickSilver.Architecture.Tests", "PublicApi"))
+        var listed = Directory.EnumerateFiles(Path.Combine(RepositoryRoot.Path, "tests", "QuickSilver.Architecture.Tests", "PublicApi"))
             .SelectMany(File.ReadLines)
             .Select(static line => ExceptionOfList().Match(line))
             .Where(static match => match.Success)
