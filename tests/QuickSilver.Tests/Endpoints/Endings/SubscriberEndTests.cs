@@ -108,8 +108,7 @@ public sealed class SubscriberEndTests
     [Fact]
     public async Task What_was_dropped_after_a_consumer_was_disposed_is_reported_when_its_endpoint_ends()
     {
-        var logs = new RecordingLogs();
-        await using var bench = await ConsumerBench.StartAsync(Small, logs);
+        await using var bench = await ConsumerBench.StartAsync(Small, _logs);
         var called = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         var consumption = bench.Topic.Subscribe(async (_, stop) =>
         {
@@ -125,7 +124,7 @@ public sealed class SubscriberEndTests
 
         Assert.InRange(waiting, 1, 98);
         Assert.Equal(1 + waiting, bench.Node.GetCounters().Unhandled);
-        var dropped = Assert.Single(logs.Entries, static entry => entry.Id == 1651);
+        var dropped = Assert.Single(_logs.Entries, static entry => entry.Id == 1651);
         Assert.Contains($"\"orders\": {99 - waiting} messages were dropped", dropped.Text);
         Assert.Contains($"2 to {100 - waiting} of ", dropped.Text);
     }
