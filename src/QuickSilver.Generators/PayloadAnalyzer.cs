@@ -12,11 +12,11 @@ public sealed class PayloadAnalyzer : DiagnosticAnalyzer
 {
     private static readonly ImmutableHashSet<string> Calls = ImmutableHashSet.Create(
         "OpenTopicAsync", "OpenPublisherAsync", "OpenSubscriberAsync", "OpenPrefixAsync", "ReadAllAsync",
-        "AddTopic", "AddPublisher", "AddSubscriber", "AddTopicHandler", "AddConsumer");
+        "AddTopic", "AddPublisher", "AddSubscriber", "AddTopicHandler", "AddConsumer", "AddPrefix");
 
-    // All their type arguments are payloads: requests and replies, keys and values.
+    // Their first two type arguments are payloads: requests and replies, keys and values.
     private static readonly ImmutableHashSet<string> PairCalls = ImmutableHashSet.Create(
-        "OpenRequesterAsync", "OpenResponderAsync", "OpenStateAsync");
+        "OpenRequesterAsync", "OpenResponderAsync", "OpenStateAsync", "AddRequester", "AddResponder", "AddState");
 
     /// <inheritdoc/>
     public override ImmutableArray<DiagnosticDescriptor> SupportedDiagnostics { get; } = ImmutableArray.Create(Rules.PayloadWithoutCodec);
@@ -53,7 +53,7 @@ public sealed class PayloadAnalyzer : DiagnosticAnalyzer
             return;
         }
 
-        foreach (var payload in isPair ? method.TypeArguments : method.TypeArguments.Take(1))
+        foreach (var payload in method.TypeArguments.Take(isPair ? 2 : 1))
         {
             if (!HasCodec(payload))
             {

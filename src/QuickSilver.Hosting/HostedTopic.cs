@@ -195,7 +195,7 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
     public IObservable<Message<T>> AsObservable() => new HostedObservable(this);
 
     public async IAsyncEnumerable<Message<T>> ReadAllAsync(
-        Action<GapNotice>? onGap = null, [EnumeratorCancellation] CancellationToken cancellationToken = default)
+        Action<GapNotice>? onGap, [EnumeratorCancellation] CancellationToken cancellationToken = default)
     {
         var topic = await Opened.WaitAsync(cancellationToken);
         await foreach (var message in topic.ReadAllAsync(onGap, cancellationToken))

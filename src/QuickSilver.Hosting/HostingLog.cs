@@ -12,11 +12,16 @@ internal static partial class HostingLog
     public static partial void StartThrew(ILogger logger, Exception exception, double seconds);
 
     [LoggerMessage(1701, LogLevel.Error,
-        "Failed to open topic \"{Topic}\"; the node is not ready. Retrying in {Seconds} s. {Reason}")]
+        "Failed to open topic \"{Topic}\"; the node is not ready. Retrying in {Seconds} s, and again until it opens. A reason is "
+        + "logged once. {Reason}")]
     public static partial void TopicFailed(ILogger logger, string topic, string reason, double seconds);
 
+    [LoggerMessage(1931, LogLevel.Information, "Topic \"{Topic}\" is open. Opening it had failed {Count} times.")]
+    public static partial void TopicOpened(ILogger logger, string topic, int count);
+
     [LoggerMessage(1707, LogLevel.Error,
-        "Opening topic \"{Topic}\" threw an unexpected exception; the node is not ready. Retrying in {Seconds} s.")]
+        "Opening topic \"{Topic}\" threw an unexpected exception; the node is not ready. Retrying in {Seconds} s, and again until it "
+        + "opens. An exception is logged once.")]
     public static partial void TopicThrew(ILogger logger, Exception exception, string topic, double seconds);
 
     [LoggerMessage(1702, LogLevel.Warning, "The node was removed from the cluster. Starting a new node.")]

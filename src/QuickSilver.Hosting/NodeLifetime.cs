@@ -303,6 +303,8 @@ internal sealed class NodeLifetime(
         }
 
         var pause = FirstPause;
+        int failures = 0;
+        string? logged = null;
         while (!life.IsCancellationRequested)
         {
             try
@@ -314,18 +316,21 @@ internal sealed class NodeLifetime(
                     await EndConsumersAsync([topic], life).ConfigureAwait(SoleThreadContext.IsCurrent);
                 }
 
+                if (failures > 0)
+                {
+                    HostingLog.TopicOpened(_log, topic.Name, failures);
+                }
+
                 return;
             }
             catch (Exception exception) when (exception is not OperationCanceledException)
             {
                 // The others are of use all the same; readiness names this one.
-                if (IsExplained(exception))
+                failures++;
+                if (exception.Message != logged)
                 {
-                    HostingLog.TopicFailed(_log, topic.Name, exception.Message, pause.TotalSeconds);
-                }
-                else
-                {
-                    HostingLog.TopicThrew(_log, exception, topic.Name, pause.TotalSeconds);
+                    logged = exception.Message;
+                    LogFailure(topic, exception, pause);
                 }
             }
             catch (OperationCanceledException)
@@ -335,6 +340,18 @@ internal sealed class NodeLifetime(
 
             await Task.Delay(pause, time, life).ConfigureAwait(SoleThreadContext.SuppressThrowing);
             pause = pause * 2 < LongestPause ? pause * 2 : LongestPause;
+        }
+    }
+
+    private void LogFailure(IHostedTopic topic, Exception exception, TimeSpan pause)
+    {
+        if (IsExplained(exception))
+        {
+            HostingLog.TopicFailed(_log, topic.Name, exception.Message, pause.TotalSeconds);
+        }
+        else
+        {
+            HostingLog.TopicThrew(_log, exception, topic.Name, pause.TotalSeconds);
         }
     }
 

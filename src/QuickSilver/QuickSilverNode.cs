@@ -176,9 +176,9 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
     /// and closes it when the enumeration stops.
     /// </summary>
     /// <remarks>
-    /// Reading is that of <see cref="ITopicSubscriber{T}.ReadAllAsync"/>. Each enumeration opens an endpoint of its own, so the stream may
-    /// be enumerated several times, also at the same time. A message that is published before the topic is open, or between two
-    /// enumerations, is not read. What the enumeration leaves in its buffer is dropped.
+    /// Reading is that of <see cref="ITopicSubscriber{T}.ReadAllAsync(CancellationToken)"/>. Each enumeration opens an endpoint of its own,
+    /// so the stream may be enumerated several times, also at the same time. A message that is published before the topic is open, or
+    /// between two enumerations, is not read. What the enumeration leaves in its buffer is dropped.
     /// </remarks>
     /// <param name="name">The topic's name.</param>
     /// <param name="options">The options. Null: the defaults.</param>
@@ -204,6 +204,10 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
         _core.CheckNotStopped();
         return ReadOpenedAsync<T>(name, options, onGap, cancellationToken);
     }
+
+    /// <inheritdoc cref="ReadAllAsync{T}(string, TopicOptions?, Action{GapNotice}?, CancellationToken)"/>
+    public IAsyncEnumerable<Message<T>> ReadAllAsync<T>(string name, CancellationToken cancellationToken) =>
+        ReadAllAsync<T>(name, options: null, onGap: null, cancellationToken);
 
     /// <summary>
     /// Opens a requester, which sends requests to all responders of the name and gets their answers. Both types have a codec, as payloads

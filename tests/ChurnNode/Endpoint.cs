@@ -9,7 +9,7 @@ internal sealed class Endpoint
     private readonly ITopicSubscriber<ReadOnlyMemory<byte>> _topic;
     private readonly int _number;
     private readonly bool _isKept;
-    private bool _isClosed;
+    private volatile bool _isClosed;
     private long _first;
     private long _last;
     private long _lastSequence;
@@ -19,7 +19,7 @@ internal sealed class Endpoint
     private Endpoint(ITopicSubscriber<ReadOnlyMemory<byte>> topic, int number, bool isKept)
     {
         (_topic, _number, _isKept) = (topic, number, isKept);
-        topic.SubscribeInline(OnMessage, OnGap);
+        topic.SubscribeInline(OnMessage, gap => _fault ??= GapFault.Of(gap, _isClosed));
     }
 
     public static async Task<Endpoint> OpenAsync(QuickSilverNode node, int topic, bool isKept) =>
@@ -35,15 +35,6 @@ internal sealed class Endpoint
     }
 
     public EndpointReport Report() => new(_number, _isKept, _first, _last, _received, _fault);
-
-    // What a machine that is too busy does not hand on before the endpoint has left is reported to it, and is no fault.
-    private void OnGap(GapNotice gap)
-    {
-        if (gap.Reason != GapReason.SubscriberEnded || !_isClosed)
-        {
-            _fault ??= $"gap {gap.First}-{gap.Last}: {gap.Reason}";
-        }
-    }
 
     // On the core thread; read by others after the endpoint was closed.
     private void OnMessage(in Message<ReadOnlyMemory<byte>> message)

@@ -68,7 +68,7 @@ internal static class Roamer
         }
 
         await visiting;
-        await steady.DisposeAsync();
+        await arrivals.CloseAsync();
         if (arrivals.Fault is { } fault)
         {
             faults.Add($"life {life & uint.MaxValue}: {fault}");
@@ -80,16 +80,23 @@ internal static class Roamer
     // From the first that came, each once and in order.
     private sealed class Arrivals
     {
+        private readonly ITopicSubscriber<ReadOnlyMemory<byte>> _topic;
+        private volatile bool _isClosed;
         private long _last;
 
-        public Arrivals(ITopicSubscriber<ReadOnlyMemory<byte>> topic) =>
-            topic.SubscribeInline(OnMessage, OnGap);
+        public Arrivals(ITopicSubscriber<ReadOnlyMemory<byte>> topic)
+        {
+            _topic = topic;
+            topic.SubscribeInline(OnMessage, gap => Fault ??= GapFault.Of(gap, _isClosed));
+        }
 
         public string? Fault { get; private set; }
 
-        // What a machine that is too busy does not hand on before the endpoint has left is reported to it, and is no fault.
-        private void OnGap(GapNotice gap) =>
-            Fault ??= gap.Reason == GapReason.SubscriberEnded ? null : $"gap {gap.First}-{gap.Last}: {gap.Reason}";
+        public ValueTask CloseAsync()
+        {
+            _isClosed = true;
+            return _topic.DisposeAsync();
+        }
 
         private void OnMessage(in Message<ReadOnlyMemory<byte>> message)
         {

@@ -1,3 +1,5 @@
+using QuickSilver.Tests.Infrastructure;
+
 namespace QuickSilver.Fuzz.Tests;
 
 // The inputs that are kept: valid ones, from which the fuzzer begins, and those that once were a finding.
@@ -40,24 +42,11 @@ public sealed class CorpusTests
         FuzzRun.Execute(new Bad(), [3]);
     }
 
-    private static string Root => field ??= Path.Combine(FindRepository(), "tests", "QuickSilver.Fuzz", "Corpus");
+    private static string Root => field ??= Path.Combine(RepositoryRoot.Path, "tests", "QuickSilver.Fuzz", "Corpus");
 
     private static string FolderOf(string target) => Path.Combine(Root, target);
 
     private static string FileOf(string target, Seed seed) => Path.Combine(FolderOf(target), $"{seed.Name}.bin");
-
-    private static string FindRepository()
-    {
-        for (var folder = new DirectoryInfo(AppContext.BaseDirectory); folder is not null; folder = folder.Parent)
-        {
-            if (File.Exists(Path.Combine(folder.FullName, "QuickSilver.sln")))
-            {
-                return folder.FullName;
-            }
-        }
-
-        throw new InvalidOperationException("The tests do not run within the repository.");
-    }
 
     private sealed class Bad : FuzzTarget
     {

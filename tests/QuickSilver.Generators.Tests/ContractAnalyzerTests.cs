@@ -1,5 +1,6 @@
 using Microsoft.CodeAnalysis;
 using QuickSilver.Generators.Tests.Infrastructure;
+using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Generators.Tests;
 
@@ -158,13 +159,7 @@ public sealed class ContractAnalyzerTests
     [Fact]
     public void Every_rule_has_its_page()
     {
-        var root = new DirectoryInfo(AppContext.BaseDirectory);
-        while (!File.Exists(Path.Combine(root!.FullName, "QuickSilver.sln")))
-        {
-            root = root.Parent;
-        }
-
-        var pages = Directory.GetFiles(Path.Combine(root.FullName, "docs", "rules"), "QS*.md");
+        var pages = Directory.GetFiles(Path.Combine(RepositoryRoot.Path, "docs", "rules"), "QS*.md");
         Assert.Equal(
             Driver.Analyzers.SelectMany(analyzer => analyzer.SupportedDiagnostics).Select(rule => rule.Id + ".md").Order(),
             pages.Select(page => Path.GetFileName(page)).Order());

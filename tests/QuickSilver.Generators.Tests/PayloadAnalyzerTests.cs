@@ -30,6 +30,10 @@ public sealed class PayloadAnalyzerTests
             {
                 public void AddTopic<T>(string name, IPayloadCodec<T>? codec = null) { }
                 public void AddConsumer<T, TConsumer>(string name) { }
+                public void AddPrefix<T, TConsumer>(string prefix) { }
+                public void AddRequester<TRequest, TReply>(string name) { }
+                public void AddResponder<TRequest, TReply, THandler>(string name) { }
+                public void AddState<TKey, TValue>(string name, IPayloadCodec<TValue>? valueCodec = null) { }
             }
         }
 
@@ -53,6 +57,10 @@ public sealed class PayloadAnalyzerTests
     [InlineData("node.OpenStateAsync<int, string>(\"a\");", "int", "send a [DataContract] type that has it as a member")]
     [InlineData("host.AddTopic<Plain>(\"a\");", "Plain", $"mark 'Plain' {Mark}")]
     [InlineData("host.AddConsumer<Plain, Other>(\"a\");", "Plain", $"mark 'Plain' {Mark}")]
+    [InlineData("host.AddPrefix<Plain, Other>(\"a\");", "Plain", $"mark 'Plain' {Mark}")]
+    [InlineData("host.AddRequester<string, Plain>(\"a\");", "Plain", $"mark 'Plain' {Mark}")]
+    [InlineData("host.AddResponder<Plain, string, Other>(\"a\");", "Plain", $"mark 'Plain' {Mark}")]
+    [InlineData("host.AddState<string, decimal>(\"a\");", "decimal", "send a [DataContract] type that has it as a member")]
     public async Task QS0012_names_the_type_and_what_to_do(string call, string type, string advice) => Assert.Equal(
         [$"QS0012: '{type}' has no codec: {advice}, or pass an IPayloadCodec of it"],
         await ReportsAsync(call));
@@ -66,6 +74,7 @@ public sealed class PayloadAnalyzerTests
     [InlineData("node.OpenTopicAsync(\"a\", codec);")]
     [InlineData("host.AddTopic<Plain>(\"a\", codec);")]
     [InlineData("host.AddTopic(\"a\", codec: codec);")]
+    [InlineData("host.AddState<string, Plain>(\"a\", valueCodec: codec);")]
     [InlineData("other.AddTopic<Plain>(\"a\");")]
     public async Task Types_with_a_codec_and_other_calls_are_not_reported(string call) => Assert.Empty(await ReportsAsync(call));
 

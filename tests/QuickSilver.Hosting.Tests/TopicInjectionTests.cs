@@ -190,7 +190,29 @@ public sealed class TopicInjectionTests
         await parts.Core.RunAsync(() => parts.ReceiverOf("t").Deliver(1, "heard"u8));
         Assert.Equal(["heard"], handled);
         Assert.Equal(HealthStatus.Healthy, (await hosted.CheckAsync("ready")).Status);
-        Assert.Equal(3, hosted.Logs.Entries.Count(entry => entry.Id == 1701));
+        Assert.Equal(1, hosted.Logs.Entries.Count(entry => entry.Id == 1701));
+        Assert.Equal(1, hosted.Logs.Entries.Count(entry => entry.Id == 1610));
+        var opened = Assert.Single(hosted.Logs.Entries, entry => entry.Id == 1931);
+        Assert.Equal("Topic \"t\" is open. Opening it had failed 3 times.", opened.Text);
+    }
+
+    [Fact]
+    public async Task Each_change_of_the_reason_for_which_a_topic_is_refused_is_logged_once()
+    {
+        int requests = 0;
+        await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver().AddTopic<string>("t"))
+        {
+            Prepare = parts => parts.Service.Refuse = _ => ++requests <= 2 ? "field 2 differs" : "field 3 differs",
+        };
+        await hosted.Host.StartAsync().OrFail();
+        await hosted.Nodes.GetAsync().OrFail();
+        await hosted.Time.RunUntilAsync(Patience.Until(() => requests == 4));
+        foreach (int id in (int[])[1610, 1701])
+        {
+            string[] fields = [.. hosted.Logs.Entries.Where(entry => entry.Id == id)
+                .Select(static entry => entry.Text.Split("field ")[1][..1])];
+            Assert.Equal(["2", "3"], fields);
+        }
     }
 
     [Fact]

@@ -134,6 +134,13 @@ public sealed partial class PackageContentsTests(Feed feed)
         Assert.False(feed.Package(id).Dependencies.Single(dependency => dependency.Id == "QuickSilver").HidesAnalyzers);
     }
 
+    // A program that references an older version than a package asks for does not restore (NU1605).
+    [Theory]
+    [MemberData(nameof(Packages))]
+    public void A_package_asks_for_the_first_version_of_the_extensions_that_its_framework_has(string id) => Assert.All(
+        feed.Package(id).Dependencies.Where(static one => one.Id.StartsWith("Microsoft.Extensions.", StringComparison.Ordinal)),
+        static one => Assert.Equal("10.0.0", one.Version));
+
     [Fact]
     public void The_package_for_app_hosts_carries_the_service_and_asks_for_Aspire_only()
     {

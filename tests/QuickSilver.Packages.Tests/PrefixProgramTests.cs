@@ -27,7 +27,7 @@ public sealed class PrefixProgramTests(Feed feed)
             }
 
             await using var end = await node.OpenSubscriberAsync<string>("end", cancellationToken: limit.Token);
-            await foreach (var message in end.ReadAllAsync(cancellationToken: limit.Token))
+            await foreach (var message in end.ReadAllAsync(limit.Token))
             {
                 break;
             }

@@ -123,7 +123,8 @@ public sealed class StatusReasonTests
             In a host, the check `quicksilver-live` fails while the core thread is blocked, and `quicksilver-ready` for the reasons that
             keep the node from being ready. The description of a check is the first reason. Its `Data` has each reason under the name of
             its kind, and the name, the state, the members, the number of open topics and the interface. What a host tries again, it logs
-            in one line without a stack trace: events 1700 (the node) and 1701 (a topic). A stack trace there (1706, 1707) is a defect.
+            in one line without a stack trace: events 1700 (the node) and 1701 (a topic, once for each reason, until event 1931 says that
+            it is open). A stack trace there (1706, 1707) is a defect.
 
             The event `QuickSilverNode.DegradedChanged` tells an application when its node may no longer be a member, as on the minority
             side of a divided network. Its argument is a reason of the kind `Degraded` when that begins, null when the service is back and
@@ -141,13 +142,7 @@ public sealed class StatusReasonTests
             page.Append($"| `{kind}` | {StatusReasons.MeaningOf(kind)} | {StatusReasons.WhatToDoFor(kind)} |\n");
         }
 
-        var folder = new DirectoryInfo(AppContext.BaseDirectory);
-        while (!File.Exists(Path.Combine(folder!.FullName, "QuickSilver.sln")))
-        {
-            folder = folder.Parent;
-        }
-
-        string file = Path.Combine(folder.FullName, Page);
+        string file = Path.Combine(RepositoryRoot.Path, Page);
         if (Environment.GetEnvironmentVariable("QS_ACCEPT_API") == "1")
         {
             File.WriteAllText(file, page.ToString());

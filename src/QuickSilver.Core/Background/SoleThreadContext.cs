@@ -4,7 +4,8 @@ namespace QuickSilver.Core.Background;
 //
 // Intuition: a library continues on the thread pool, because its caller may block the context in which it called. Where the context is the
 // only thread there is, the thread pool is the wrong place: two runs would never be alike.
-// Application: code that runs outside the core thread, and that a simulation runs too, asks here where to continue.
+// Application: code that runs outside the core thread, and that a simulation runs too, asks here where to continue. The code of a node asks
+// its node (ResumesInContext), which asks here only if it is simulated: for a real node the answer is a constant.
 // What goes wrong: a source that completes its continuations asynchronously runs those that are no awaits, such as the ones of WaitAsync,
 // on the thread pool, whatever the awaiting code says. So sources are made with Completions.
 internal abstract class SoleThreadContext : SynchronizationContext

@@ -2,6 +2,7 @@ using System.Collections.Immutable;
 using System.Net;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Composition;
+using QuickSilver.Core.Background;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
@@ -41,7 +42,7 @@ internal sealed class SimulatedParts(
 
     public override TaskCreationOptions Completions => TaskCreationOptions.None;
 
-    public override bool ResumesInContext => SynchronizationContext.Current is SimulationContext;
+    public override bool ResumesInContext => SoleThreadContext.IsCurrent;
 
     public override bool HasMeter => false;
 

@@ -21,13 +21,13 @@ internal static partial class ApiLog
     public static partial void ServiceBack(ILogger logger);
 
     [LoggerMessage(1628, LogLevel.Warning,
-        "The membership service has not been heard for {Seconds:F1} s and may have removed this node. Publishers that require the service "
-        + "refuse messages ({Held}).")]
+        "The membership service has not been heard for {Seconds:F1} s and may have removed this node. Publishers of this node that "
+        + "require the service, and so refuse messages: {Held}.")]
     public static partial void Degraded(ILogger logger, double seconds, int held);
 
     [LoggerMessage(1632, LogLevel.Warning,
-        "The membership service has not been heard for {Seconds:F1} s. Publishers whose ServiceLossLimit is over, or that require the "
-        + "service, refuse messages ({Held}).")]
+        "The membership service has not been heard for {Seconds:F1} s. Publishers of this node that refuse messages, because they "
+        + "require the service or their ServiceLossLimit is over: {Held}.")]
     public static partial void ServiceLossLimitReached(ILogger logger, double seconds, int held);
 
     [LoggerMessage(1629, LogLevel.Error, "A handler of DegradedChanged threw.")]
@@ -56,8 +56,7 @@ internal static partial class ApiLog
     public static partial void Unhandled(ILogger logger, string topic, long count, string ranges);
 
     [LoggerMessage(1651, LogLevel.Warning,
-        "Topic \"{Topic}\": {Count} messages were dropped from the buffer of an endpoint without a reader, and no reader came after that: "
-        + "{Ranges}.")]
+        "Topic \"{Topic}\": the endpoint ended before a reader came for messages that it had dropped while it had none ({Count}): {Ranges}.")]
     public static partial void DroppedUnread(ILogger logger, string topic, long count, string ranges);
 
     [LoggerMessage(1606, LogLevel.Warning,
@@ -105,8 +104,14 @@ internal static partial class ApiLog
     public static partial void FaultNotSent(ILogger logger, Exception exception, string name, NamedNode requester, long count);
 
     [LoggerMessage(1627, LogLevel.Error,
-        "A responder of \"{Name}\" threw on a request of {Requester}, which gets the message. Its exceptions so far: {Count}.")]
+        "A responder of \"{Name}\" failed to answer a request of {Requester}, which gets the message. Such failures without a fault so far: "
+        + "{Count}.")]
     public static partial void ResponderThrew(ILogger logger, Exception exception, string name, NamedNode requester, long count);
+
+    [LoggerMessage(1930, LogLevel.Warning,
+        "The responder of \"{Name}\" ended while {Count} requests waited for its handlers. Their token is cancelled, and their requesters "
+        + "see that the responder left.")]
+    public static partial void ResponderLeftRequests(ILogger logger, string name, int count);
 
     [LoggerMessage(1631, LogLevel.Warning,
         "Dropped an answer of {Node} to a request for \"{Name}\": that node was not asked, and does not respond to it. {Count} such "

@@ -97,7 +97,7 @@ internal sealed class HandlerEndpoint<T>(
         _calls++;
         try
         {
-            onGap(gap);
+            onGap(gap.Named(endpoint.Topic.Node.Names));
         }
         catch (Exception exception)
         {

@@ -1,12 +1,13 @@
 using System.Runtime.CompilerServices;
 using System.Threading.Tasks.Sources;
 using QuickSilver.Endpoints.Rings;
+using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Endpoints;
 
 // The message stream of a reader. Creating it costs nothing; enumerating it makes the caller the endpoint's only reader.
 internal sealed class ReaderEndpoint<T>(
-    string topic, ReaderRing<T> ring, CancellationToken cancellationToken, Action<GapNotice>? onGap)
+    string topic, ReaderRing<T> ring, INodeNames names, CancellationToken cancellationToken, Action<GapNotice>? onGap)
     : IAsyncEnumerable<Message<T>>
 {
     public static InvalidOperationException Taken(string topic, ReaderRing<T> ring) => new(
@@ -20,13 +21,14 @@ internal sealed class ReaderEndpoint<T>(
             throw Taken(topic, ring);
         }
 
-        return new Enumerator(ring, cancellationToken, token, onGap);
+        return new Enumerator(ring, names, cancellationToken, token, onGap);
     }
 
     // The enumerator is its own value task source for the wait, so a reader allocates nothing per message, whether it waits or not.
     private sealed class Enumerator : IAsyncEnumerator<Message<T>>, IValueTaskSource, IRingWaiter
     {
         private readonly ReaderRing<T> _ring;
+        private readonly INodeNames _names;
         private readonly Action<GapNotice>? _onGap;
         private readonly CancellationToken _first;
         private readonly CancellationToken _second;
@@ -37,9 +39,11 @@ internal sealed class ReaderEndpoint<T>(
         private UnhandledMessages? _unhandled;
         private bool _isDisposed;
 
-        public Enumerator(ReaderRing<T> ring, CancellationToken first, CancellationToken second, Action<GapNotice>? onGap)
+        public Enumerator(
+            ReaderRing<T> ring, INodeNames names, CancellationToken first, CancellationToken second, Action<GapNotice>? onGap)
         {
             _ring = ring;
+            _names = names;
             _onGap = onGap;
             _first = first;
             _second = second == first ? default : second;
@@ -105,7 +109,7 @@ internal sealed class ReaderEndpoint<T>(
                         return false;
                     case RingTake.Gap:
                         NoteUnhandled(gap);
-                        _onGap?.Invoke(gap);
+                        _onGap?.Invoke(gap.Named(_names));
                         break;
                     default:
                         await AwaitWake();

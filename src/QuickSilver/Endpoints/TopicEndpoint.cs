@@ -19,8 +19,9 @@ internal abstract class TopicEndpoint(string name, TopicAccess access, bool stam
 {
     private int _state;
     private volatile bool _hasPublished;
-    // What waits in a queue that is bounded in bytes: far less than an integer.
-    private int _toldDrops;
+    // The lower half of the count when it was taken last. All of it would make each endpoint larger, and between two calls far fewer
+    // messages are dropped than a half can count.
+    private uint _takenDrops;
 
     public string Name { get; } = name;
 
@@ -143,8 +144,9 @@ internal abstract class TopicEndpoint(string name, TopicAccess access, bool stam
     /// <summary>Core thread: the messages that were dropped since the last call.</summary>
     public long TakeDrops()
     {
-        long drops = Dropped - _toldDrops;
-        _toldDrops += (int)drops;
+        uint now = unchecked((uint)Dropped);
+        uint drops = unchecked(now - _takenDrops);
+        _takenDrops = now;
         return drops;
     }
 

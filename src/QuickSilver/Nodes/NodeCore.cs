@@ -125,6 +125,8 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     /// <summary>What the nodes of the cluster are called. From any thread.</summary>
     public INodeNames Names => _parts.Names;
 
+    public TopicRefusals Refusals { get; } = new();
+
     /// <summary>What people call this node. From any thread.</summary>
     public string Name => _parts.Name;
 

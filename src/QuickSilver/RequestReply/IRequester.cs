@@ -75,4 +75,8 @@ public interface IRequester<TRequest, TReply> : IAsyncDisposable
     /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
     Task<IReadOnlyList<Reply<TReply>>> AskAllAsync(
         TRequest request, TimeSpan? timeout = null, CancellationToken cancellationToken = default);
+
+    /// <inheritdoc cref="AskAllAsync(TRequest, TimeSpan?, CancellationToken)"/>
+    Task<IReadOnlyList<Reply<TReply>>> AskAllAsync(TRequest request, CancellationToken cancellationToken) =>
+        AskAllAsync(request, timeout: null, cancellationToken);
 }

@@ -1,4 +1,5 @@
 using QuickSilver.Endpoints.Changes;
+using QuickSilver.Membership.Views;
 
 namespace QuickSilver.RequestReply;
 
@@ -29,8 +30,27 @@ internal sealed class PendingAsk<TRequest, TReply>(IRequesterCore<TRequest> requ
         Fail(CauseOf(_failures[0]));
     }
 
-    protected override void OnDeadline() =>
-        Fail(_failures is null ? new RequestTimeoutException(Requester.Name, Timeout, Asked.Count) : CauseOf(_failures[0]));
+    protected override void OnDeadline(SubscriberSet current)
+    {
+        if (_failures is not null)
+        {
+            Fail(CauseOf(_failures[0]));
+            return;
+        }
+
+        var silent = new List<NamedNode>();
+        foreach (var node in Asked.Nodes)
+        {
+            if (current.Contains(node))
+            {
+                silent.Add(Requester.Named(node));
+            }
+        }
+
+        Fail(silent.Count > 0
+            ? new RequestTimeoutException(Requester.Name, Timeout, silent)
+            : new ResponderLeftException(Requester.Name, responder: null));
+    }
 
     protected override void OnLeft(SubscriberSet seen, SubscriberSet current)
     {

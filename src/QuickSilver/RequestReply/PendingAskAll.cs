@@ -14,10 +14,10 @@ internal sealed class PendingAskAll<TRequest, TReply>(IRequesterCore<TRequest> r
     private readonly List<Reply<TReply>> _others = [];
     private int _missing;
 
-    public override void OnReply(NodeId responder, TReply reply) => Take(new Reply<TReply>(responder, reply, null));
+    public override void OnReply(NodeId responder, TReply reply) => Take(ReplyOf(responder, reply, null));
 
     public override void OnFailure(NodeId responder, ResponderFailedException failure) =>
-        Take(new Reply<TReply>(responder, default, failure));
+        Take(ReplyOf(responder, default, failure));
 
     protected override void OnAsked()
     {
@@ -25,11 +25,14 @@ internal sealed class PendingAskAll<TRequest, TReply>(IRequesterCore<TRequest> r
         _missing = Asked.Count;
     }
 
-    protected override void OnDeadline()
+    protected override void OnDeadline(SubscriberSet current)
     {
         for (int i = 0; i < _replies.Length; i++)
         {
-            _replies[i] ??= new Reply<TReply>(Asked.Nodes[i], default, new RequestTimeoutException(Requester.Name, Timeout, responders: 1));
+            var node = Asked.Nodes[i];
+            _replies[i] ??= ReplyOf(node, default, current.Contains(node)
+                ? new RequestTimeoutException(Requester.Name, Timeout, Requester.Named(node))
+                : new ResponderLeftException(Requester.Name, Requester.Named(node)));
         }
 
         Complete();
@@ -42,10 +45,13 @@ internal sealed class PendingAskAll<TRequest, TReply>(IRequesterCore<TRequest> r
             var node = Asked.Nodes[i];
             if (_replies[i] is null && !seen.Contains(node) && !current.Contains(node))
             {
-                Take(new Reply<TReply>(node, default, new ResponderLeftException(Requester.Name, Requester.Named(node))));
+                Take(ReplyOf(node, default, new ResponderLeftException(Requester.Name, Requester.Named(node))));
             }
         }
     }
+
+    private Reply<TReply> ReplyOf(NodeId responder, TReply? value, RequestException? error) =>
+        new(responder, value, error) { ResponderName = Requester.Named(responder).Name };
 
     private void Take(in Reply<TReply> reply)
     {

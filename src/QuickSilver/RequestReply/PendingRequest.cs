@@ -94,7 +94,7 @@ internal abstract class PendingRequest<TRequest, TReply, TResult>(
         }
         else if (age >= timeout)
         {
-            OnDeadline();
+            OnDeadline(current);
         }
         else if (_seen is not null || !ReferenceEquals(current, Asked))
         {
@@ -133,7 +133,8 @@ internal abstract class PendingRequest<TRequest, TReply, TResult>(
     {
     }
 
-    protected abstract void OnDeadline();
+    /// <summary>Of those who were asked, the ones that are not in the current set have left.</summary>
+    protected abstract void OnDeadline(SubscriberSet current);
 
     /// <summary>Whoever was asked and is neither in this set nor in the current one has left.</summary>
     protected abstract void OnLeft(SubscriberSet seen, SubscriberSet current);

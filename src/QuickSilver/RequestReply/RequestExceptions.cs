@@ -37,10 +37,22 @@ public sealed class NoResponderException : RequestException
 /// <summary>No answer came before the deadline. The request may have been handled, or may be handled later.</summary>
 public sealed class RequestTimeoutException : RequestException
 {
-    internal RequestTimeoutException(string name, TimeSpan timeout, int responders)
-        : base($"No answer to a request for \"{name}\" came within {timeout} from {responders} responder(s). They may be too slow, or "
+    private const int MostNamed = 8;
+
+    /// <param name="name">The name of the requests.</param>
+    /// <param name="timeout">The time that the request had.</param>
+    /// <param name="silent">Those that got the request, did not answer, and still respond.</param>
+    internal RequestTimeoutException(string name, TimeSpan timeout, params IReadOnlyList<NamedNode> silent)
+        : base($"No answer to a request for \"{name}\" came within {timeout} from {InWords(silent)}. Responders may be too slow, or "
             + "overloaded, and may still handle it. Give it more time, or add responders.") =>
         Timeout = timeout;
+
+    private static string InWords(IReadOnlyList<NamedNode> silent)
+    {
+        string named = string.Join(", ", silent.Take(MostNamed));
+        string more = silent.Count > MostNamed ? $" and {silent.Count - MostNamed} more" : "";
+        return silent.Count == 1 ? $"the responder {named}" : $"{silent.Count} responders: {named}{more}";
+    }
 
     /// <summary>The time that the request had.</summary>
     public TimeSpan Timeout { get; }

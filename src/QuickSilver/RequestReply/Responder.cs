@@ -31,12 +31,19 @@ internal sealed class Responder<TRequest, TReply> : IResponder
     private readonly TaskCompletionSource<SubscriptionEnd> _completion;
     private readonly Lock _lock = new();
     private int _waiting;
+    // 1 while a handler runs that has not returned its task: there is one intake, so there is one at most.
+    private int _calling;
     // The intake, while it waits for a handler to complete.
     private TaskCompletionSource? _room;
+    // Set when it is disposed, which gives its handlers time. Whatever else ends it, such as its node, does not.
+    private volatile bool _isDisposing;
+    private bool _isCancelled;
     // Set when the intake has ended. Handlers may still wait.
     private SubscriptionEnd? _end;
     private long _answered;
     private long _failed;
+    // Of them, those that are logged as such: no faults.
+    private long _threw;
     private long _expired;
     private long _unsentFaults;
 
@@ -80,6 +87,7 @@ internal sealed class Responder<TRequest, TReply> : IResponder
 
     public async ValueTask DisposeAsync()
     {
+        _isDisposing = true;
         try
         {
             _inline?.Dispose();
@@ -101,15 +109,32 @@ internal sealed class Responder<TRequest, TReply> : IResponder
             _ = _consumption?.DisposeAsync();
         }
 
-        _cancellation.Cancel();
+        CancelHandlers(own: ConsumerCallScope.IsInside(_consumption) ? 1 : 0);
         await _endpoint.DisposeAsync().ConfigureAwait(Node.ResumesInContext);
+    }
+
+    // Requests that were not taken from the buffer are reported by the endpoint. A handler that ends its own responder may still answer.
+    private void CancelHandlers(int own = 0)
+    {
+        if (Interlocked.Exchange(ref _isCancelled, true))
+        {
+            return;
+        }
+
+        int left = Volatile.Read(ref _waiting) + Volatile.Read(ref _calling) - own;
+        if (left > 0)
+        {
+            ApiLog.ResponderLeftRequests(Node.Log, Name, left);
+        }
+
+        _cancellation.Cancel();
     }
 
     private void OnEnded(SubscriptionEnd end)
     {
-        if (end.Reason != SubscriptionEndReason.Disposed)
+        if (!_isDisposing)
         {
-            _cancellation.Cancel();
+            CancelHandlers();
         }
 
         bool isIdle;
@@ -171,7 +196,7 @@ internal sealed class Responder<TRequest, TReply> : IResponder
         try
         {
             var asked = new Message<TRequest>(request.Value, message.Sender, message.Sequence) { Origin = message.Origin };
-            answer = _handler(asked, _token);
+            answer = Call(asked);
             if (answer.IsCompletedSuccessfully)
             {
                 return ReplyAsync(origin, answer.Result);
@@ -183,6 +208,19 @@ internal sealed class Responder<TRequest, TReply> : IResponder
         }
 
         return Enter(FinishAsync(origin, answer));
+    }
+
+    private ValueTask<TReply> Call(in Message<TRequest> asked)
+    {
+        Volatile.Write(ref _calling, 1);
+        try
+        {
+            return _handler(asked, _token);
+        }
+        finally
+        {
+            Volatile.Write(ref _calling, 0);
+        }
     }
 
     private async Task FinishAsync(Origin origin, ValueTask<TReply> answer)
@@ -269,16 +307,17 @@ internal sealed class Responder<TRequest, TReply> : IResponder
             return EndWith(default, origin, exception);
         }
 
-        long failed = Interlocked.Increment(ref _failed);
+        Interlocked.Increment(ref _failed);
         Interlocked.Increment(ref Node.CounterCells.RepliesFailed);
         if (exception is FaultException fault)
         {
             return EndWith(_routes.SendAsync(origin.Requester, LetterOf(origin, fault)), origin, exception);
         }
 
-        if (RepeatedEvent.IsLogged(failed))
+        long threw = Interlocked.Increment(ref _threw);
+        if (RepeatedEvent.IsLogged(threw))
         {
-            ApiLog.ResponderThrew(Node.Log, exception, Name, Node.Named(origin.Requester), failed);
+            ApiLog.ResponderThrew(Node.Log, exception, Name, Node.Named(origin.Requester), threw);
         }
 
         return EndWith(

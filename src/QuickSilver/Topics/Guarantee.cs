@@ -13,7 +13,9 @@ public enum Guarantee
     BestEffort = 1,
 }
 
-/// <summary>What happens when messages arrive faster than <see cref="ITopicSubscriber{T}.ReadAllAsync"/> is read.</summary>
+/// <summary>
+/// What happens when messages arrive faster than <see cref="ITopicSubscriber{T}.ReadAllAsync(CancellationToken)"/> is read.
+/// </summary>
 public enum SlowReaderPolicy
 {
     /// <summary>Nothing is lost. The senders of this topic slow down to the speed of this reader, but only with this topic.</summary>

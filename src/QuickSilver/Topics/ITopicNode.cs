@@ -18,6 +18,8 @@ internal interface ITopicNode : IEndpointNode
     /// <summary>What becomes of accepted messages that cannot be delivered.</summary>
     PublishLosses PublishLosses { get; }
 
+    TopicRefusals Refusals { get; }
+
     /// <summary>What the messages of a topic that are not sent wait for, in words; null if that is unknown.</summary>
     string? WhyWaiting(ulong topicId);
 

@@ -14,8 +14,9 @@ public interface ITopicSubscriber<T> : ITopicEndpoint
 {
     /// <summary>
     /// Calls <paramref name="handler"/> inline, on the node's core thread, for each message, with the lowest latency. The handler must not
-    /// block or wait: while it runs, the node does nothing else. To wait, use <see cref="Subscribe"/> or <see cref="ReadAllAsync"/>. The
-    /// handler's exceptions are logged and counted, and the next message is delivered as usual. Dispose the result to detach it.
+    /// block or wait: while it runs, the node does nothing else. To wait, use <see cref="Subscribe"/> or
+    /// <see cref="ReadAllAsync(CancellationToken)"/>. The handler's exceptions are logged and counted, and the next message is delivered as
+    /// usual. Dispose the result to detach it.
     /// </summary>
     /// <remarks>
     /// The first handler of an endpoint without a reader first receives the messages that were buffered since the endpoint was opened, in
@@ -78,8 +79,7 @@ public interface ITopicSubscriber<T> : ITopicEndpoint
 
     /// <summary>
     /// Reads messages as they arrive, from the bounded buffer of this endpoint. The stream ends when the endpoint is cancelled or disposed,
-    /// after the messages that were acknowledged for it, or gaps in their place if it was cancelled or its node has ended. An endpoint has
-    /// one reader at a time. <paramref name="onGap"/> is called, in order with the messages, for messages that this reader cannot receive.
+    /// after the messages that were acknowledged for it. An endpoint has one reader at a time.
     /// </summary>
     /// <remarks>
     /// Reading starts when the stream is enumerated. A second enumeration at the same time throws <see cref="InvalidOperationException"/>.
@@ -90,5 +90,19 @@ public interface ITopicSubscriber<T> : ITopicEndpoint
     /// so that reading does not allocate. Copy bytes that you keep longer, or subscribe with <c>byte[]</c>, which is allocated per message.
     /// Handlers and the reader of one endpoint receive the same object.
     /// </remarks>
-    IAsyncEnumerable<Message<T>> ReadAllAsync(Action<GapNotice>? onGap = null, CancellationToken cancellationToken = default);
+    /// <param name="cancellationToken">Cancels reading. The token of the enumeration does so, too.</param>
+    IAsyncEnumerable<Message<T>> ReadAllAsync(CancellationToken cancellationToken = default) =>
+        ReadAllAsync(onGap: null, cancellationToken);
+
+    /// <summary>
+    /// Reads messages as they arrive, as <see cref="ReadAllAsync(CancellationToken)"/> does, and reports those that this reader cannot
+    /// receive.
+    /// </summary>
+    /// <param name="onGap">
+    /// Called, in order with the messages, for messages that this reader cannot receive. If the endpoint is cancelled or its node has
+    /// ended, this includes the messages that were acknowledged for it.
+    /// </param>
+    /// <param name="cancellationToken">Cancels reading. The token of the enumeration does so, too.</param>
+    /// <inheritdoc cref="ReadAllAsync(CancellationToken)"/>
+    IAsyncEnumerable<Message<T>> ReadAllAsync(Action<GapNotice>? onGap, CancellationToken cancellationToken = default);
 }

@@ -20,4 +20,17 @@ public enum SubscriberChangeReason
 /// <param name="Node">The node. A node is one subscriber, whatever the number of its endpoints.</param>
 /// <param name="IsJoined">True if the node is a subscriber now; false if it is not any more.</param>
 /// <param name="Reason">Why.</param>
-public readonly record struct SubscriberChange(NodeId Node, bool IsJoined, SubscriberChangeReason Reason);
+public readonly record struct SubscriberChange(NodeId Node, bool IsJoined, SubscriberChangeReason Reason)
+{
+    // For display, so it is no part of what is compared. Null in a change that an application made.
+    internal string? NodeName { get; init; }
+
+    /// <summary>Whether both are the same change of the same node.</summary>
+    public bool Equals(SubscriberChange other) => Node == other.Node && IsJoined == other.IsJoined && Reason == other.Reason;
+
+    /// <inheritdoc/>
+    public override int GetHashCode() => HashCode.Combine(Node, IsJoined, Reason);
+
+    /// <summary>The name and the id of the node, and the reason.</summary>
+    public override string ToString() => $"{Node.InWords(NodeName)}: {Reason}";
+}

@@ -38,7 +38,7 @@ internal sealed partial class TopicCore
     /// </summary>
     public void OnRefused(string refusal, string? deniedTo)
     {
-        ApiLog.TopicRefused(Node.Log, Name, refusal);
+        Node.Refusals.OnRefused(Node.Log, Id, Name, refusal);
         var failure = FailureOf(refusal, deniedTo);
         var reason = deniedTo is null ? GapReason.ContractMismatch : GapReason.AccessDenied;
         var dropped = _endpoints.Select(endpoint => (Endpoint: endpoint, Untaken: GapsFor(endpoint, reason))).ToArray();

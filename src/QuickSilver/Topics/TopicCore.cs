@@ -525,7 +525,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
         _isAsking = false;
         if (outcome.Refusal is { } refusal)
         {
-            ApiLog.TopicRefused(Node.Log, Name, refusal);
+            Node.Refusals.OnRefused(Node.Log, Id, Name, refusal);
             var refused = _openings?.FindAll(opening => (opening.Role & ~_granted) != 0 && (opening.Role & ~asked) == 0) ?? [];
             if (outcome.DeniedTo is not null && !_asksSingly && refused.Exists(opening => opening.Role != refused[0].Role))
             {
@@ -550,6 +550,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
         // If the new grant is narrower, the subscription of the last view has ended.
         _isSubscribedInView &= (asked & TopicRole.Subscribe) != 0;
         _granted = asked;
+        Node.Refusals.OnGranted(Id);
         if (Node.ViewOf(Id) is { } view)
         {
             OnView(view);

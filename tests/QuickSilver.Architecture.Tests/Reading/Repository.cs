@@ -1,3 +1,5 @@
+using QuickSilver.Tests.Infrastructure;
+
 namespace QuickSilver.Architecture.Tests.Reading;
 
 // The files of this repository as they were written, without what a build makes of them.
@@ -5,7 +7,7 @@ internal static class Repository
 {
     private static readonly string[] Made = ["bin", "obj", "artifacts", ".git", "TestResults"];
 
-    public static string Root { get; } = FindRoot();
+    public static string Root => RepositoryRoot.Path;
 
     /// <summary>Files under the named folders, as paths from the root with forward slashes.</summary>
     public static IEnumerable<string> Files(string[] folders, params string[] extensions) =>
@@ -21,15 +23,4 @@ internal static class Repository
     private static IEnumerable<string> Walk(string folder) =>
         Directory.EnumerateFiles(folder).Concat(
             Directory.EnumerateDirectories(folder).Where(d => !Made.Contains(Path.GetFileName(d))).SelectMany(Walk));
-
-    private static string FindRoot()
-    {
-        var folder = new DirectoryInfo(AppContext.BaseDirectory);
-        while (!File.Exists(Path.Combine(folder.FullName, "QuickSilver.sln")))
-        {
-            folder = folder.Parent ?? throw new FileNotFoundException("QuickSilver.sln is in no folder above the tests");
-        }
-
-        return folder.FullName;
-    }
 }

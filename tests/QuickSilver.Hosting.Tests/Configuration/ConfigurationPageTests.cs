@@ -1,4 +1,5 @@
 using System.Text.Json.Nodes;
+using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Hosting.Tests.Configuration;
 
@@ -6,7 +7,7 @@ namespace QuickSilver.Hosting.Tests.Configuration;
 // QS_ACCEPT_API=1.
 public sealed class ConfigurationPageTests
 {
-    private static readonly string Root = FindRoot();
+    private static string Root => RepositoryRoot.Path;
 
     [Fact]
     public void The_schema_that_the_package_carries_has_all_options() =>
@@ -38,16 +39,5 @@ public sealed class ConfigurationPageTests
         Assert.True(File.Exists(file), $"{path} is missing. QS_ACCEPT_API=1 writes it.");
         string actual = File.ReadAllText(file).ReplaceLineEndings("\n");
         Assert.True(expected == actual, $"{path} differs from the options. QS_ACCEPT_API=1 writes it again.");
-    }
-
-    internal static string FindRoot()
-    {
-        var folder = new DirectoryInfo(AppContext.BaseDirectory);
-        while (folder is not null && !File.Exists(Path.Combine(folder.FullName, "QuickSilver.sln")))
-        {
-            folder = folder.Parent;
-        }
-
-        return folder!.FullName;
     }
 }

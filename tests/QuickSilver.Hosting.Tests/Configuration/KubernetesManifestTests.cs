@@ -1,18 +1,22 @@
+using System.Diagnostics;
 using k8s;
 using k8s.Models;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
+using QuickSilver.Tests.Infrastructure;
 using YamlDotNet.Core;
 
 namespace QuickSilver.Hosting.Tests.Configuration;
 
-// docs/operations/kubernetes.yaml: its objects are such that Kubernetes knows, its parts fit together, and the library reads what it sets.
-// A scenario starts the command of its servers.
+// docs/operations/kubernetes.yaml: its objects are such that Kubernetes knows, its parts fit together, the library reads what it sets,
+// and qsm knows the options of its servers. No test starts them.
 public sealed class KubernetesManifestTests
 {
+    private const string NotUnderstood = "Run with --help to list the commands and options.";
+
     private static readonly string Text =
-        File.ReadAllText(Path.Combine(ConfigurationPageTests.FindRoot(), "docs", "operations", "kubernetes.yaml"));
+        File.ReadAllText(Path.Combine(RepositoryRoot.Path, "docs", "operations", "kubernetes.yaml"));
 
     private static readonly List<object> Objects = KubernetesYaml.LoadAllFromString(Text, strict: true);
 
@@ -95,6 +99,43 @@ public sealed class KubernetesManifestTests
         string command = Of<V1StatefulSet>("quicksilver-gms").Spec.Template.Spec.Containers.Single().Args
             .Single(static argument => argument.StartsWith("--cluster="));
         Assert.Equal($"--cluster={options.Cluster}", command);
+    }
+
+    // Its secret is missing here, which qsm says when it has read the command line, and before it looks for etcd.
+    [Fact]
+    public async Task The_tool_takes_the_arguments_of_the_servers()
+    {
+        var arguments = Of<V1StatefulSet>("quicksilver-gms").Spec.Template.Spec.Containers.Single().Args;
+        string said = await RunGmsAsync(arguments);
+        Assert.Contains(arguments.Single(static one => one.StartsWith("--security="))["--security=".Length..], said);
+        Assert.DoesNotContain(NotUnderstood, said);
+        Assert.Contains(NotUnderstood, await RunGmsAsync([.. arguments, "--replicas=3"]));
+    }
+
+    private static async Task<string> RunGmsAsync(IEnumerable<string> arguments)
+    {
+        string configuration = Path.GetFileName(AppContext.BaseDirectory.TrimEnd(Path.DirectorySeparatorChar));
+        string tool = Path.Combine(RepositoryRoot.Path, "artifacts", "bin", "qsm", configuration, "qsm.dll");
+        var start = new ProcessStartInfo("dotnet", [tool, "gms", .. arguments.Select(WithAddress)])
+        {
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
+        };
+        using var process = Process.Start(start)!;
+        try
+        {
+            var errors = process.StandardError.ReadToEndAsync();
+            string said = await process.StandardOutput.ReadToEndAsync().OrFail();
+            await process.WaitForExitAsync().OrFail();
+            Assert.NotEqual(0, process.ExitCode);
+            return said + await errors;
+        }
+        finally
+        {
+            process.Kill();
+        }
+
+        static string WithAddress(string argument) => argument.Replace("$(POD_IP)", "10.1.2.3", StringComparison.Ordinal);
     }
 
     private static T Of<T>(string name)

@@ -2,13 +2,14 @@ using System.Reflection;
 using System.Text.RegularExpressions;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Protocol;
+using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Membership.Tests.Protocol;
 
 // The tables of tools/wireshark/quicksilver.lua have each kind of packet and of control message, under its number.
 public sealed partial class DissectorTests
 {
-    private static readonly string Script = File.ReadAllText(Path.Combine(FindRoot(), "tools", "wireshark", "quicksilver.lua"));
+    private static readonly string Script = File.ReadAllText(Path.Combine(RepositoryRoot.Path, "tools", "wireshark", "quicksilver.lua"));
 
     [Fact]
     public void The_dissector_names_each_kind_of_packet()
@@ -45,17 +46,6 @@ public sealed partial class DissectorTests
         int from = Script.IndexOf($"local {table} = {{", StringComparison.Ordinal);
         Assert.True(from >= 0, $"The dissector has no table {table}.");
         return Row().Matches(Script[from..Script.IndexOf("\n}", from, StringComparison.Ordinal)]);
-    }
-
-    private static string FindRoot()
-    {
-        var root = new DirectoryInfo(AppContext.BaseDirectory);
-        while (!File.Exists(Path.Combine(root.FullName, "QuickSilver.sln")))
-        {
-            root = root.Parent ?? throw new FileNotFoundException("QuickSilver.sln is in no folder above " + AppContext.BaseDirectory);
-        }
-
-        return root.FullName;
     }
 
     [GeneratedRegex("""\[(\d+)\] = "?(\w+)""")]

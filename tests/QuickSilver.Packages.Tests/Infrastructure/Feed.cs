@@ -1,4 +1,5 @@
 using System.Reflection;
+using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Packages.Tests.Infrastructure;
 
@@ -19,7 +20,7 @@ public sealed class Feed : IDisposable
     public const string RepositoryUrl = "https://example.org/quicksilver";
 
     /// <summary>The repository's own folder.</summary>
-    public static string Root { get; } = FindRoot();
+    public static string Root => RepositoryRoot.Path;
 
     /// <summary>The packages' version; this assembly has the same.</summary>
     public static string Version { get; } = OwnAttribute<AssemblyInformationalVersionAttribute>().InformationalVersion.Split('+')[0];
@@ -64,17 +65,6 @@ public sealed class Feed : IDisposable
 
     private static T OwnAttribute<T>()
         where T : Attribute => typeof(Feed).Assembly.GetCustomAttribute<T>()!;
-
-    private static string FindRoot()
-    {
-        var folder = new DirectoryInfo(AppContext.BaseDirectory);
-        while (!File.Exists(Path.Combine(folder.FullName, "QuickSilver.sln")))
-        {
-            folder = folder.Parent ?? throw new FileNotFoundException("QuickSilver.sln is in no folder above the tests");
-        }
-
-        return folder.FullName;
-    }
 }
 
 [CollectionDefinition(nameof(Feed))]

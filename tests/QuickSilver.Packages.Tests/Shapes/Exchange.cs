@@ -29,7 +29,7 @@ public sealed class Exchange<T>(string name, T sent, T expected) : Exchange
         {
             await topic.WaitForSubscribersAsync(2, limit);
             await topic.PublishAsync(sent, limit);
-            await foreach (var message in topic.ReadAllAsync(cancellationToken: limit))
+            await foreach (var message in topic.ReadAllAsync(limit))
             {
                 read.Add(Text(message.Value));
                 if (read.Count == 2)

@@ -1,10 +1,12 @@
+using QuickSilver.Tests.Infrastructure;
+
 namespace QuickSilver.Processes.Tests.Scenarios;
 
 // Where the build put the programs that the scenarios start: beside these tests' own output, under the same configuration.
 internal static class Programs
 {
     /// <summary>The folder of the repository.</summary>
-    public static string Root { get; } = FindRoot();
+    public static string Root => RepositoryRoot.Path;
 
     public static string Qsm { get; } = Locate("qsm");
 
@@ -16,15 +18,4 @@ internal static class Programs
 
     private static string Locate(string program) =>
         Path.Combine(Root, "artifacts", "bin", program, new DirectoryInfo(AppContext.BaseDirectory).Name, program);
-
-    private static string FindRoot()
-    {
-        var root = new DirectoryInfo(AppContext.BaseDirectory);
-        while (!File.Exists(Path.Combine(root.FullName, "QuickSilver.sln")))
-        {
-            root = root.Parent ?? throw new FileNotFoundException("QuickSilver.sln is in no folder above " + AppContext.BaseDirectory);
-        }
-
-        return root.FullName;
-    }
 }

@@ -3,6 +3,7 @@ using System.Globalization;
 using QuickSilver.ProtobufNet.Tests.Differential.Shapes;
 using QuickSilver.Serialization;
 using QuickSilver.Serialization.Generated;
+using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.ProtobufNet.Tests.Differential;
 
@@ -104,13 +105,7 @@ public sealed class MovingPageTests
 
     private static IEnumerable<string> RowsOfThePage()
     {
-        var root = new DirectoryInfo(AppContext.BaseDirectory);
-        while (!File.Exists(Path.Combine(root!.FullName, "QuickSilver.sln")))
-        {
-            root = root.Parent;
-        }
-
-        return File.ReadLines(Path.Combine(root.FullName, "docs", "codecs.md"))
+        return File.ReadLines(Path.Combine(RepositoryRoot.Path, "docs", "codecs.md"))
             .SkipWhile(static line => !line.StartsWith("| member and value", StringComparison.Ordinal)).Skip(2)
             .TakeWhile(static line => line.StartsWith('|'));
     }

@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Globalization;
 using System.Reflection;
 using System.Security;
+using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Seeds.Tests.PlantedBugs;
 
@@ -45,7 +46,7 @@ internal sealed class MutatedBuild : IDisposable
         File.Copy(compiled, Path.Combine(Output, bug.Project + ".dll"), overwrite: true);
     }
 
-    public static string Root { get; } = FindRoot();
+    public static string Root => RepositoryRoot.Path;
 
     private string Output => Path.Combine(_folder.FullName, "bin");
 
@@ -111,16 +112,5 @@ internal sealed class MutatedBuild : IDisposable
             Directory.CreateDirectory(Path.GetDirectoryName(copy)!);
             File.Copy(file, copy);
         }
-    }
-
-    private static string FindRoot()
-    {
-        var folder = new DirectoryInfo(AppContext.BaseDirectory);
-        while (!File.Exists(Path.Combine(folder.FullName, "QuickSilver.sln")))
-        {
-            folder = folder.Parent ?? throw new FileNotFoundException("QuickSilver.sln is in no folder above the tests");
-        }
-
-        return folder.FullName;
     }
 }

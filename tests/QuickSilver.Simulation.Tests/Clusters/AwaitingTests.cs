@@ -118,7 +118,7 @@ public sealed class AwaitingTests : IDisposable
 
         static async Task ReadAsync(ITopic<string> topic, CancellationToken token)
         {
-            await foreach (var message in topic.ReadAllAsync(cancellationToken: token))
+            await foreach (var message in topic.ReadAllAsync(token))
             {
                 Assert.Fail(message.Value);
             }

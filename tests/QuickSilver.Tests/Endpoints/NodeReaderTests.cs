@@ -51,7 +51,7 @@ public sealed class NodeReaderTests
     {
         await using var node = await _network.StartNodeAsync().OrFail();
         using var stop = new CancellationTokenSource();
-        var stream = node.ReadAllAsync<string>(Name, cancellationToken: isOfTheCall ? stop.Token : default);
+        var stream = isOfTheCall ? node.ReadAllAsync<string>(Name, stop.Token) : node.ReadAllAsync<string>(Name);
         await using var reader = stream.GetAsyncEnumerator(isOfTheCall ? default : stop.Token);
         var next = reader.MoveNextAsync().AsTask();
         await Patience.Until(() => node.Status.OpenTopics == 1);

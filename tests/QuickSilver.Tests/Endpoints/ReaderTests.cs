@@ -129,7 +129,7 @@ public sealed class ReaderTests
         var node = await parts.StartAsync();
         var topic = await parts.OpenSubscriberAsync<string>(node, Name);
         using var stop = new CancellationTokenSource();
-        var stream = topic.ReadAllAsync(cancellationToken: byEnumerator ? default : stop.Token);
+        var stream = byEnumerator ? topic.ReadAllAsync() : topic.ReadAllAsync(stop.Token);
         var reader = stream.GetAsyncEnumerator(byEnumerator ? stop.Token : default);
         var next = reader.MoveNextAsync().AsTask();
         await stop.CancelAsync();
@@ -184,7 +184,7 @@ public sealed class ReaderTests
         };
         using var limit = new CancellationTokenSource(TimeSpan.FromSeconds(20));
         int expected = 1;
-        var stream = topic.ReadAllAsync(cancellationToken: limit.Token).GetAsyncEnumerator(limit.Token);
+        var stream = topic.ReadAllAsync(limit.Token).GetAsyncEnumerator(limit.Token);
         await parts.Core.RunAsync(receiver.OnResume);
         while (expected <= 20_000 && await stream.MoveNextAsync())
         {

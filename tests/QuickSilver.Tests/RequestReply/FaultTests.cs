@@ -54,6 +54,31 @@ public sealed class FaultTests
     }
 
     [Fact]
+    public async Task Faults_do_not_count_as_failures_that_are_logged()
+    {
+        const int Faults = 20;
+        var logs = new RecordingLogs();
+        await using var node = await new InMemoryNetwork().StartNodeAsync(loggerFactory: logs).OrFail();
+        await using var responder = await node.OpenResponderAsync<string, string>(
+            "orders",
+            static (request, _) => throw (request.Value == "fault"
+                ? new FaultException<OutOfStock>(new OutOfStock(request.Value, 3), OutOfStockCodec.Instance, "None left")
+                : new IOException("no disk"))).OrFail();
+        await using var requester = await node.OpenRequesterAsync<string, string>("orders").OrFail();
+
+        for (int i = 0; i < Faults; i++)
+        {
+            await Assert.ThrowsAsync<ResponderFailedException>(() => requester.AskAsync("fault")).OrFail();
+        }
+
+        await Assert.ThrowsAsync<ResponderFailedException>(() => requester.AskAsync("error")).OrFail();
+
+        Assert.Equal(Faults + 1, responder.Failed);
+        var line = Assert.Single(logs.Entries, static entry => entry.Id == 1627);
+        Assert.EndsWith(" 1 such failures in all, without faults.", line.Text, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public async Task A_fault_that_is_too_large_or_cannot_be_encoded_reaches_the_requester_as_its_text()
     {
         var logs = new RecordingLogs();

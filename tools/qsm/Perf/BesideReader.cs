@@ -30,7 +30,7 @@ internal sealed class BesideReader : IAsyncDisposable
     {
         try
         {
-            await foreach (var _ in _topic.ReadAllAsync(cancellationToken: _stop.Token))
+            await foreach (var _ in _topic.ReadAllAsync(_stop.Token))
             {
                 Delivered++;
                 if (stalls)

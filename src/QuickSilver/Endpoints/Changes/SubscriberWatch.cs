@@ -20,7 +20,7 @@ internal sealed class SubscriberWatch(IEndpointNode node)
         {
             if (!after.Contains(one) && !_changes.TryWithdraw(one))
             {
-                _changes.Put(one, new SubscriberChange(one, IsJoined: false, whyLeft(one)));
+                Put(one, isJoined: false, whyLeft(one));
             }
         }
 
@@ -29,10 +29,13 @@ internal sealed class SubscriberWatch(IEndpointNode node)
             // A node that left and is back before the reader looked has not changed for the reader.
             if (!before.Contains(one) && !_changes.TryWithdraw(one))
             {
-                _changes.Put(one, new SubscriberChange(one, IsJoined: true, came));
+                Put(one, isJoined: true, came);
             }
         }
     }
+
+    private void Put(NodeId one, bool isJoined, SubscriberChangeReason reason) =>
+        _changes.Put(one, new SubscriberChange(one, isJoined, reason) { NodeName = node.Names.Named(one).Name });
 
     /// <summary>From any thread: the endpoint has ended.</summary>
     public void End(Exception? error) => _changes.End(error);

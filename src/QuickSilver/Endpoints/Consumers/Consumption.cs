@@ -459,7 +459,7 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
     {
         try
         {
-            Options.OnGap?.Invoke(gap);
+            Options.OnGap?.Invoke(gap.Named(Names));
         }
         catch (Exception exception)
         {

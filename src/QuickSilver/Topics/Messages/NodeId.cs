@@ -18,6 +18,10 @@ internal static class NodeIds
 {
     public static NamedNode Named(this INodeNames names, NodeId node) => names.Named(new NodeKey(node.Id, node.Incarnation));
 
+    /// <summary>The name, if it is known, and the id, as <see cref="NamedNode"/> has them.</summary>
+    public static string InWords(this NodeId node, string? name) =>
+        new NamedNode(new NodeKey(node.Id, node.Incarnation), name ?? "").ToString();
+
     /// <summary>The id of a node that a person reads by its name.</summary>
     public static NodeId Id(this in NamedNode node) => new(node.Key.Id, node.Key.Incarnation);
 }
