@@ -59,7 +59,7 @@ public sealed class StopUnderLoadTests
         Assert.Equal(limitSeconds == 1, reported > 0);
         var warnings = logs.Entries.Where(static entry => entry.Id == 1650).ToList();
         Assert.Equal(limitSeconds == 1 ? 1 : 0, warnings.Count);
-        Assert.All(warnings, entry => Assert.Contains($"\"work\": {reported} messages", entry.Text));
+        Assert.All(warnings, entry => Assert.Contains($"had come were handled ({reported}): ", entry.Text));
         Assert.Contains(logs.Entries, entry => entry.Id == 1605 && entry.Text.Contains($"{handled} delivered, {reported} not handled"));
     }
 }

@@ -56,7 +56,8 @@ internal static partial class ApiLog
     public static partial void Unhandled(ILogger logger, string topic, long count, string ranges);
 
     [LoggerMessage(1651, LogLevel.Warning,
-        "Topic \"{Topic}\": the endpoint ended before a reader came for messages that it had dropped while it had none ({Count}): {Ranges}.")]
+        "Topic \"{Topic}\": the endpoint ended before a reader came for messages that it had dropped while it had none ({Count}): "
+        + "{Ranges}.")]
     public static partial void DroppedUnread(ILogger logger, string topic, long count, string ranges);
 
     [LoggerMessage(1606, LogLevel.Warning,
@@ -104,8 +105,8 @@ internal static partial class ApiLog
     public static partial void FaultNotSent(ILogger logger, Exception exception, string name, NamedNode requester, long count);
 
     [LoggerMessage(1627, LogLevel.Error,
-        "A responder of \"{Name}\" failed to answer a request of {Requester}, which gets the message. Such failures without a fault so far: "
-        + "{Count}.")]
+        "A responder of \"{Name}\" failed to answer a request of {Requester}, which gets the message. Such failures without a fault "
+        + "so far: {Count}.")]
     public static partial void ResponderThrew(ILogger logger, Exception exception, string name, NamedNode requester, long count);
 
     [LoggerMessage(1930, LogLevel.Warning,

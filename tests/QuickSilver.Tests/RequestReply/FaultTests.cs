@@ -75,7 +75,7 @@ public sealed class FaultTests
 
         Assert.Equal(Faults + 1, responder.Failed);
         var line = Assert.Single(logs.Entries, static entry => entry.Id == 1627);
-        Assert.EndsWith(" 1 such failures in all, without faults.", line.Text, StringComparison.Ordinal);
+        Assert.EndsWith(" Such failures without a fault so far: 1.", line.Text, StringComparison.Ordinal);
     }
 
     [Fact]
