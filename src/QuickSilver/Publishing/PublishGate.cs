@@ -130,7 +130,16 @@ internal sealed class PublishGate : SignalRequest
     }
 
     /// <summary>Core thread: sets whether messages of the topic wait that are older than any that is published from now on.</summary>
-    public void SetQueued(bool isQueued) => Note(ref _isQueued, isQueued);
+    public void SetQueued(bool isQueued)
+    {
+        // Written only if it changes, because publishers read the cache line.
+        if (!isQueued && _takenOver != 0)
+        {
+            Volatile.Write(ref _takenOver, 0);
+        }
+
+        Note(ref _isQueued, isQueued);
+    }
 
     /// <summary>Core thread: charges a message that came here from the lane, and widens the topic's room by as much.</summary>
     public void Charge(long charge)
@@ -165,11 +174,7 @@ internal sealed class PublishGate : SignalRequest
     public void Release(long charge)
     {
         _budget.Add(-charge);
-        if (Interlocked.Add(ref _used, -charge) == 0)
-        {
-            Volatile.Write(ref _takenOver, 0);
-        }
-
+        Interlocked.Add(ref _used, -charge);
         if (Volatile.Read(ref _hasLine))
         {
             Serve(_wakes.IsDue(Environment.Now, HasMuchRoom));
