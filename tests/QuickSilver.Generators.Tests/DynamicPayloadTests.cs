@@ -67,7 +67,15 @@ public sealed class DynamicPayloadTests
     public void Fields_have_the_names_of_their_members()
     {
         var tree = new Tree { Name = "root", Children = { new Tree { Name = "leaf" } } };
-        Assert.Equal("""{"Name":"root","Children":[{"Name":"leaf"}]}""", Json(tree));
+        Assert.Equal("""{"Name":"root","Children":[{"Name":"leaf","Children":[]}]}""", Json(tree));
+    }
+
+    [Fact]
+    public void What_is_shown_of_no_bytes_is_what_a_handler_gets()
+    {
+        string shown = Encoding.UTF8.GetString(Shown<Displayed>([]).Span);
+        Assert.Equal(shown, Json(Codecs.Decode<Displayed>([])));
+        Assert.StartsWith("""{"Open":"None","Largest":"Zero","ByLetter":{},"Days":[],""", shown, StringComparison.Ordinal);
     }
 
     private static void Holds<T>(Arbitrary<T> values) => Prop.ForAll(values, value =>
@@ -81,10 +89,12 @@ public sealed class DynamicPayloadTests
         Assert.Equal(json, Json(again));
     }).QuickCheckThrowOnFailure();
 
-    private static string Json<T>(T value)
+    private static string Json<T>(T value) => Encoding.UTF8.GetString(Shown<T>(Codecs.Encode(value)).Span);
+
+    private static ReadOnlyMemory<byte> Shown<T>(byte[] payload)
     {
         Assert.True(GeneratedCodecs.TryGet<T>(out var codec));
         using var reader = new PayloadToJson(new DynamicSchema(codec.Schema));
-        return Encoding.UTF8.GetString(reader.Convert(Codecs.Encode(value)).Span);
+        return reader.Convert(payload).ToArray();
     }
 }

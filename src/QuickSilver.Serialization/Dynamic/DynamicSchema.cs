@@ -17,6 +17,14 @@ internal sealed class DynamicField(PayloadField described, int index, DynamicMes
 
     public FieldForm Form { get; } = FieldForm.Of(described.Type);
 
+    /// <summary>
+    /// Whether a reader takes the default of its type for what did not come. Not of what may be null, of what has a default of its own, and
+    /// of a message.
+    /// </summary>
+    public bool HasImplicitDefault => described.IsNullable == false
+        && !FieldForm.IsConditional(described.Type)
+        && Form is not { Shape: FieldShape.Single, Value: ValueForm.Unknown or ValueForm.Message };
+
     /// <summary>The message that it contains; null if it contains none, or one that is not described.</summary>
     public DynamicMessage? Message { get; } = message;
 
@@ -32,10 +40,14 @@ internal sealed class DynamicMessage(string name)
     private readonly Dictionary<int, DynamicField> _byNumber = [];
     private readonly Dictionary<string, DynamicField> _byName = new(StringComparer.Ordinal);
     private readonly List<DynamicField> _fields = [];
+    private readonly List<DynamicField> _implicit = [];
 
     public string Name { get; } = name;
 
     public IReadOnlyList<DynamicField> Fields => _fields;
+
+    /// <summary>Those of the fields that are shown also if they did not come, in the same order.</summary>
+    public IReadOnlyList<DynamicField> WithImplicitDefault => _implicit;
 
     public DynamicField? Find(int number) => _byNumber.GetValueOrDefault(number);
 
@@ -51,6 +63,11 @@ internal sealed class DynamicMessage(string name)
 
         _byName.TryAdd(field.Name, field);
         _fields.Add(field);
+        if (field.HasImplicitDefault)
+        {
+            _implicit.Add(field);
+        }
+
         return true;
     }
 }

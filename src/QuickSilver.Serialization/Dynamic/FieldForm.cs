@@ -97,6 +97,9 @@ internal readonly record struct FieldForm(FieldShape Shape, ValueForm Value, Val
         return new FieldForm(FieldShape.Single, ValueOf(word));
     }
 
+    /// <summary>Whether the word says when a value is sent. What did not come is then not known to be the default of its type.</summary>
+    public static bool IsConditional(string word) => word.Contains(Condition, StringComparison.Ordinal);
+
     /// <summary>The wire type of one value; of an unknown form, none.</summary>
     public static uint? WireType(ValueForm value) => value switch
     {

@@ -9,8 +9,8 @@ namespace QuickSilver.Serialization.Dynamic;
 
 // Reads payloads of a schema that is known only at run time, as JSON with the names of the fields. Neither the schema nor the payload is
 // trusted. It follows the generated codecs: of a field that is not repeated the last value counts, or all parts of a message, packed and
-// unpacked values are read alike, and what has another wire type than its field is skipped. A field that did not come is left out: the
-// schema does not say whether it is null or a default.
+// unpacked values are read alike, and what has another wire type than its field is skipped. A field that did not come has the default of its
+// type, as a reader takes it, if the schema says that it is never null. Otherwise it is left out, as a message that did not come is.
 //
 // Bounds: each byte is read once for each message around it, of which there are at most ProtobufLimits.MaxDepth. The places of a message's
 // fields are kept while it is written, 16 bytes for two bytes of the payload at most. The text may be much longer than the payload, as
@@ -95,6 +95,7 @@ internal sealed class PayloadToJson : IDisposable
             a.Index != b.Index ? a.Index.CompareTo(b.Index) : a.At.CompareTo(b.At));
         _json.WriteStartObject();
         int end = _places.Count;
+        int absent = 0;
         for (int from = first, to; from < end; from = to)
         {
             to = from + 1;
@@ -103,29 +104,66 @@ internal sealed class PayloadToJson : IDisposable
                 to++;
             }
 
-            var field = message.Fields[_places[from].Index];
-            _json.WritePropertyName(field.Name);
-            CheckLength();
-            switch (field.Form.Shape)
-            {
-                case FieldShape.Map:
-                    WriteMap(bytes, outer, field, from, to);
-                    break;
-                case FieldShape.Repeated:
-                    WriteRepeated(bytes, outer, field, from, to);
-                    break;
-                case FieldShape.Single when field is { Form.Value: ValueForm.Message, Message: { } nested }:
-                    WriteParts(bytes, outer, nested, from, to);
-                    break;
-                default:
-                    WriteValue(ValueAt(bytes, _places[to - 1]), outer, field, field.Form.Value, _places[to - 1].Tag & 7);
-                    break;
-            }
+            WriteAbsent(message.WithImplicitDefault, ref absent, _places[from].Index);
+            WriteField(bytes, outer, message.Fields[_places[from].Index], from, to);
         }
 
+        WriteAbsent(message.WithImplicitDefault, ref absent, message.Fields.Count);
         _json.WriteEndObject();
         CheckLength();
         CollectionsMarshal.SetCount(_places, first);
+    }
+
+    private void WriteField(ReadOnlySpan<byte> bytes, ProtobufReader outer, DynamicField field, int from, int to)
+    {
+        _json.WritePropertyName(field.Name);
+        CheckLength();
+        switch (field.Form.Shape)
+        {
+            case FieldShape.Map:
+                WriteMap(bytes, outer, field, from, to);
+                break;
+            case FieldShape.Repeated:
+                WriteRepeated(bytes, outer, field, from, to);
+                break;
+            case FieldShape.Single when field is { Form.Value: ValueForm.Message, Message: { } nested }:
+                WriteParts(bytes, outer, nested, from, to);
+                break;
+            default:
+                WriteValue(ValueAt(bytes, _places[to - 1]), outer, field, field.Form.Value, _places[to - 1].Tag & 7);
+                break;
+        }
+    }
+
+    // The defaults of what did not come before the field at this index, which has come: then it has none.
+    private void WriteAbsent(IReadOnlyList<DynamicField> fields, ref int next, int index)
+    {
+        for (; next < fields.Count && fields[next].Index < index; next++)
+        {
+            var field = fields[next];
+            _json.WritePropertyName(field.Name);
+            switch (field.Form.Shape)
+            {
+                case FieldShape.Map:
+                    _json.WriteStartObject();
+                    _json.WriteEndObject();
+                    break;
+                case FieldShape.Repeated:
+                    _json.WriteStartArray();
+                    _json.WriteEndArray();
+                    break;
+                default:
+                    WriteDefault(field);
+                    break;
+            }
+
+            CheckLength();
+        }
+
+        if (next < fields.Count && fields[next].Index == index)
+        {
+            next++;
+        }
     }
 
     private void WriteParts(ReadOnlySpan<byte> bytes, ProtobufReader outer, DynamicMessage message, int from, int to)
@@ -445,7 +483,7 @@ internal sealed class PayloadToJson : IDisposable
         }
     }
 
-    // Of an entry without a value.
+    // Of an entry without a value, and of a member that did not come.
     private void WriteDefault(DynamicField field)
     {
         switch (field.Form.Value)
@@ -465,6 +503,21 @@ internal sealed class PayloadToJson : IDisposable
                 break;
             case <= ValueForm.Double and > ValueForm.Unknown or ValueForm.Decimal:
                 _json.WriteNumberValue(0);
+                break;
+            case ValueForm.Guid:
+                _json.WriteStringValue(Guid.Empty);
+                break;
+            case ValueForm.DateTime:
+                _json.WriteStringValue(default(DateTime));
+                break;
+            case ValueForm.DateTimeOffset:
+                _json.WriteStringValue(default(DateTimeOffset));
+                break;
+            case ValueForm.TimeSpan:
+                _json.WriteStringValue(TimeSpan.Zero.ToString("c", CultureInfo.InvariantCulture));
+                break;
+            case ValueForm.Int128 or ValueForm.UInt128:
+                _json.WriteStringValue("0");
                 break;
             default:
                 _json.WriteNullValue();

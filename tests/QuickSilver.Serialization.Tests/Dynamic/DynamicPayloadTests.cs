@@ -86,6 +86,61 @@ public sealed class DynamicPayloadTests
     }
 
     [Fact]
+    public void A_member_that_is_never_null_and_did_not_come_is_shown_with_the_default_of_its_type()
+    {
+        var schema = Schema(
+            Never(1, "Number", "sint32"),
+            Never(2, "Priority", "int32") with { Enum = 0 },
+            Never(3, "Id", "bcl.Guid"),
+            Never(4, "Name", "string"),
+            new PayloadField(5, "Note", "string") { IsNullable = true },
+            Never(6, "Total", "bcl.Decimal"),
+            Never(7, "IsOpen", "bool"),
+            Never(8, "Legs", "repeated message") with { Message = 1 },
+            Never(9, "ByName", "map<string, int32>"),
+            Never(10, "Day", "int32") with { LogicalType = LogicalType.DateOnly },
+            Never(11, "Took", "bcl.TimeSpan"),
+            Never(12, "Share", "double"),
+            Never(13, "Code", "int32") with { Enum = 1 }) with
+        {
+            Enums = [new("Priority", [new("Normal", 0)]), new("Code", [new("First", 1)])],
+        };
+        const string Rest = """
+            "Id":"00000000-0000-0000-0000-000000000000","Name":"","Total":0,"IsOpen":false,"Legs":[],"ByName":{},"Day":"0001-01-01",
+            "Took":"00:00:00","Share":0,"Code":0}
+            """;
+        string rest = Rest.Replace("\n", "", StringComparison.Ordinal);
+        Assert.Equal("""{"Number":0,"Priority":"Normal",""" + rest, Read(schema, []));
+        Assert.Equal("""{"Number":-4,"Priority":"Normal",""" + rest, Read(schema, Write(schema, """{"Number":-4}""")));
+        Assert.Equal("""{"Number":0,"Priority":"Normal",""" + rest, Read(schema, Write(schema, Read(schema, []))));
+        Assert.Contains("\"Name\":\"\",\"Note\":\"\",\"Total\"", Read(schema, Write(schema, """{"Note":""}""")), StringComparison.Ordinal);
+    }
+
+    // A message that did not come is null, and what stands in a message is as complete as the payload.
+    [Fact]
+    public void A_message_that_did_not_come_is_left_out_and_one_that_came_is_whole()
+    {
+        var schema = Schema(Never(1, "Leg", "message") with { Message = 1 }, Never(2, "Gate", "int32")) with
+        {
+            Nested = [new PayloadMessage("Leg", [Never(1, "From", "string")])],
+        };
+        Assert.Equal("""{"Gate":0}""", Read(schema, []));
+        Assert.Equal("""{"Leg":{"From":""},"Gate":0}""", Read(schema, [10, 0]));
+    }
+
+    [Fact]
+    public void A_member_with_a_default_of_its_own_or_of_an_unknown_type_is_left_out_if_it_did_not_come() => Assert.Equal(
+        "{}",
+        Read(
+            Schema(
+                Never(1, "Five", "int32 [default = 5]"),
+                Never(2, "Asked", "int32 [if ShouldSerializeAsked]"),
+                Never(3, "Wrapped", "repeated int32 [null wrapped]"),
+                Never(4, "Odd", "Vector3"),
+                new PayloadField(5, "Unknown", "int32")),
+            []));
+
+    [Fact]
     public void A_small_payload_does_not_become_a_text_without_limit()
     {
         var schema = Schema(new PayloadField(1, "Legs", "repeated message") { Message = 1 }) with
@@ -122,6 +177,8 @@ public sealed class DynamicPayloadTests
     [InlineData("Destination", null)]
     public void The_nearest_name_is_one_that_could_be_meant(string wrong, string? near) =>
         Assert.Equal(near, NearestName.Of(wrong, ["Name", "Gate", "Legs"]));
+
+    private static PayloadField Never(int number, string name, string type) => new(number, name, type) { IsNullable = false };
 
     private static PayloadSchema Schema(params PayloadField[] fields) => new("Trip", PayloadSchema.MessageKind, [.. fields])
     {
