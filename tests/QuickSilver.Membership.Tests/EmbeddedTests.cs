@@ -1,3 +1,4 @@
+using System.Net;
 using FsCheck;
 using FsCheck.Fluent;
 using QuickSilver.Core.Transport;
@@ -46,6 +47,26 @@ public sealed class EmbeddedTests
         Assert.Single(HostsAmong(nodes));
         Assert.All(nodes, node => Assert.Equal([[1, 2, 3, 4, 5, 6]], node.MembersOf("A")));
         Assert.All(nodes, node => Assert.Null(node.Expelled));
+    }
+
+    // A handshake that was under way when the service ended is over only then.
+    [Fact]
+    public void A_node_that_comes_to_a_service_that_has_just_yielded_hears_where_the_other_one_is()
+    {
+        var cluster = new FakeCluster();
+        IControlAcceptor door = cluster.Service;
+        cluster.Service.Retire(new IPEndPoint(new IPAddress([10, 0, 0, 8]), 7402));
+        cluster.World.Listeners.Add(
+            FakeCluster.EndPoint, new FakeListener(cluster.ServiceEnvironment, FakeCluster.EndPoint, door));
+        var late = new RawClient(cluster).Send(RawClient.Join(1));
+        cluster.World.RunUntil(() => late.Received.Count > 0, limitSeconds: 1);
+        Assert.Equal([ControlMessageKind.Goodbye], late.Received);
+        cluster.World.RunUntil(() => late.IsClosed);
+
+        cluster.Service.Dispose();
+        var tooLate = new RawClient(cluster, 98);
+        cluster.World.RunUntil(() => tooLate.IsClosed, limitSeconds: 1);
+        Assert.Empty(tooLate.Received);
     }
 
     [Fact]

@@ -111,7 +111,7 @@ public sealed class SeveralServersTests
         var standby = StandBy(leader: null);
         var node = Start(1, standby.LocalEndPoint);
         _cluster.Run(2);
-        Assert.Equal("the server does not lead, and names no other server that does", node.Client.LastFailure);
+        Assert.Equal("the server does not lead, or ends, and names no other server that leads", node.Client.LastFailure);
     }
 
     [Fact]

@@ -44,7 +44,10 @@ internal interface IControlStreamHandler
 
 internal interface IControlAcceptor
 {
-    /// <summary>The handler for a new inbound stream; null refuses it.</summary>
+    /// <summary>
+    /// The handler for a new inbound stream; null refuses it. Streams whose handshake was under way when the listener was disposed still
+    /// come.
+    /// </summary>
     IControlStreamHandler? OnAccept(IControlStream stream);
 
     /// <summary>Somebody connected and did not prove who it is, or found no room to do so; the reason is the end of a sentence.</summary>

@@ -172,7 +172,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
     {
         if (successor is null && !IsWelcome)
         {
-            Drop("the server does not lead, and names no other server that does");
+            Drop(_discovery is null ? "the server does not lead, or ends, and names no other server that leads" : "the service there ends");
         }
         else
         {

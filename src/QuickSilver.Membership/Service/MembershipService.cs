@@ -58,7 +58,10 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     private readonly ulong _life;
     private long _nextJoinOrder = 1;
     private IControlListener? _listener;
+    // Where those go that it said goodbye to.
+    private IPEndPoint? _successor;
     private bool _isRetired;
+    private bool _isDisposed;
 
     public MembershipService(
         INodeEnvironment environment,
@@ -159,15 +162,16 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         _issuer.IssueWhatIsDue();
         Log.ServiceEnds();
         StopWorking();
+        _successor = successor;
         foreach (var session in _sessions.ToArray())
         {
-            session.Send(new GoodbyeMessage(successor));
-            session.CloseAfterLastWord();
+            SayGoodbye(session);
         }
     }
 
     public void Dispose()
     {
+        _isDisposed = true;
         StopWorking();
         foreach (var session in _sessions.ToArray())
         {
@@ -177,15 +181,21 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
 
     IControlStreamHandler? IControlAcceptor.OnAccept(IControlStream stream)
     {
-        if (_isRetired || !_sessions.HasRoomFor(stream))
+        if (_isDisposed || !_sessions.HasRoomFor(stream))
         {
-            _refusals.OnNoSession(stream, _isRetired);
+            _refusals.OnNoSession(stream, _isDisposed);
             return null;
         }
 
         Counters.SessionsAccepted++;
         var session = new ControlSession(_sessionContext, stream, this);
         _sessions.Add(session);
+        if (_isRetired)
+        {
+            // Its handshake was under way when the service ended.
+            SayGoodbye(session);
+        }
+
         return session;
     }
 
@@ -417,6 +427,12 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     // After it has shown that datagrams pass; all else may have changed meanwhile.
     private void Enter(ControlSession session, JoinMessage join, List<SetTopicMessage> topics) =>
         ((IControlRequests)this).OnJoinComplete(session, join, topics);
+
+    private void SayGoodbye(ControlSession session)
+    {
+        session.Send(new GoodbyeMessage(_successor));
+        session.CloseAfterLastWord();
+    }
 
     private bool TryAdmitObserver(ControlSession session, string cluster, int version, bool watches)
     {

@@ -46,13 +46,14 @@ internal sealed class TlsAdmission(IStreamCredentials credentials, IControlAccep
         _gate.Enter(remote.Address, TlsControlStream.Accept(socket, remote, credentials, this, streams));
     }
 
+    /// <summary>No more connections come. The acceptor still hears of the handshakes that are under way: it may have a last word.</summary>
     public void Close() => _isClosed = true;
 
     void ITlsAdmission.OnLeft(TlsControlStream stream, bool hasFailed) => _gate.Leave(stream, hasFailed);
 
     IControlStreamHandler? ITlsAdmission.OnIdentified(TlsControlStream stream)
     {
-        if (_isClosed || acceptor.OnAccept(stream) is not { } handler)
+        if (acceptor.OnAccept(stream) is not { } handler)
         {
             return null;
         }

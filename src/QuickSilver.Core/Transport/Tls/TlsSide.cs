@@ -180,8 +180,13 @@ internal sealed class TlsClientSide(IPAddress local, IPEndPoint remote, IStreamC
         return isRefusal ? Refused
             : $"the service at {Remote} closed the stream after the TLS handshake"
                 + (failure is null ? "" : $" ({Innermost(failure)})")
-                + $": it does not accept the {Credentials!.Origin} of this node, has too many connections, or ends";
+                + $": it {LikeliestCauses}";
     }
+
+    // A service of another secret has shown that by its own certificate before.
+    private string LikeliestCauses => Credentials!.IsOfSecret
+        ? "ends, has too many connections, or does not accept the secret of this node any more"
+        : "does not accept the authority of this node, has too many connections, or ends";
 
     protected override string ConnectFailure(SocketError error) =>
         $"cannot connect to {Remote} from {local}: {StreamFailure.InWords(error)}";

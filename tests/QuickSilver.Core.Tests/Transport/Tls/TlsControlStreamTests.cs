@@ -159,6 +159,34 @@ public sealed class TlsControlStreamTests
         }
     }
 
+    // So that a service that ends can say so to a node that has just come.
+    [Fact]
+    public void Who_was_under_way_when_the_service_stopped_to_listen_still_comes_in()
+    {
+        using var service = new TlsService(TlsHouse.Of(Ours));
+        using var node = new TlsNode(TlsHouse.Of(Ours));
+        using var door = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+        door.Bind(TlsHouse.AnyPort);
+        door.Listen();
+        var (stream, told) = node.Connect((System.Net.IPEndPoint)door.LocalEndPoint!);
+        node.Node.Do(() => stream.Send("hello"u8));
+        using var near = new NetworkStream(door.Accept(), ownsSocket: true);
+        var toService = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+        toService.Connect(service.At);
+        using var far = new NetworkStream(toService, ownsSocket: true);
+        byte[] bytes = new byte[64 << 10];
+        far.Write(bytes, 0, near.Read(bytes));
+        // The answer to the first bytes shows that the handshake is under way.
+        int answered = far.Read(bytes);
+        service.StopListening();
+        near.Write(bytes, 0, answered);
+        _ = near.CopyToAsync(far);
+        _ = far.CopyToAsync(near);
+
+        Patience.Until(() => told.Text == "hello", "the echo");
+        Assert.Single(service.Admitted);
+    }
+
     [Fact]
     public void A_service_that_closes_before_the_handshake_is_named()
     {

@@ -36,6 +36,7 @@ internal static class TlsHouse
 internal sealed class TlsService : IControlAcceptor, IDisposable
 {
     private readonly MachineNode _node;
+    private readonly IControlListener _listener;
     private readonly List<PeerIdentity?> _admitted = [];
     private readonly List<(string Reason, StreamRefusal Kind)> _refused = [];
     private readonly List<StreamRecorder> _recorders = [];
@@ -43,7 +44,8 @@ internal sealed class TlsService : IControlAcceptor, IDisposable
     public TlsService(IStreamCredentials? credentials)
     {
         _node = new MachineNode(credentials);
-        At = _node.Do(() => _node.Environment.Listen(TlsHouse.AnyPort, this)).LocalEndPoint;
+        _listener = _node.Do(() => _node.Environment.Listen(TlsHouse.AnyPort, this));
+        At = _listener.LocalEndPoint;
     }
 
     public IPEndPoint At { get; }
@@ -55,6 +57,9 @@ internal sealed class TlsService : IControlAcceptor, IDisposable
     public (string Reason, StreamRefusal Kind)[] Refused => Locked(_refused);
 
     public StreamRecorder[] Recorders => Locked(_recorders);
+
+    /// <summary>Takes no more connections.</summary>
+    public void StopListening() => _node.Do(_listener.Dispose);
 
     public IControlStreamHandler? OnAccept(IControlStream stream)
     {
