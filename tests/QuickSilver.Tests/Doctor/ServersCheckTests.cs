@@ -13,16 +13,20 @@ public sealed class ServersCheckTests
     [Fact]
     public void Servers_that_all_name_one_leader_are_in_order_and_one_server_is_no_question()
     {
-        var finding = Assert.Single(ServersCheck.Of([Says(One, Two), Says(Two, Two), Says(Three, Two)]));
+        var finding = Assert.Single(Of([Says(One, Two), Says(Two, Two), Says(Three, Two)]));
         Assert.Equal((FindingStatus.Ok, "3 of 3 servers answer, and 10.0.0.2:7400 leads."), (finding.Status, finding.Text));
-        Assert.Equal(FindingStatus.NotChecked, Assert.Single(ServersCheck.Of([])).Status);
-        Assert.Equal(FindingStatus.NotChecked, Assert.Single(ServersCheck.Of([Says(One, One)])).Status);
+        var none = Assert.Single(ServersCheck.Of([], named: 0));
+        Assert.Equal(FindingStatus.NotChecked, none.Status);
+        Assert.StartsWith("No server is named. ", none.Text);
+        var one = Assert.Single(ServersCheck.Of([], named: 1));
+        Assert.Equal(FindingStatus.NotChecked, one.Status);
+        Assert.StartsWith("Only one server is named. ", one.Text);
     }
 
     [Fact]
     public void Each_server_that_does_not_answer_is_a_warning_while_another_leads()
     {
-        var findings = ServersCheck.Of([Says(One, One), Fails(Two), Fails(Three)]);
+        var findings = Of([Says(One, One), Fails(Two), Fails(Three)]);
         Assert.All(findings, static finding => Assert.Equal(FindingStatus.Warning, finding.Status));
         Assert.Equal("1 of 3 servers answer, and 10.0.0.1:7400 leads. 10.0.0.2:7400 does not: Why.", findings[0].Text);
         Assert.Equal(new Remedy("systemctl restart quicksilver-gms", "10.0.0.3"), Assert.Single(findings[1].Remedies));
@@ -31,18 +35,18 @@ public sealed class ServersCheckTests
     [Fact]
     public void That_none_answers_is_a_problem_of_the_servers_and_that_none_leads_one_of_etcd()
     {
-        var none = Assert.Single(ServersCheck.Of([Fails(One), Fails(Two)]));
+        var none = Assert.Single(Of([Fails(One), Fails(Two)]));
         Assert.Equal(FindingStatus.Problem, none.Status);
         Assert.StartsWith("0 of 2 servers answer. ", none.Text);
         Assert.Equal(new Remedy("systemctl restart quicksilver-gms", "10.0.0.1 and 10.0.0.2"), Assert.Single(none.Remedies));
 
-        var idle = Assert.Single(ServersCheck.Of([StandsBy(One), StandsBy(Two), StandsBy(Three)]));
+        var idle = Assert.Single(Of([StandsBy(One), StandsBy(Two), StandsBy(Three)]));
         Assert.Equal(FindingStatus.Problem, idle.Status);
         Assert.StartsWith("3 of 3 servers answer, and none leads. ", idle.Text);
         Assert.Equal("etcdctl endpoint health", idle.Remedies[0].Command);
         Assert.DoesNotContain(idle.Remedies, static remedy => remedy.Command.Contains("restart", StringComparison.Ordinal));
 
-        var some = Assert.Single(ServersCheck.Of([Fails(One), StandsBy(Two)]));
+        var some = Assert.Single(Of([Fails(One), StandsBy(Two)]));
         Assert.StartsWith("1 of 2 servers answer, and none leads. ", some.Text);
         Assert.Equal(("etcdctl endpoint health", "10.0.0.1"), (some.Remedies[0].Command, some.Remedies[^1].Where));
     }
@@ -50,7 +54,7 @@ public sealed class ServersCheckTests
     [Fact]
     public void A_server_that_answers_without_the_leader_is_told_from_one_that_does_not_answer()
     {
-        var finding = Assert.Single(ServersCheck.Of([Says(One, One), StandsBy(Two)]));
+        var finding = Assert.Single(Of([Says(One, One), StandsBy(Two)]));
         Assert.Equal(FindingStatus.Warning, finding.Status);
         Assert.Equal("2 of 2 servers answer, and 10.0.0.1:7400 leads. 10.0.0.2:7400 does not name it: Why.", finding.Text);
         Assert.Equal(("journalctl -u quicksilver-gms -n 20", "10.0.0.2"), (finding.Remedies[0].Command, finding.Remedies[0].Where));
@@ -60,19 +64,19 @@ public sealed class ServersCheckTests
     public void Servers_whose_keys_do_not_fit_are_not_restarted()
     {
         var stranger = Fails(One) with { HasKeyFault = true };
-        var all = Assert.Single(ServersCheck.Of([stranger, Fails(Two) with { HasKeyFault = true }]));
+        var all = Assert.Single(Of([stranger, Fails(Two) with { HasKeyFault = true }]));
         Assert.Equal(FindingStatus.NotChecked, all.Status);
         var show = new Remedy("qsm keys show FILE", "10.0.0.1");
-        Assert.Equal([show], Assert.Single(ServersCheck.Of([stranger, Says(Two, Two)])).Remedies);
+        Assert.Equal([show], Assert.Single(Of([stranger, Says(Two, Two)])).Remedies);
         Assert.Equal(
             [new Remedy("systemctl restart quicksilver-gms", "10.0.0.2"), show],
-            Assert.Single(ServersCheck.Of([stranger, Fails(Two)])).Remedies);
+            Assert.Single(Of([stranger, Fails(Two)])).Remedies);
     }
 
     [Fact]
     public void That_two_lead_is_a_problem()
     {
-        var two = Assert.Single(ServersCheck.Of([Says(One, One), Says(Two, Two)]));
+        var two = Assert.Single(Of([Says(One, One), Says(Two, Two)]));
         Assert.Equal(FindingStatus.Problem, two.Status);
         Assert.Contains("10.0.0.1:7400 and 10.0.0.2:7400", two.Text);
     }
@@ -82,4 +86,7 @@ public sealed class ServersCheckTests
     private static ServerAnswer Fails(IPEndPoint server) => new(server, Leader: null, "Why.");
 
     private static ServerAnswer StandsBy(IPEndPoint server) => Fails(server) with { IsStandingBy = true };
+
+    private static IReadOnlyList<Finding> Of(IReadOnlyList<ServerAnswer> servers, EtcdFacts? etcd = null) =>
+        ServersCheck.Of(servers, servers.Count, etcd);
 }

@@ -25,13 +25,14 @@ internal static class ServersCheck
     public const string Name = "servers";
     private const string ShowKeys = "qsm keys show FILE";
 
-    /// <param name="servers">Those that were named.</param>
+    /// <param name="servers">Those that were asked. One that was named alone is not asked here.</param>
+    /// <param name="named">How many were named.</param>
     /// <param name="etcd">What they share; null: none is named.</param>
-    public static IReadOnlyList<Finding> Of(IReadOnlyList<ServerAnswer> servers, EtcdFacts? etcd = null)
+    public static IReadOnlyList<Finding> Of(IReadOnlyList<ServerAnswer> servers, int named, EtcdFacts? etcd = null)
     {
         if (servers.Count < 2)
         {
-            string known = servers.Count == 0 ? "No server is named." : "Only one server is named.";
+            string known = named == 0 ? "No server is named." : "Only one server is named.";
             return
             [
                 Finding.NotChecked(Name, $"{known} While there is only one and it is away, no node joins, and no failed node is removed."),
