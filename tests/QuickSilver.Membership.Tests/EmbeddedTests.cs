@@ -58,7 +58,7 @@ public sealed class EmbeddedTests
         cluster.Service.Retire(new IPEndPoint(new IPAddress([10, 0, 0, 8]), 7402));
         cluster.World.Listeners.Add(
             FakeCluster.EndPoint, new FakeListener(cluster.ServiceEnvironment, FakeCluster.EndPoint, door));
-        var late = new RawClient(cluster).Send(RawClient.Join(1));
+        var late = new RawClient(cluster);
         cluster.World.RunUntil(() => late.Received.Count > 0, limitSeconds: 1);
         Assert.Equal([ControlMessageKind.Goodbye], late.Received);
         cluster.World.RunUntil(() => late.IsClosed);

@@ -1,4 +1,5 @@
 using System.Net;
+using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport;
@@ -60,6 +61,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
     private TimeSpan _lastHeard;
     private TimeSpan _watchDue;
     private TimeSpan _failureSaid = TimeSpan.MinValue / 2;
+    private LogLevel _levelSaid;
     // As the service said when it took the node in.
     private TimeSpan _heartbeatInterval;
     private TimeSpan _serviceSilence;
@@ -337,7 +339,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         }
         else if (!_isStopped && !isTold)
         {
-            OnFailed(service, reason);
+            OnFailed(service, reason, isOfKeys);
             _keyFailures = isOfKeys ? _keyFailures + 1 : 0;
             // Anybody can answer discovery. That keys do not fit says something of this node's keys only where the servers were named.
             KeyFailure = _discovery is null && _keyFailures >= Servers.All.Length ? reason : null;
@@ -376,14 +378,16 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         Drop("the service closed the session", isTold: true, isOrderly: isOrderly);
     }
 
-    private void OnFailed(IPEndPoint? service, string reason)
+    // A service that is not there yet may come. Keys that do not fit need somebody who corrects them.
+    private void OnFailed(IPEndPoint? service, string reason, bool isOfKeys)
     {
         LastFailure = reason;
+        var level = isOfKeys ? LogLevel.Warning : LogLevel.Information;
         var now = _environment.Now;
-        if (now - _failureSaid >= FailureInterval)
+        if (now - _failureSaid >= FailureInterval || level > _levelSaid)
         {
-            _failureSaid = now;
-            _context.Logger.ServiceDoesNotComeThrough(service, reason);
+            (_failureSaid, _levelSaid) = (now, level);
+            _context.Logger.ServiceDoesNotComeThrough(level, service, reason);
         }
     }
 

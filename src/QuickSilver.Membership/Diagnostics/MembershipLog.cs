@@ -91,7 +91,7 @@ internal static partial class MembershipLog
         "The membership service at {EndPoint} has ended in order. The last views stay in effect while this node connects to the next one.")]
     public static partial void ServiceEnded(this ILogger logger, IPEndPoint? endPoint);
 
-    [LoggerMessage(1302, LogLevel.Error, "The membership service refused this node: {Reason}")]
+    [LoggerMessage(1302, LogLevel.Warning, "The membership service refused this node: {Reason}")]
     public static partial void Refused(this ILogger logger, string reason);
 
     [LoggerMessage(1303, LogLevel.Error, "The membership service removed this node: {Reason}")]
@@ -127,8 +127,8 @@ internal static partial class MembershipLog
         + "All nodes of a cluster must have the same secret, or none.")]
     public static partial void DiscoveryNotAuthentic(this ILogger logger, IPEndPoint endPoint, long count);
 
-    [LoggerMessage(1310, LogLevel.Information, "Cannot join the membership service at {EndPoint}: {Reason}. Retrying.")]
-    public static partial void ServiceDoesNotComeThrough(this ILogger logger, IPEndPoint? endPoint, string reason);
+    [LoggerMessage(EventId = 1310, Message = "Cannot join the membership service at {EndPoint}: {Reason}. Retrying.")]
+    public static partial void ServiceDoesNotComeThrough(this ILogger logger, LogLevel level, IPEndPoint? endPoint, string reason);
 
     [LoggerMessage(1312, LogLevel.Warning,
         "Discovery named another host of the membership service at {EndPoint}, which has not proved that it is one: {Reason} "

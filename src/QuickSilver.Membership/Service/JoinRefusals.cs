@@ -4,26 +4,50 @@ using QuickSilver.Membership.Protocol;
 
 namespace QuickSilver.Membership.Service;
 
-// Tells nodes that the service does not take in why not, and records it. A node asks again every second or so, and gets the same answer.
+// Notifies nodes that the service does not admit of the reason, and records it. A node asks again every second or so, and gets the same
+// answer. Several nodes take turns with several reasons, so each reason is counted.
 internal sealed class JoinRefusals(SessionContext context)
 {
-    // The last one, and how often it came in a row.
-    private (string? Why, long Times) _last;
+    // Reasons contain what nodes have sent. All beyond these have one count.
+    private const int MostReasons = 16;
+
+    private readonly Dictionary<string, long> _times = new(StringComparer.Ordinal);
+    private long _others;
 
     public void Refuse(ControlSession session, string why)
     {
         long all = ++context.Counters.JoinsRefused;
-        _last = why == _last.Why ? (why, _last.Times + 1) : (why, 1);
-        if (RepeatedEvent.IsLogged(_last.Times))
+        if (RepeatedEvent.IsLogged(Count(why)))
         {
-            context.Logger.JoinRefused(session.RemoteEndPoint, why);
-            if (session.Peer is { } peer)
-            {
-                context.Audit.SessionRefused(peer.Name, session.RemoteEndPoint, why, all);
-            }
+            Record(session, why, all);
         }
 
         session.Send(ReasonMessage.Refused(why));
         session.CloseAfterLastWord();
+    }
+
+    private long Count(string why)
+    {
+        if (_times.Count == MostReasons && !_times.ContainsKey(why))
+        {
+            return ++_others;
+        }
+
+        long times = _times.GetValueOrDefault(why) + 1;
+        _times[why] = times;
+        return times;
+    }
+
+    // Once: a peer that has proved its identity is in the audit.
+    private void Record(ControlSession session, string why, long all)
+    {
+        if (session.Peer is { } peer)
+        {
+            context.Audit.SessionRefused(peer.Name, session.RemoteEndPoint, why.TrimEnd('.'), all);
+        }
+        else
+        {
+            context.Logger.JoinRefused(session.RemoteEndPoint, why);
+        }
     }
 }
