@@ -256,7 +256,7 @@ public sealed class WatchTests
         var cluster = new FakeCluster();
         var observer = new FakeObserver(cluster.World, FakeCluster.EndPoint, "other").Ask();
         cluster.Run(0.5);
-        Assert.Equal("This is the membership service of cluster 'default'; the observer asks for 'other'.", observer.Ended);
+        Assert.Equal("This membership service serves the cluster 'default', but 'other' was asked for. Check the name of the cluster.", observer.Ended);
     }
 
     [Fact]
@@ -290,6 +290,9 @@ public sealed class WatchTests
         var lost = new FakeObserver(world, service: null, "nobody's", seed: 78).Ask();
         world.Run(TimeSpan.FromSeconds(6));
         Assert.StartsWith("No membership service of cluster 'nobody's' answered on the network of", lost.Ended);
+        Assert.EndsWith(
+            "Check the name of the cluster and the secret, or give the address of the service: one with another secret does not answer.",
+            lost.Ended);
     }
 
     [Fact]

@@ -14,6 +14,8 @@ public sealed class MembershipModeTests
         var options = NewOptions(MembershipMode.Find) with { StartTimeout = TimeSpan.FromSeconds(1) };
         var failure = await Assert.ThrowsAsync<MembershipUnreachableException>(() => QuickSilverNode.StartAsync(options));
         Assert.Contains("this node does not host one, because MembershipMode is Find", failure.Message);
+        // Nothing else shows it to a node with a wrong secret.
+        Assert.Contains("one with another secret does not answer", failure.Message);
     }
 
     [Fact]

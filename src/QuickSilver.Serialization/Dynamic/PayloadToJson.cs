@@ -9,8 +9,8 @@ namespace QuickSilver.Serialization.Dynamic;
 
 // Reads payloads of a schema that is known only at run time, as JSON with the names of the fields. Neither the schema nor the payload is
 // trusted. It follows the generated codecs: of a field that is not repeated the last value counts, or all parts of a message, packed and
-// unpacked values are read alike, and what has another wire type than its field is skipped. A field that did not come has the default of its
-// type, as a reader takes it, if the schema says that it is never null. Otherwise it is left out, as a message that did not come is.
+// unpacked values are read alike, and what has another wire type than its field is skipped. A field that did not come has the default of
+// its type, as a reader takes it, if the schema says that it is never null. Otherwise it is left out, as a message that did not come is.
 //
 // Bounds: each byte is read once for each message around it, of which there are at most ProtobufLimits.MaxDepth. The places of a message's
 // fields are kept while it is written, 16 bytes for two bytes of the payload at most. The text may be much longer than the payload, as

@@ -14,7 +14,8 @@ internal static class StartFailure
                 ? $"the service at {service} did not admit this node ({failure})"
                 : $"the service at {service} did not answer",
             (null, null) when parts.LastFailure is { } failure => $"the service that was found did not admit this node ({failure})",
-            _ => $"no service was found on {parts.Environment.LocalAddress} (discovery port {options.DiscoveryPort}), and "
+            _ => $"no service was found on {parts.Environment.LocalAddress} (discovery port {options.DiscoveryPort}; one "
+                + "with another secret does not answer), and "
                 + (options.MembershipMode == MembershipMode.Find
                     ? $"this node does not host one, because {nameof(options.MembershipMode)} is {nameof(MembershipMode.Find)}"
                     : parts.WhyNotHost is { } fault

@@ -202,7 +202,7 @@ public sealed class DashboardScenarios : IDisposable
         var (code, _, errors) = _processes.Run(
             "dashboard", "--listen", "127.0.0.1:0", "--gms", _processes.StartService(_cluster), "--cluster", "other");
         Assert.Equal(Failed, code);
-        Assert.Contains($"This is the membership service of cluster '{_cluster}'; the observer asks for 'other'.", errors);
+        Assert.Contains($"This membership service serves the cluster '{_cluster}', but 'other' was asked for.", errors);
     }
 
     public void Dispose()

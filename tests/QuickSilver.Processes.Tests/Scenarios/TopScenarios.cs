@@ -52,7 +52,7 @@ public sealed class TopScenarios : IDisposable
     {
         var (code, _, errors) = _processes.Run("top", "--gms", _processes.StartService(_cluster), "--cluster", "other", "--count", "1");
         Assert.Equal(Failed, code);
-        Assert.Contains($"This is the membership service of cluster '{_cluster}'; the observer asks for 'other'.", errors);
+        Assert.Contains($"This membership service serves the cluster '{_cluster}', but 'other' was asked for.", errors);
     }
 
     [Fact]

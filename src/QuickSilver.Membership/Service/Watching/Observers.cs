@@ -97,12 +97,12 @@ internal sealed class Observers : IDisposable
         if (protocolVersion != ControlFrame.ProtocolVersion)
         {
             return $"This membership service speaks protocol version {ControlFrame.ProtocolVersion};"
-                + $" the observer speaks {protocolVersion}.";
+                + $" the program that asks speaks {protocolVersion}.";
         }
 
         if (cluster != _cluster)
         {
-            return $"This is the membership service of cluster '{_cluster}'; the observer asks for '{cluster}'.";
+            return $"This membership service serves the cluster '{_cluster}', but '{cluster}' was asked for. Check the name of the cluster.";
         }
 
         return watches && _all.Count >= _context.Limits.MaxObservers
