@@ -256,7 +256,9 @@ public sealed class WatchTests
         var cluster = new FakeCluster();
         var observer = new FakeObserver(cluster.World, FakeCluster.EndPoint, "other").Ask();
         cluster.Run(0.5);
-        Assert.Equal("This membership service serves the cluster 'default', but 'other' was asked for. Check the name of the cluster.", observer.Ended);
+        Assert.Equal(
+            "This membership service serves the cluster 'default', but 'other' was asked for. Check the name of the cluster.",
+            observer.Ended);
     }
 
     [Fact]

@@ -79,8 +79,7 @@ internal sealed class Entrance(
             context.Logger.JoinRefused(session.RemoteEndPoint, reason);
         }
 
-        session.Send(ReasonMessage.Refused(reason));
-        session.CloseAfterLastWord();
+        session.SayLast(ReasonMessage.Refused(reason));
     }
 
     private ImmutableArray<IPEndPoint> Targets(RemovedAddresses.Record record, NodeKey self)

@@ -46,6 +46,13 @@ internal sealed class Admission(string cluster, ConfigurationNumbers numbers, Di
             : $"The node claims configuration {join.Known}, which no service can have issued yet.");
     }
 
+    /// <summary>
+    /// Whether a node that joins with the key of a member is another one. All nodes know the keys of all: only the one that was admitted
+    /// with a key keeps it.
+    /// </summary>
+    public static bool IsOfOther(Member known, ControlSession session, JoinMessage join) =>
+        (known.Identity is { } owner && owner != session.Peer?.Name) || (known.IsProved && !join.IsProved);
+
     // Whoever is at a loopback address is reached by its own machine only.
     private string? RefuseAddress(IPAddress address, IPAddress? from)
     {

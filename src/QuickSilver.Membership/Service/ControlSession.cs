@@ -105,11 +105,7 @@ internal sealed class ControlSession : IControlStreamHandler
     }
 
     /// <summary>It has left, and the others know.</summary>
-    public void OnLeft()
-    {
-        Send(SignalMessage.Left);
-        CloseAfterLastWord();
-    }
+    public void OnLeft() => SayLast(SignalMessage.Left);
 
     /// <summary>It may watch from here on.</summary>
     public void BeginWatching()
@@ -213,6 +209,14 @@ internal sealed class ControlSession : IControlStreamHandler
         _unsent = null;
     }
 
+    /// <summary>Sends the last message, and closes as <see cref="CloseAfterLastWord"/> does.</summary>
+    public void SayLast<T>(in T message)
+        where T : IControlMessage
+    {
+        Send(message);
+        CloseAfterLastWord();
+    }
+
     /// <summary>Reads no more, and closes when the client had time to read the last message.</summary>
     public void CloseAfterLastWord()
     {
@@ -304,8 +308,7 @@ internal sealed class ControlSession : IControlStreamHandler
             _context.Audit.TlsRefused(RemoteEndPoint, _context.Counters.TlsRefused);
         }
 
-        Send(ReasonMessage.Refused("This membership service runs without security."));
-        CloseAfterLastWord();
+        SayLast(ReasonMessage.Refused("This membership service runs without security."));
     }
 
     // Null, or why the session is closed.

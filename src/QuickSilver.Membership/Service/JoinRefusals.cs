@@ -22,8 +22,7 @@ internal sealed class JoinRefusals(SessionContext context)
             Record(session, why, all);
         }
 
-        session.Send(ReasonMessage.Refused(why));
-        session.CloseAfterLastWord();
+        session.SayLast(ReasonMessage.Refused(why));
     }
 
     private long Count(string why)

@@ -61,7 +61,6 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     // Where those go that it said goodbye to.
     private IPEndPoint? _successor;
     private bool _isRetired;
-    private bool _isDisposed;
 
     public MembershipService(
         INodeEnvironment environment,
@@ -165,13 +164,13 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         _successor = successor;
         foreach (var session in _sessions.ToArray())
         {
-            SayGoodbye(session);
+            session.SayLast(new GoodbyeMessage(successor));
         }
     }
 
     public void Dispose()
     {
-        _isDisposed = true;
+        _sessions.Close();
         StopWorking();
         foreach (var session in _sessions.ToArray())
         {
@@ -181,9 +180,9 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
 
     IControlStreamHandler? IControlAcceptor.OnAccept(IControlStream stream)
     {
-        if (_isDisposed || !_sessions.HasRoomFor(stream))
+        if (!_sessions.HasRoomFor(stream))
         {
-            _refusals.OnNoSession(stream, _isDisposed);
+            _refusals.OnNoSession(stream, _isRetired);
             return null;
         }
 
@@ -193,7 +192,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         if (_isRetired)
         {
             // Its handshake was under way when the service ended.
-            SayGoodbye(session);
+            session.SayLast(new GoodbyeMessage(_successor));
         }
 
         return session;
@@ -222,8 +221,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         }
         else if (_admission.EndOfLife(join) is { } reason)
         {
-            session.Send(ReasonMessage.Expelled(reason));
-            session.CloseAfterLastWord();
+            session.SayLast(ReasonMessage.Expelled(reason));
         }
     }
 
@@ -232,12 +230,11 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         // Said again: this life may have been replaced since Join.
         if (_admission.EndOfLife(join) is { } reason)
         {
-            session.Send(ReasonMessage.Expelled(reason));
-            session.CloseAfterLastWord();
+            session.SayLast(ReasonMessage.Expelled(reason));
             return;
         }
 
-        if (_membersById.TryGetValue(join.Node.Id, out var known) && IsOfOther(known, session, join))
+        if (_membersById.TryGetValue(join.Node.Id, out var known) && Admission.IsOfOther(known, session, join))
         {
             if (known.IsProved || !join.IsProved)
             {
@@ -270,7 +267,9 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
             return;
         }
 
-        if (session.IsProving || _entrance.MayEnter(session, join, () => Enter(session, join, topics)))
+        // After it has shown that datagrams pass, all else may have changed.
+        IControlRequests self = this;
+        if (session.IsProving || _entrance.MayEnter(session, join, () => self.OnJoinComplete(session, join, topics)))
         {
             Admit(session, join, topics);
         }
@@ -419,20 +418,6 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     }
 
     public Member? Find(NodeKey node) => _membersById.TryGetValue(node.Id, out var member) && member.Key == node ? member : null;
-
-    // Everybody is told the keys of all nodes. Only who was admitted as one goes on as it.
-    private static bool IsOfOther(Member known, ControlSession session, JoinMessage join) =>
-        (known.Identity is { } owner && owner != session.Peer?.Name) || (known.IsProved && !join.IsProved);
-
-    // After it has shown that datagrams pass; all else may have changed meanwhile.
-    private void Enter(ControlSession session, JoinMessage join, List<SetTopicMessage> topics) =>
-        ((IControlRequests)this).OnJoinComplete(session, join, topics);
-
-    private void SayGoodbye(ControlSession session)
-    {
-        session.Send(new GoodbyeMessage(_successor));
-        session.CloseAfterLastWord();
-    }
 
     private bool TryAdmitObserver(ControlSession session, string cluster, int version, bool watches)
     {

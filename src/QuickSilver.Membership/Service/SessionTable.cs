@@ -8,10 +8,14 @@ internal sealed class SessionTable(SessionLimits limits)
 {
     private readonly List<ControlSession> _sessions = [];
     private readonly SessionPlaces _places = new(limits);
+    private bool _isClosed;
 
     public int Count => _sessions.Count;
 
-    public bool HasRoomFor(IControlStream stream) => _places.HasRoomFor(stream);
+    public bool HasRoomFor(IControlStream stream) => !_isClosed && _places.HasRoomFor(stream);
+
+    /// <summary>There is no room any more.</summary>
+    public void Close() => _isClosed = true;
 
     public void Add(ControlSession session)
     {

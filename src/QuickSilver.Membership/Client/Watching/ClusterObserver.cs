@@ -238,7 +238,8 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
         End(_service is null
             ? _notFound
                 ?? $"No membership service of cluster '{_cluster}' answered on the network of {_environment.LocalAddress} within {limit}. "
-                + "Check the name of the cluster and the secret, or give the address of the service: one with another secret does not answer."
+                + "Check the name of the cluster and the secret, or give the address of the service: one with another secret does not "
+                + "answer."
             : !_isConnected
                 ? $"Timed out after {limit} connecting to {_service}. Check the address and the firewall."
                 : $"The process at {_service} did not answer within {limit}. {NoService}");

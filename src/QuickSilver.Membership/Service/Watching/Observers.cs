@@ -78,8 +78,7 @@ internal sealed class Observers : IDisposable
         if (Refusal(cluster, protocolVersion, watches) is { } refusal)
         {
             _context.Counters.ObserversRefused++;
-            session.Send(ReasonMessage.Refused(refusal));
-            session.CloseAfterLastWord();
+            session.SayLast(ReasonMessage.Refused(refusal));
             return false;
         }
 
@@ -102,7 +101,8 @@ internal sealed class Observers : IDisposable
 
         if (cluster != _cluster)
         {
-            return $"This membership service serves the cluster '{_cluster}', but '{cluster}' was asked for. Check the name of the cluster.";
+            return $"This membership service serves the cluster '{_cluster}', but '{cluster}' was asked for."
+                + " Check the name of the cluster.";
         }
 
         return watches && _all.Count >= _context.Limits.MaxObservers
@@ -133,11 +133,7 @@ internal sealed class Observers : IDisposable
     /// Says how the service stands, for the last time on this session. Another host asks so before it yields, so this takes no place among
     /// those who watch: nobody who fills these keeps two hosts apart. Sessions are bounded for each address and certificate.
     /// </summary>
-    public void TellOfService(ControlSession session)
-    {
-        session.Send(ServiceSigns(told: 0));
-        session.CloseAfterLastWord();
-    }
+    public void TellOfService(ControlSession session) => session.SayLast(ServiceSigns(told: 0));
 
     public void Remove(ControlSession session)
     {
