@@ -21,6 +21,7 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
     // Null until the host has started.
     private volatile ILogger? _log;
     private volatile TimeProvider _time = TimeProvider.System;
+    private bool _areReadersOver;
     // Null until the host has stopped.
     private ILogger? _endLog;
 
@@ -99,16 +100,32 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
         return stopped.Count(static done => !done);
     }
 
+    public async Task<int> StopReadersAsync(CancellationToken cancellationToken)
+    {
+        HostedReader<T>[] readers;
+        lock (_lock)
+        {
+            _areReadersOver = true;
+            readers = [.. _attachments.OfType<HostedReader<T>>().Where(static one => !one.IsLate)];
+        }
+
+        bool[] stopped = await Task.WhenAll(readers.Select(one => one.TryStopAsync(cancellationToken)))
+            .ConfigureAwait(SoleThreadContext.IsCurrent);
+        return stopped.Count(static done => !done);
+    }
+
     public void OnHostStopped(ILogger log)
     {
         HostedHandler[] handlers;
         HostedConsumption<T>[] consumptions;
+        HostedReader<T>[] readers;
         lock (_lock)
         {
             _opening.End(AfterDispose.OfHost($"The topic \"{name}\""));
             _endLog = log;
             handlers = [.. _attachments.OfType<HostedHandler>().Where(static one => one.OnEnded is not null)];
             consumptions = [.. _attachments.OfType<HostedConsumption<T>>()];
+            readers = [.. _attachments.OfType<HostedReader<T>>()];
             _attachments.RemoveAll(handlers.Contains);
         }
 
@@ -120,6 +137,11 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
         foreach (var consumption in consumptions)
         {
             consumption.OnHostStopped();
+        }
+
+        foreach (var reader in readers)
+        {
+            reader.OnHostStopped();
         }
     }
 
@@ -197,7 +219,12 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
     public async IAsyncEnumerable<Message<T>> ReadAllAsync(
         Action<GapNotice>? onGap, [EnumeratorCancellation] CancellationToken cancellationToken = default)
     {
-        var topic = await Opened.WaitAsync(cancellationToken);
+        using var reader = BeginReader();
+        if (await reader.Begin.WaitAsync(cancellationToken) is not { } topic)
+        {
+            yield break;
+        }
+
         await foreach (var message in topic.ReadAllAsync(onGap, cancellationToken))
         {
             yield return message;
@@ -238,6 +265,16 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
     {
         var topic = await Opened.WaitAsync(cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
         await topic.PublishAsync(value, headers, completion, cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
+    }
+
+    private HostedReader<T> BeginReader()
+    {
+        lock (_lock)
+        {
+            return _endLog is null
+                ? Attach(new HostedReader<T>(Detach) { IsLate = _areReadersOver })
+                : throw AfterDispose.OfHost($"The topic \"{name}\"");
+        }
     }
 
     private TAttachment Attach<TAttachment>(TAttachment attachment)

@@ -37,6 +37,11 @@ internal static partial class HostingLog
         + "To wait longer, raise {Option}, which is {Limit:c}.")]
     public static partial void ConsumersNotStopped(ILogger logger, string topics, string option, TimeSpan limit);
 
+    [LoggerMessage(1940, LogLevel.Warning,
+        "The host is stopping before the readers of {Topics} have read what had come for them. The rest is dropped. "
+        + "To wait longer, raise {Option}, which is {Limit:c}.")]
+    public static partial void ReadersNotStopped(ILogger logger, string topics, string option, TimeSpan limit);
+
     [LoggerMessage(1704, LogLevel.Error, "An observer of topic \"{Topic}\" threw at its end.")]
     public static partial void ObserverThrew(ILogger logger, Exception exception, string topic);
 }

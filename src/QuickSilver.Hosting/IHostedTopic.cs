@@ -37,6 +37,12 @@ internal interface IHostedTopic
     /// </summary>
     Task<int> StopConsumersAsync(CancellationToken cancellationToken);
 
+    /// <summary>
+    /// Called when the host begins to stop: the readers read what was acknowledged for them, and end. When the token is cancelled, the rest
+    /// is dropped, and they are not waited for any longer. Returns the number of those.
+    /// </summary>
+    Task<int> StopReadersAsync(CancellationToken cancellationToken);
+
     /// <summary>There will be no other node: whoever waits is told. What observers throw at their end goes to the log.</summary>
     void OnHostStopped(ILogger log);
 }

@@ -112,7 +112,7 @@ internal sealed class NodeLifetime(
     /// <summary>Opens the topics of consumers and responders, on this node and the next ones.</summary>
     public void BeginConsumers() => _consumersBegin.TrySetResult();
 
-    /// <summary>Ends the consumers after what they have taken, and the responders.</summary>
+    /// <summary>Ends the consumers and readers after what was acknowledged for them, and the responders.</summary>
     public async Task StopConsumersAsync(CancellationToken cancellationToken)
     {
         // A host that is stopped without its lifetime comes here first.
@@ -130,17 +130,25 @@ internal sealed class NodeLifetime(
     {
         using var limit = new CancellationTokenSource(settings.Hosting.ConsumerLimit, time);
         using var both = CancellationTokenSource.CreateLinkedTokenSource(limit.Token, cancellationToken);
-        int[] running = await Task.WhenAll(topics.Select(topic => topic.StopConsumersAsync(both.Token)))
+        var consumers = Task.WhenAll(topics.Select(topic => topic.StopConsumersAsync(both.Token)));
+        int[] reading = await Task.WhenAll(topics.Select(topic => topic.StopReadersAsync(both.Token)))
             .ConfigureAwait(SoleThreadContext.IsCurrent);
-        if (running.Sum() > 0)
+        int[] consuming = await consumers.ConfigureAwait(SoleThreadContext.IsCurrent);
+        var (option, allowed) = limit.IsCancellationRequested
+            ? (ConsumerOption, settings.Hosting.ConsumerLimit)
+            : ("HostOptions.ShutdownTimeout", settings.ShutdownTimeout);
+        if (consuming.Sum() > 0)
         {
-            var behind = topics.Where((_, at) => running[at] > 0).Select(static topic => $"\"{topic.Name}\"");
-            string names = string.Join(", ", behind.Distinct());
-            var (option, allowed) = limit.IsCancellationRequested
-                ? (ConsumerOption, settings.Hosting.ConsumerLimit)
-                : ("HostOptions.ShutdownTimeout", settings.ShutdownTimeout);
-            HostingLog.ConsumersNotStopped(_log, names, option, allowed);
+            HostingLog.ConsumersNotStopped(_log, NamesOf(consuming), option, allowed);
         }
+
+        if (reading.Sum() > 0)
+        {
+            HostingLog.ReadersNotStopped(_log, NamesOf(reading), option, allowed);
+        }
+
+        string NamesOf(int[] running) => string.Join(
+            ", ", topics.Where((_, at) => running[at] > 0).Select(static topic => $"\"{topic.Name}\"").Distinct());
     }
 
     // The container may dispose this more than once: it was resolved under two types.

@@ -197,6 +197,32 @@ public sealed class TopicInjectionTests
     }
 
     [Fact]
+    public async Task A_reader_of_a_topic_that_is_refused_waits_until_it_is_open()
+    {
+        int requests = 0;
+        await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver().AddSubscriber<string>("t"))
+        {
+            Prepare = parts => parts.Service.Refuse = _ => ++requests <= 3 ? "field 2 differs" : null,
+        };
+        var topic = hosted.Host.Services.GetRequiredService<ITopicSubscriber<string>>();
+        await using var early = topic.ReadAllAsync().GetAsyncEnumerator();
+        var read = early.MoveNextAsync().AsTask();
+        await hosted.Host.StartAsync().OrFail();
+        await Patience.Until(() => hosted.Logs.Entries.Any(static entry => entry.Id == 1701));
+        using var patience = new CancellationTokenSource();
+        await using var impatient = topic.ReadAllAsync(cancellationToken: patience.Token).GetAsyncEnumerator(CancellationToken.None);
+        var cancelled = impatient.MoveNextAsync().AsTask();
+        await patience.CancelAsync();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => cancelled).OrFail();
+        await hosted.Time.RunUntilAsync(Patience.Until(() => requests == 4));
+        await Patience.Until(() => hosted.Logs.Entries.Any(static entry => entry.Id == 1931));
+        var parts = Assert.Single(hosted.Parts);
+        await parts.Core.RunAsync(() => parts.ReceiverOf("t").Deliver(1, "x"u8));
+        Assert.True(await read.OrFail());
+        Assert.Equal("x", early.Current.Value);
+    }
+
+    [Fact]
     public async Task Each_change_of_the_reason_for_which_a_topic_is_refused_is_logged_once()
     {
         int requests = 0;

@@ -49,6 +49,8 @@ internal abstract class HostedPart<T>(string name) : IHostedTopic
 
     public virtual Task<int> StopConsumersAsync(CancellationToken cancellationToken) => Task.FromResult(0);
 
+    public virtual Task<int> StopReadersAsync(CancellationToken cancellationToken) => Task.FromResult(0);
+
     public void OnHostStopped(ILogger log) => _opening.End(AfterDispose.OfHost($"\"{name}\""));
 
     protected abstract Task<T> OpenOnAsync(QuickSilverNode node, CancellationToken cancellationToken);

@@ -46,6 +46,9 @@ internal sealed partial class TopicEndpoint<T>
         await Within(left, DisposeLeaveLimit).ConfigureAwait(Topic.Node.ResumesInContext);
     }
 
+    /// <summary>From any thread, when the topic was left: drops what the reader has not read. The reader reports it, and ends.</summary>
+    internal void DropUnread() => EndRing(error: null, discard: true);
+
     public override void LiftBuffer() => _ring?.Lift();
 
     public override void OnLeft(IReadOnlyList<GapNotice> untaken)
