@@ -28,12 +28,12 @@ internal static partial class MulticastLog
     public static partial void StallOver(ILogger logger, TimeSpan time);
 
     [LoggerMessage(1420, LogLevel.Information,
-        "This node stood still for {Milliseconds:F0} ms ({Cause}). It told {Nodes} ring neighbours.")]
+        "This node stood still for {Milliseconds:F0} ms ({Cause}). It reported that to its ring neighbours ({Nodes}).")]
     public static partial void StoodStill(ILogger logger, double milliseconds, PauseCause cause, int nodes);
 
     [LoggerMessage(1421, LogLevel.Information,
-        "Node {Node} stood still for {Milliseconds:F0} ms ({Cause}), until {Ago:F0} ms before it told. "
-        + "It has told of {Count} pauses so far.")]
+        "Node {Node} stood still for {Milliseconds:F0} ms ({Cause}), and reported that {Ago:F0} ms after it had resumed. "
+        + "Pauses that it has reported: {Count}.")]
     public static partial void MemberStoodStill(
         ILogger logger, NamedNode node, double milliseconds, PauseCause cause, double ago, long count);
 

@@ -88,8 +88,9 @@ internal static partial class CoreLog
         + "of which the garbage collector paused the process for {PauseMilliseconds:F0} ms.")]
     public static partial void DidNotRun(ILogger logger, LogLevel level, double milliseconds, double pauseMilliseconds);
 
-    [LoggerMessage(1024, LogLevel.Information,
+    [LoggerMessage(EventId = 1024, Message =
         "A step of {Milliseconds:F0} ms ({Handler}) was mostly JIT compilation of {CompilationMilliseconds:F0} ms, "
         + "which does not recur.")]
-    public static partial void CompilerHeldThread(ILogger logger, object handler, double milliseconds, double compilationMilliseconds);
+    public static partial void CompilerHeldThread(
+        ILogger logger, LogLevel level, object handler, double milliseconds, double compilationMilliseconds);
 }

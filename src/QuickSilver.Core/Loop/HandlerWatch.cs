@@ -12,6 +12,10 @@ internal sealed class HandlerWatch(CoreCounters counters, Func<TimeSpan> totalGc
     // A busy machine often does not run a process for a shorter time, and nothing of the protocol is late by it.
     private static readonly TimeSpan WarnAfter = TimeSpan.FromMilliseconds(250);
 
+    // The steps whose compilation was logged. While a program starts, several methods of one step are compiled, each at its first run.
+    private const int MostCompiled = 256;
+
+    private readonly HashSet<string> _compiled = new(StringComparer.Ordinal);
     private readonly TimeSpan _gcPauseAtStart = totalGcPause();
     private TimeSpan _gcPauseSeen = totalGcPause();
     private TimeSpan _compilationSeen = totalCompilation();
@@ -45,7 +49,9 @@ internal sealed class HandlerWatch(CoreCounters counters, Func<TimeSpan> totalGc
         var pause = TakeGcPause();
         if (compilation > took / 2)
         {
-            CoreLog.CompilerHeldThread(logger, handler, took.TotalMilliseconds, compilation.TotalMilliseconds);
+            bool isFirst = _compiled.Count < MostCompiled && _compiled.Add(handler.ToString() ?? "");
+            var level = isFirst ? LogLevel.Information : LogLevel.Debug;
+            CoreLog.CompilerHeldThread(logger, level, handler, took.TotalMilliseconds, compilation.TotalMilliseconds);
             return PauseCause.Compiler;
         }
 

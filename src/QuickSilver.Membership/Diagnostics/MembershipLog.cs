@@ -55,7 +55,7 @@ internal static partial class MembershipLog
 
     [LoggerMessage(1215, LogLevel.Information,
         "Node {Node} stood still for {Milliseconds:F0} ms ({Cause}) and was silent for {SilentMilliseconds:F0} ms. "
-        + "It has told of {Count} pauses so far.")]
+        + "Pauses that it has reported: {Count}.")]
     public static partial void NodeStoodStill(
         this ILogger logger, NamedNode node, double milliseconds, PauseCause cause, double silentMilliseconds, long count);
 

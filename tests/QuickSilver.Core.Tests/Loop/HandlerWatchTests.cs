@@ -58,6 +58,21 @@ public sealed class HandlerWatchTests
     }
 
     [Fact]
+    public void The_compilation_of_a_step_is_information_once_and_then_for_debugging()
+    {
+        foreach (string step in (string[])["one", "one", "other", "one"])
+        {
+            _watch.BeginTurn();
+            _compilation += Ms(70);
+            Assert.Equal(PauseCause.Compiler, _watch.OnPause(step, Ms(90)));
+        }
+
+        Assert.Equal(
+            [LogLevel.Information, LogLevel.Debug, LogLevel.Information, LogLevel.Debug],
+            _log.Entries.Where(static entry => entry.Id == 1024).Select(static entry => entry.Level));
+    }
+
+    [Fact]
     public void A_time_in_which_nothing_ran_is_logged_with_the_collectors_share()
     {
         _watch.BeginTurn();

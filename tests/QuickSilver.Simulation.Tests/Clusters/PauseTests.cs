@@ -49,8 +49,9 @@ public sealed class PauseTests
         Assert.Equal(2, cluster.Nodes.Sum(node => node.Node.GetCounters().PausesTold));
 
         string length = $"for {own.PauseTime.TotalMilliseconds:F0} ms (NotRunning)";
-        Assert.Equal($"This node stood still {length}. It told 2 ring neighbours.", log.Of(1420));
-        Assert.Contains(length, log.Of(1421));
+        Assert.Equal($"This node stood still {length}. It reported that to its ring neighbours (2).", log.Of(1420));
+        Assert.Contains($"stood still {length}, and reported that ", log.Of(1421));
+        Assert.EndsWith(" ms after it had resumed. Pauses that it has reported: 1.", log.Of(1421));
         Assert.Contains(length, log.Of(1215));
     }
 
