@@ -24,7 +24,8 @@ public static class Simulate
     /// The scenario. It receives a cluster that is not started yet. An exception, such as that of an assertion, fails the seed.
     /// </param>
     /// <param name="test">
-    /// The name of the test, for the command line that runs a seed again. The compiler provides that of the caller.
+    /// The name of the test, for the command line that runs a seed again. The compiler provides the name of the calling method. If that is
+    /// a method that several tests call, pass the name of the test.
     /// </param>
     /// <exception cref="SimulationException">
     /// A seed failed. The message contains the seed, the command line that runs it again, the failure, the faults that were drawn, and the

@@ -1,5 +1,6 @@
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Topics;
 
 namespace QuickSilver.Simulation.Topics;
 
@@ -59,7 +60,7 @@ internal sealed class WatchedReceiver(IDeliverySink sink, Deliveries deliveries)
     {
         if (isTaken)
         {
-            deliveries.Note(_receiver?.Name, message);
+            deliveries.Note(_receiver?.Name, (sink as TopicCore)?.Contract, message);
         }
 
         return isTaken;

@@ -8,6 +8,9 @@ namespace QuickSilver.Topics;
 // Endpoints that the topic goes on without, because they hold it up or are refused.
 internal sealed partial class TopicCore
 {
+    /// <summary>What this node has opened the topic with. A topic that is refused is open elsewhere with another contract.</summary>
+    public ContractDescription Contract { get; }
+
     public override void OnReaderTooSlow(TopicEndpoint endpoint)
     {
         if (Array.IndexOf(_subscribers, endpoint) < 0)

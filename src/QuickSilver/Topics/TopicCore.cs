@@ -18,7 +18,6 @@ namespace QuickSilver.Topics;
 // and one receiver serve them all. Core thread only, unless stated otherwise.
 internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
 {
-    private readonly ContractDescription _contract;
     // Null while there are none.
     private List<TopicOpening>? _openings;
     // Null while nobody asks for the subscribers.
@@ -46,7 +45,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
     {
         Node = node;
         Id = id;
-        _contract = contract;
+        Contract = contract;
     }
 
     public override ITopicNode Node { get; }
@@ -78,11 +77,11 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
     /// <summary>Whether the service has not answered yet.</summary>
     public bool IsAsking => _isAsking;
 
-    private ITopicProtocol Protocol => Node.ProtocolOf(_contract.Guarantee);
+    private ITopicProtocol Protocol => Node.ProtocolOf(Contract.Guarantee);
 
     public void Join(TopicOpening opening)
     {
-        if (ContractMatch.Difference(Name, _contract, opening.Contract) is { } difference)
+        if (ContractMatch.Difference(Name, Contract, opening.Contract) is { } difference)
         {
             // The endpoint never belonged to the topic, so it does not leave it later.
             opening.Endpoint.LeaveIntake();
@@ -511,7 +510,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
         _granted &= wanted;
         _isSubscribedInView &= subscribes;
         _isAsking = true;
-        var request = new TopicRequest { Name = Name, TopicId = Id, Role = wanted, Contract = _contract };
+        var request = new TopicRequest { Name = Name, TopicId = Id, Role = wanted, Contract = Contract };
         Node.Membership.Open(request, outcome => OnOutcome(wanted, outcome));
     }
 

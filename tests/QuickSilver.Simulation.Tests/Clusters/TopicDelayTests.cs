@@ -1,4 +1,5 @@
 using System.Globalization;
+using QuickSilver.Serialization;
 
 namespace QuickSilver.Simulation.Tests.Clusters;
 
@@ -153,6 +154,31 @@ public sealed class TopicDelayTests
     }
 
     [Fact]
+    public void The_last_deliveries_show_the_fields_of_a_message()
+    {
+        using var cluster = new SimulatedCluster(new SimulationOptions { Nodes = 2 });
+        cluster.Start(async node =>
+        {
+            if (node.Number == 1)
+            {
+                (await node.Node.OpenSubscriberAsync("orders", new OrderCodec())).SubscribeInline(static (in _) => { });
+                return;
+            }
+
+            var orders = await node.Node.OpenPublisherAsync("orders", new OrderCodec());
+            await orders.WaitForSubscribersAsync(1);
+            await orders.PublishAsync([0x0A, 3, .. "tea"u8, 0x10, 2]);
+            await orders.PublishAsync([0x0A, 0xD8, 4, .. new string('x', 600).Select(static one => (byte)one)]);
+        });
+        cluster.Eventually("both have come", () => cluster.Nodes[1].LastDeliveries.Count == 2);
+
+        var lines = cluster.Nodes[1].LastDeliveries;
+        Assert.EndsWith("message 1 of node 0: {\"Item\":\"tea\",\"Count\":2}", lines[0], StringComparison.Ordinal);
+        // Too long to be kept as a whole.
+        Assert.Contains("message 2 of node 0: 0x", lines[1], StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void The_last_deliveries_name_the_life_of_a_sender_that_was_restarted()
     {
         using var cluster = new SimulatedCluster(nodes: 2, seed: 1);
@@ -240,4 +266,21 @@ public sealed class TopicDelayTests
     }
 
     private static int Number(string text) => int.Parse(text, CultureInfo.InvariantCulture);
+
+    // The bytes of an order, which the test writes itself: an item and a count.
+    private sealed class OrderCodec : IPayloadCodec<byte[]>
+    {
+        public PayloadSchema Schema { get; } = new(
+            "Order", PayloadSchema.MessageKind, [new PayloadField(1, "Item", "string"), new PayloadField(2, "Count", "int32")]);
+
+        public int GetSize(in byte[] value) => value.Length;
+
+        public int Write(in byte[] value, Span<byte> destination)
+        {
+            value.CopyTo(destination);
+            return value.Length;
+        }
+
+        public byte[] Read(ReadOnlySpan<byte> source) => source.ToArray();
+    }
 }
