@@ -46,3 +46,9 @@ internal interface IHostedTopic
     /// <summary>There will be no other node: whoever waits is told. What observers throw at their end goes to the log.</summary>
     void OnHostStopped(ILogger log);
 }
+
+// What was subscribed or attached to a topic of the host. It is attached to the endpoint of each node in turn.
+internal interface IAttachment<T>
+{
+    void Attach(ITopic<T> topic);
+}

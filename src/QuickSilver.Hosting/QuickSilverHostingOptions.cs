@@ -29,9 +29,9 @@ public sealed class QuickSilverHostingOptions
     public TimeSpan? DrainLimit { get; set; }
 
     /// <summary>
-    /// The maximum time that consumers and readers have, when the host stops, to handle the messages that have come for them: 0 to 24 hours;
-    /// default 5 s. A longer time than the host's own limit, <see cref="HostOptions.ShutdownTimeout"/>, has no effect. What is left then is
-    /// dropped and reported. Published messages are drained after that.
+    /// The maximum time that consumers and readers have, when the host stops, to handle the messages that have come for them: 0 to 24
+    /// hours; default 5 s. A longer time than the host's own limit, <see cref="HostOptions.ShutdownTimeout"/>, has no effect. What is left
+    /// then is dropped and reported. Published messages are drained after that.
     /// </summary>
     public TimeSpan ConsumerLimit { get; set; } = TimeSpan.FromSeconds(5);
 
