@@ -16,7 +16,7 @@ internal static partial class HostingLog
         + "logged once. {Reason}")]
     public static partial void TopicFailed(ILogger logger, string topic, string reason, double seconds);
 
-    [LoggerMessage(1931, LogLevel.Information, "Topic \"{Topic}\" is open. Opening it had failed {Count} times.")]
+    [LoggerMessage(1931, LogLevel.Information, "Topic \"{Topic}\" is open (failures before: {Count}).")]
     public static partial void TopicOpened(ILogger logger, string topic, int count);
 
     [LoggerMessage(1707, LogLevel.Error,

@@ -312,7 +312,7 @@ internal sealed class NodeLifetime(
 
         var pause = FirstPause;
         int failures = 0;
-        string? logged = null;
+        (Type Type, string Message)? logged = null;
         while (!life.IsCancellationRequested)
         {
             try
@@ -335,9 +335,9 @@ internal sealed class NodeLifetime(
             {
                 // The others are of use all the same; readiness names this one.
                 failures++;
-                if (exception.Message != logged)
+                if ((exception.GetType(), exception.Message) != logged)
                 {
-                    logged = exception.Message;
+                    logged = (exception.GetType(), exception.Message);
                     LogFailure(topic, exception, pause);
                 }
             }

@@ -50,7 +50,7 @@ public static class Simulate
                 throw Report(outcome, Play(seeded, scenario), i + 1, count, test);
             }
 
-            if (i == 0 && Play(seeded, scenario) is var again && again.Trace != outcome.Trace)
+            if (i == 0 && Play(seeded, scenario) is var again && (again.Trace != outcome.Trace || Escape(again) is not null))
             {
                 throw Escape(again) is null ? Differs(outcome, again, test) : Report(outcome, again, 1, count, test);
             }

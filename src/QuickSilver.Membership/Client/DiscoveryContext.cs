@@ -35,8 +35,8 @@ internal sealed class DiscoveryContext(
     public ClientCounters Counters { get; } = counters;
     public ILogger Logger { get; } = logger;
 
-    /// <summary>Whether discovery has brought this node together with another one since it started.</summary>
-    public bool HasFoundOthers { get; set; }
+    /// <summary>Whether this node was in the cluster with others, and all of them have left since.</summary>
+    public bool IsLeftAlone { get; set; }
 
     /// <summary>
     /// Whether what datagrams say is a hint only, as nothing authenticates them, while streams prove who is there: with certificates.

@@ -24,6 +24,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
     private readonly IMembershipObserver _observer;
     private readonly ConfigurationCache _configurations;
     private readonly ILogger _logger;
+    private readonly DiscoveryContext _discovery;
     private readonly ServiceLink _link;
     private readonly ReachWatch _reach;
     // Null until the first topic is opened.
@@ -48,6 +49,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
     private bool _isOver;
     private bool _toldReachable;
     private bool _hasJoined;
+    private bool _hadOthers;
     private Action? _left;
 
     /// <param name="environment">The node's.</param>
@@ -71,8 +73,8 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         _names = new NodeNames(new NamedNode(options.Self, options.Name), Roster);
         _silence = new ServiceSilence(environment, observer);
         _logger = logger;
-        var context = new DiscoveryContext(environment, options.Discovery, options.Hosted.Cluster, Counters, logger);
-        _link = new ServiceLink(environment, options, this, context);
+        _discovery = new DiscoveryContext(environment, options.Discovery, options.Hosted.Cluster, Counters, logger);
+        _link = new ServiceLink(environment, options, this, _discovery);
         environment.Pauses.Add(this);
         _reach = new ReachWatch(environment, options.EndPoint, new ReachAdvice(options.Hosted.GroupPorts), logger);
     }
@@ -486,6 +488,8 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
 
         var content = message.Content;
         Roster = Roster.After(message.IsSnapshot, content.Joined, content.Removed);
+        _hadOthers |= Roster.Count > 1;
+        _discovery.IsLeftAlone = _hadOthers && Roster.Count == 1;
         _names.OnRoster(Roster, message.IsSnapshot, content.Removed);
         _known = message.Number;
         bool isTakenOver = _service != _welcomedBy;

@@ -145,7 +145,6 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         if (RemoteEndPoint is { } server)
         {
             Servers.OnWelcome(server);
-            _context.HasFoundOthers |= _discovery is not null && !server.Equals(_discovery.HostedAt);
         }
 
         _context.Logger.ServiceFound(RemoteEndPoint);

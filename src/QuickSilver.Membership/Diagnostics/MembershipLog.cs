@@ -88,7 +88,7 @@ internal static partial class MembershipLog
     public static partial void ServiceLost(this ILogger logger, string reason);
 
     [LoggerMessage(1313, LogLevel.Information,
-        "The membership service at {EndPoint} has ended in order. The last views stay in effect while this node connects to the next one.")]
+        "The membership service at {EndPoint} said goodbye. The last views stay in effect while this node connects to the next one.")]
     public static partial void ServiceEnded(this ILogger logger, IPEndPoint? endPoint);
 
     [LoggerMessage(1302, LogLevel.Warning, "The membership service refused this node: {Reason}")]

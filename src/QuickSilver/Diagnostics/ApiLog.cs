@@ -13,7 +13,7 @@ internal static partial class ApiLog
     [LoggerMessage(1625, LogLevel.Information, "The node uses the interface {Interface}.")]
     public static partial void InterfaceChosen(ILogger logger, string @interface);
 
-    // Event 1301 warns of the lost connection with its reason, and 1628 and 1632 warn when the service stays away.
+    // Events 1301 and 1313 have the reason, and 1628 and 1632 warn when the service stays away.
     [LoggerMessage(1601, LogLevel.Information, "The membership service is unreachable. Data still flows in the last views.")]
     public static partial void ServiceLost(ILogger logger);
 
@@ -56,8 +56,8 @@ internal static partial class ApiLog
     public static partial void Unhandled(ILogger logger, string topic, long count, string ranges);
 
     [LoggerMessage(1651, LogLevel.Warning,
-        "Topic \"{Topic}\": the endpoint ended before a reader came for messages that it had dropped while it had none ({Count}): "
-        + "{Ranges}.")]
+        "Topic \"{Topic}\": the endpoint ended before a reader was notified of messages that its full buffer had dropped "
+        + "({Count}): {Ranges}.")]
     public static partial void DroppedUnread(ILogger logger, string topic, long count, string ranges);
 
     [LoggerMessage(1606, LogLevel.Warning,
@@ -110,8 +110,8 @@ internal static partial class ApiLog
     public static partial void ResponderThrew(ILogger logger, Exception exception, string name, NamedNode requester, long count);
 
     [LoggerMessage(1930, LogLevel.Warning,
-        "The responder of \"{Name}\" ended while {Count} requests waited for its handlers. Their token is cancelled, and their requesters "
-        + "see that the responder left.")]
+        "The responder of \"{Name}\" ended before all of its handlers had answered. Their token is cancelled, and their requesters see "
+        + "that the responder left (requests: {Count}).")]
     public static partial void ResponderLeftRequests(ILogger logger, string name, int count);
 
     [LoggerMessage(1631, LogLevel.Warning,

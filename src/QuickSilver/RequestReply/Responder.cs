@@ -121,27 +121,30 @@ internal sealed class Responder<TRequest, TReply> : IResponder
             return;
         }
 
-        int left = Volatile.Read(ref _waiting) + Volatile.Read(ref _calling) - own;
+        // An inline handler that is called now answers before the endpoint ends, or waits then.
+        int calling = _inline is null ? Volatile.Read(ref _calling) : 0;
+        int left = Volatile.Read(ref _waiting) + calling - own;
         if (left > 0)
         {
             ApiLog.ResponderLeftRequests(Node.Log, Name, left);
         }
 
-        _cancellation.Cancel();
+        // The token has callbacks of the application, which may block or throw.
+        Node.Environment.RunBeside(new Cancellation(this));
     }
 
     private void OnEnded(SubscriptionEnd end)
     {
-        if (!_isDisposing)
-        {
-            CancelHandlers();
-        }
-
         bool isIdle;
         lock (_lock)
         {
             _end ??= end;
             isIdle = _waiting == 0;
+        }
+
+        if (!_isDisposing)
+        {
+            CancelHandlers();
         }
 
         if (isIdle)
@@ -377,6 +380,21 @@ internal sealed class Responder<TRequest, TReply> : IResponder
         finally
         {
             MessageTracing.EndAside(activity, fault);
+        }
+    }
+
+    private sealed class Cancellation(Responder<TRequest, TReply> responder) : IThreadPoolWorkItem
+    {
+        public void Execute()
+        {
+            try
+            {
+                responder._cancellation.Cancel();
+            }
+            catch (AggregateException exception)
+            {
+                responder.Node.Run(() => responder._endpoint.Topic.OnObserverFault(exception));
+            }
         }
     }
 

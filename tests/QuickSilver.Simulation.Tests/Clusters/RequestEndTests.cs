@@ -92,7 +92,8 @@ public sealed class RequestEndTests : IDisposable
         Assert.Equal(2, _cancelled);
         var (level, text) = Assert.Single(_lines.Of(LeftRequests));
         Assert.Equal(LogLevel.Warning, level);
-        Assert.StartsWith($"The responder of \"{Name}\" ended while 2 requests waited", text, StringComparison.Ordinal);
+        Assert.StartsWith($"The responder of \"{Name}\" ended before", text, StringComparison.Ordinal);
+        Assert.EndsWith("(requests: 2).", text, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -8,7 +8,7 @@ namespace QuickSilver.Membership.Client.Hosting;
 //
 // A host hears its own questions wherever multicast works on its machine, and sooner or later another node joins it or asks. Where the
 // first does not happen multicast is broken; where only the second does not, it may be, or there is no other node: which of both, only
-// who runs the nodes can say. A node that outlives the others has been found, so it is not reported.
+// who runs the nodes can say. A node that all others have left in order is not reported.
 internal sealed class LoneHost(DiscoveryContext context, IPEndPoint service)
 {
     // Questions of its own that a host sends before it expects to have heard one.
@@ -17,6 +17,7 @@ internal sealed class LoneHost(DiscoveryContext context, IPEndPoint service)
 
     private readonly TimeSpan _since = context.Environment.Now;
     private readonly DateTimeOffset _sinceUtc = context.Environment.UtcNow;
+    private readonly bool _isLeftAlone = context.IsLeftAlone;
     private volatile Trouble? _trouble;
     private int _questions;
     private bool _hearsItself;
@@ -41,10 +42,9 @@ internal sealed class LoneHost(DiscoveryContext context, IPEndPoint service)
     public void OnContest(int members)
     {
         _isFound |= members > 1;
-        context.HasFoundOthers |= _isFound;
         bool isDeaf = !_hearsItself && !_isFound && _questions++ >= QuestionsUntilDeaf;
         bool isLoopback = IPAddress.IsLoopback(service.Address);
-        bool isAlone = !context.HasFoundOthers && context.Environment.Now - _since >= Patience;
+        bool isAlone = !_isFound && !_isLeftAlone && context.Environment.Now - _since >= Patience;
         string? trouble = _refusal is not null
             ? $"Discovery does not work: {_refusal.TrimEnd('.')}. Other nodes cannot find this node. {Advice}"
             : isDeaf

@@ -125,7 +125,7 @@ public sealed class SubscriberEndTests
         Assert.InRange(waiting, 1, 98);
         Assert.Equal(1 + waiting, bench.Node.GetCounters().Unhandled);
         var dropped = Assert.Single(_logs.Entries, static entry => entry.Id == 1651);
-        Assert.Contains($"that it had dropped while it had none ({99 - waiting}): ", dropped.Text);
+        Assert.Contains($"that its full buffer had dropped ({99 - waiting}): ", dropped.Text);
         Assert.Contains($"2 to {100 - waiting} of ", dropped.Text);
     }
 
