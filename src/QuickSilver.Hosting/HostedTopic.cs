@@ -217,7 +217,7 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
     public IObservable<Message<T>> AsObservable() => new HostedObservable(this);
 
     public async IAsyncEnumerable<Message<T>> ReadAllAsync(
-        Action<GapNotice>? onGap, [EnumeratorCancellation] CancellationToken cancellationToken = default)
+        Action<GapNotice>? onGap = null, [EnumeratorCancellation] CancellationToken cancellationToken = default)
     {
         using var reader = BeginReader();
         if (await reader.Begin.WaitAsync(cancellationToken) is not { } topic)

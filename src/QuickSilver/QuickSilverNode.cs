@@ -176,7 +176,7 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
     /// and closes it when the enumeration stops.
     /// </summary>
     /// <remarks>
-    /// Reading is that of <see cref="ITopicSubscriber{T}.ReadAllAsync(CancellationToken)"/>. Each enumeration opens an endpoint of its own,
+    /// Reading is that of <see cref="ITopicSubscriber{T}.ReadAllAsync"/>. Each enumeration opens an endpoint of its own,
     /// so the stream may be enumerated several times, also at the same time. A message that is published before the topic is open, or
     /// between two enumerations, is not read. What the enumeration leaves in its buffer is dropped.
     /// </remarks>

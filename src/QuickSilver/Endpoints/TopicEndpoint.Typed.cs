@@ -126,7 +126,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         return new TopicObservable<T>(this);
     }
 
-    public IAsyncEnumerable<Message<T>> ReadAllAsync(Action<GapNotice>? onGap, CancellationToken cancellationToken = default)
+    public IAsyncEnumerable<Message<T>> ReadAllAsync(Action<GapNotice>? onGap = null, CancellationToken cancellationToken = default)
     {
         CheckSubscribes();
         return new ReaderEndpoint<T>(Name, _ring!, Topic.Node.Names, cancellationToken, onGap);

@@ -75,8 +75,23 @@ public interface IRequester<TRequest, TReply> : IAsyncDisposable
     /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
     Task<IReadOnlyList<Reply<TReply>>> AskAllAsync(
         TRequest request, TimeSpan? timeout = null, CancellationToken cancellationToken = default);
+}
 
-    /// <inheritdoc cref="AskAllAsync(TRequest, TimeSpan?, CancellationToken)"/>
-    Task<IReadOnlyList<Reply<TReply>>> AskAllAsync(TRequest request, CancellationToken cancellationToken) =>
-        AskAllAsync(request, timeout: null, cancellationToken);
+/// <summary>Calls of <see cref="IRequester{TRequest, TReply}"/> with fewer arguments.</summary>
+public static class RequesterExtensions
+{
+    /// <summary>Sends a request to all responders, and waits for <see cref="RequesterOptions.Timeout"/>.</summary>
+    /// <typeparam name="TRequest">The type of requests.</typeparam>
+    /// <typeparam name="TReply">The type of replies.</typeparam>
+    /// <param name="requester">The requester.</param>
+    /// <param name="request">The request.</param>
+    /// <param name="cancellationToken">Ends the wait without a result.</param>
+    /// <returns>As <see cref="IRequester{TRequest, TReply}.AskAllAsync"/>.</returns>
+    /// <exception cref="ArgumentNullException">The requester or the request is null.</exception>
+    public static Task<IReadOnlyList<Reply<TReply>>> AskAllAsync<TRequest, TReply>(
+        this IRequester<TRequest, TReply> requester, TRequest request, CancellationToken cancellationToken)
+    {
+        ArgumentNullException.ThrowIfNull(requester);
+        return requester.AskAllAsync(request, timeout: null, cancellationToken);
+    }
 }

@@ -14,7 +14,7 @@ public enum Guarantee
 }
 
 /// <summary>
-/// What happens when messages arrive faster than <see cref="ITopicSubscriber{T}.ReadAllAsync(CancellationToken)"/> is read.
+/// What happens when messages arrive faster than <see cref="ITopicSubscriber{T}.ReadAllAsync"/> is read.
 /// </summary>
 public enum SlowReaderPolicy
 {

@@ -15,7 +15,7 @@ public interface ITopicSubscriber<T> : ITopicEndpoint
     /// <summary>
     /// Calls <paramref name="handler"/> inline, on the node's core thread, for each message, with the lowest latency. The handler must not
     /// block or wait: while it runs, the node does nothing else. To wait, use <see cref="Subscribe"/> or
-    /// <see cref="ReadAllAsync(CancellationToken)"/>. The handler's exceptions are logged and counted, and the next message is delivered as
+    /// <see cref="ReadAllAsync"/>. The handler's exceptions are logged and counted, and the next message is delivered as
     /// usual. Dispose the result to detach it.
     /// </summary>
     /// <remarks>
@@ -90,19 +90,28 @@ public interface ITopicSubscriber<T> : ITopicEndpoint
     /// so that reading does not allocate. Copy bytes that you keep longer, or subscribe with <c>byte[]</c>, which is allocated per message.
     /// Handlers and the reader of one endpoint receive the same object.
     /// </remarks>
-    /// <param name="cancellationToken">Cancels reading. The token of the enumeration does so, too.</param>
-    IAsyncEnumerable<Message<T>> ReadAllAsync(CancellationToken cancellationToken = default) =>
-        ReadAllAsync(onGap: null, cancellationToken);
-
-    /// <summary>
-    /// Reads messages as they arrive, as <see cref="ReadAllAsync(CancellationToken)"/> does, and reports those that this reader cannot
-    /// receive.
-    /// </summary>
     /// <param name="onGap">
     /// Called, in order with the messages, for messages that this reader cannot receive. If the endpoint is cancelled or its node has
     /// ended, this includes the messages that were acknowledged for it.
     /// </param>
     /// <param name="cancellationToken">Cancels reading. The token of the enumeration does so, too.</param>
-    /// <inheritdoc cref="ReadAllAsync(CancellationToken)"/>
-    IAsyncEnumerable<Message<T>> ReadAllAsync(Action<GapNotice>? onGap, CancellationToken cancellationToken = default);
+    IAsyncEnumerable<Message<T>> ReadAllAsync(Action<GapNotice>? onGap = null, CancellationToken cancellationToken = default);
+}
+
+/// <summary>Calls of <see cref="ITopicSubscriber{T}"/> with fewer arguments.</summary>
+public static class TopicSubscriberExtensions
+{
+    /// <summary>
+    /// Reads messages as they arrive, as <see cref="ITopicSubscriber{T}.ReadAllAsync"/> does without a callback for gaps.
+    /// </summary>
+    /// <typeparam name="T">The payload type.</typeparam>
+    /// <param name="subscriber">The endpoint.</param>
+    /// <param name="cancellationToken">Cancels reading. The token of the enumeration does so, too.</param>
+    /// <exception cref="ArgumentNullException">The endpoint is null.</exception>
+    public static IAsyncEnumerable<Message<T>> ReadAllAsync<T>(
+        this ITopicSubscriber<T> subscriber, CancellationToken cancellationToken)
+    {
+        ArgumentNullException.ThrowIfNull(subscriber);
+        return subscriber.ReadAllAsync(onGap: null, cancellationToken);
+    }
 }

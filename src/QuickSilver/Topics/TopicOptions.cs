@@ -9,7 +9,7 @@ public sealed record TopicOptions
     public Guarantee Guarantee { get; init; } = Guarantee.Reliable;
 
     /// <summary>
-    /// The maximum number of messages that wait for <see cref="ITopicSubscriber{T}.ReadAllAsync(CancellationToken)"/>: 1 to 1,048,576;
+    /// The maximum number of messages that wait for <see cref="ITopicSubscriber{T}.ReadAllAsync"/>: 1 to 1,048,576;
     /// default 1,024. They have at most 64 MiB of payload, whatever their number. While there is no reader, the oldest messages are
     /// dropped, whatever the policy, so that an endpoint without a reader never stops a sender. The next reader is notified of the gap. A
     /// handler that is added before any reader receives the buffered messages, and after that nothing is buffered until a reader starts.
