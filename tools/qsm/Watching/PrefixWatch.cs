@@ -34,7 +34,7 @@ internal sealed class PrefixWatch(QuickSilverNode node, WatchPlan plan, WatchedL
 
     public async Task<bool> StopAsync(TimeSpan limit)
     {
-        var all = DisposeAsync().AsTask();
+        var all = EndAsync();
         if (await Task.WhenAny(all, Task.Delay(limit)) != all)
         {
             return false;
@@ -49,6 +49,15 @@ internal sealed class PrefixWatch(QuickSilverNode node, WatchPlan plan, WatchedL
         // Not with a wait for the end of its callback: the output may stand still.
         _flush?.Dispose();
         await Task.WhenAll(_prefixes.Select(static prefix => prefix.DisposeAsync().AsTask()));
+    }
+
+    // The disposal of a prefix does not wait long for a handler that does not return; its completion does.
+    private async Task EndAsync()
+    {
+        await DisposeAsync();
+        await Task.WhenAll(_prefixes.Select(static prefix => prefix.Completion));
+        // Not on this thread: the output may stand still.
+        await Task.Run(lines.Output.Flush);
     }
 
     private async Task<ITopicPrefix> OpenAsync(string name, Guarantee guarantee)
