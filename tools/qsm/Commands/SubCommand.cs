@@ -77,11 +77,7 @@ internal static class SubCommand
         using (missing.TellFromTimeToTime())
         {
             await UntilEndAsync(session, output, watch.Ended);
-            if (output.IsFull)
-            {
-                missing.End();
-            }
-
+            missing.End();
             if (!await watch.StopAsync(DrainLimit))
             {
                 missing.AddUnwritten();
