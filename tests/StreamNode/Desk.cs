@@ -13,6 +13,7 @@ internal sealed class Desk(QuickSilverNode node, ChangingRights rights)
     private readonly Dictionary<string, (ITopicPublisher<ReadOnlyMemory<byte>> Topic, long[] Sent)> _publishing = [];
     private readonly Dictionary<string, Intake> _taking = [];
     private readonly Dictionary<string, IRequester<string, string>> _asking = [];
+    private readonly Dictionary<string, IState<string, string>> _holding = [];
     private readonly List<Task> _running = [];
     private volatile bool _isHalted;
 
@@ -76,8 +77,12 @@ internal sealed class Desk(QuickSilverNode node, ChangingRights rights)
                 Say.Line($"asked {name}");
                 break;
             case ["hold", var name]:
-                await node.OpenStateAsync<string, string>(name);
+                _holding[name] = await node.OpenStateAsync<string, string>(name);
                 Say.Line($"holds {name}");
+                break;
+            case ["set", var name, var key, var value]:
+                await _holding[name].SetAsync(key, value);
+                Say.Line($"sets {name}");
                 break;
             case ["pause", var name]:
                 Say.Line($"pause {name} {_taking[name].TakeLongestPause().TotalMilliseconds:0}");

@@ -27,6 +27,7 @@ using StreamNode;
 //   respond NAME MILLISECONDS                             "responds NAME"; it answers after so long
 //   ask NAME MILLISECONDS                                 "asked NAME", and then "answered NAME" or "failed NAME EXCEPTION", within so long
 //   hold NAME                                             "holds NAME", a state
+//   set NAME KEY VALUE                                    "sets NAME", when the state has it
 //   pause TOPIC                                           "pause TOPIC MILLISECONDS", the longest without a message since last asked
 //   taken TOPIC                                           "taken TOPIC COUNT", the messages so far
 //   members                                               "members COUNT" of the cluster, as this node knows

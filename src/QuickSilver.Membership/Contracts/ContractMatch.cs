@@ -14,6 +14,10 @@ namespace QuickSilver.Membership.Contracts;
 // not entered again, so the walk ends after as many pairs as there can be, which ContractLimits bounds.
 internal sealed class ContractMatch
 {
+    // What a refusal says of a topic that a subscriber of any payload cannot have, or that has another guarantee.
+    private const string MustAnswer = "which subscribers have to answer";
+    private const string HasGuarantee = "has guarantee";
+
     // A sentence names no more of a path than its end, and no more of a name than its beginning: it must fit into a reply.
     private const int MaxPathNamed = 16;
     private const int MaxNameChars = 96;
@@ -34,6 +38,10 @@ internal sealed class ContractMatch
         _asked = asked;
     }
 
+    /// <summary>Whether a refusal is of an answered topic, or of one of another guarantee.</summary>
+    public static bool IsOfAnsweredOrGuarantee(string refusal) =>
+        refusal.Contains(MustAnswer, StringComparison.Ordinal) || refusal.Contains(HasGuarantee, StringComparison.Ordinal);
+
     /// <summary>Null when they can; otherwise a sentence that names the topic and what differs.</summary>
     public static string? Difference(string topic, ContractDescription open, ContractDescription asked) =>
         Difference($"Topic '{topic}'", "carries", open, asked);
@@ -52,7 +60,7 @@ internal sealed class ContractMatch
 
         if (asked.Kind == ContractDescription.AnyKind && !open.IsOfMessages)
         {
-            return $"{subject} {carries} {Describe(open)}, which subscribers have to answer; this endpoint takes any payload and answers "
+            return $"{subject} {carries} {Describe(open)}, {MustAnswer}; this endpoint takes any payload and answers "
                 + "none.";
         }
 
@@ -64,7 +72,7 @@ internal sealed class ContractMatch
 
         if (open.Guarantee != asked.Guarantee)
         {
-            return $"{subject} has guarantee {open.Guarantee}; this endpoint asks for {asked.Guarantee}.";
+            return $"{subject} {HasGuarantee} {open.Guarantee}; this endpoint asks for {asked.Guarantee}.";
         }
 
         if (open.Security != asked.Security)

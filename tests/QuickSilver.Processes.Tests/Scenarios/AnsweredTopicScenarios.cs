@@ -44,17 +44,18 @@ public sealed class AnsweredTopicScenarios : IDisposable
     [Fact]
     public void What_begins_so_is_printed_without_states_and_requests()
     {
-        StartAnswering();
+        var node = StartAnswering();
         var reader = Join("sub", "s", "--prefix", "--topic", "--count", "1");
-        ToolProcesses.Await(reader.StandardError, "ready");
+        Assert.Equal("ready", reader.StandardError.ReadLine());
+        using var described = JsonDocument.Parse(Run("topic", "describe", "stock", "--json").Output);
+        Assert.Equal(1, described.RootElement.GetProperty("subscribers").GetInt32());
+        Do(node, "set stock apples 3", "sets stock");
         var publisher = Join("pub", "sales");
         publisher.StandardInput.Write("1\n");
         publisher.StandardInput.Close();
         Assert.Equal("sales\t1\n", reader.StandardOutput.ReadToEnd());
         Assert.True(reader.WaitForExit(ToolProcesses.Limit));
-        Assert.Equal(0, reader.ExitCode);
-        using var described = JsonDocument.Parse(Run("topic", "describe", "stock", "--json").Output);
-        Assert.Equal(1, described.RootElement.GetProperty("subscribers").GetInt32());
+        Assert.Equal((0, ""), (reader.ExitCode, reader.StandardError.ReadToEnd()));
     }
 
     [Fact]
@@ -70,6 +71,16 @@ public sealed class AnsweredTopicScenarios : IDisposable
         Assert.DoesNotContain("--all", errors);
     }
 
+    [Fact]
+    public void Inboxes_take_no_places_among_the_busiest_topics()
+    {
+        StartAnswering();
+        var (code, output, errors) = Run("top", "--rows", "1", "--count", "1", "--json");
+        Assert.True(code == 0, errors);
+        using var shown = JsonDocument.Parse(output);
+        Assert.Equal(1, shown.RootElement.GetProperty("topics").GetArrayLength());
+    }
+
     public void Dispose() => _processes.Dispose();
 
     private Process StartAnswering()
@@ -77,6 +88,7 @@ public sealed class AnsweredTopicScenarios : IDisposable
         var node = _processes.StartStreamNode(_service);
         Do(node, "hold stock", "holds stock");
         Do(node, "respond work 0", "responds work");
+        Do(node, "respond search 0", "responds search");
         return node;
     }
 

@@ -81,6 +81,30 @@ public sealed class SubscriberEndScenarios : IDisposable
         Assert.Contains("The output stands still: messages that had come were not written.", errors);
     }
 
+    [SkippableTheory]
+    [InlineData("prices")]
+    [InlineData("price", "--prefix")]
+    public async Task A_subscriber_that_makes_senders_wait_fails_at_a_signal_when_its_output_stands_still(params string[] watched)
+    {
+        Skip.IfNot(File.Exists(Kill), "the command `kill` is missing");
+        var subscriber = Join(["sub", .. watched, "--wait"]);
+        ToolProcesses.Await(subscriber.StandardError, "ready");
+        // More than a pipe and the command keep, and nobody reads it.
+        var publisher = Join("pub", "prices");
+        for (int i = 0; i < 300; i++)
+        {
+            await publisher.StandardInput.WriteAsync(new string('x', 1_000) + "\n");
+        }
+
+        publisher.StandardInput.Close();
+        Assert.True(publisher.WaitForExit(ToolProcesses.Limit), "The publisher does not end.");
+        Signal(subscriber);
+        string errors = await subscriber.StandardError.ReadToEndAsync();
+        Assert.True(subscriber.WaitForExit(ToolProcesses.Limit), "It does not end.");
+        Assert.Equal(Failed, subscriber.ExitCode);
+        Assert.Contains("The output stands still: messages that had come were not written.", errors);
+    }
+
     public void Dispose() => _processes.Dispose();
 
     private static IEnumerable<string> Lines(string errors) =>

@@ -29,11 +29,18 @@ internal static class TopicCatalog
         return topics;
     }
 
-    /// <summary>What people call the nodes of the cluster.</summary>
+    /// <summary>What people call the nodes of the cluster. If no answer comes, nodes have their ids.</summary>
     public static async Task<NodeNames> ReadNamesAsync(Session session)
     {
-        await using var watch = await ClusterWatch.StartAsync(session, isVerbose: false, rows: 1);
-        return NodeNames.Of(await watch.AskAsync(session.Interrupted));
+        try
+        {
+            await using var watch = await ClusterWatch.StartAsync(session, isVerbose: false, rows: 1);
+            return NodeNames.Of(await watch.AskAsync(session.Interrupted));
+        }
+        catch (ToolException exception) when (exception.ExitCode == ExitCode.Unreachable)
+        {
+            return new NodeNames();
+        }
     }
 
     /// <summary>The contracts of one topic; none if it is not open.</summary>

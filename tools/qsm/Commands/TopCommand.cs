@@ -33,7 +33,7 @@ internal static class TopCommand
         }.CompleteWith(common, ClusterNames.NodesAndTopics);
         var rows = new Option<int>("--rows")
         {
-            Description = "The number of regions and of topics that each node tells, the busiest first, and that are shown.",
+            Description = "The number of regions and of topics that are shown, the busiest first.",
             HelpName = "N",
             DefaultValueFactory = _ => 10,
         }.Within(1, NodeSigns.MostRows);
@@ -61,7 +61,7 @@ internal static class TopCommand
 
     private static async Task<int> RunAsync(Session session, bool isVerbose, TopView view, Plan plan)
     {
-        await using var watch = await ClusterWatch.StartAsync(session, isVerbose, view.Rows);
+        await using var watch = await ClusterWatch.StartAsync(session, isVerbose, view.AskedRows);
         try
         {
             await watch.BeginAsync(plan.Interval, session.Interrupted);

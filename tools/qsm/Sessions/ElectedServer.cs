@@ -29,6 +29,8 @@ internal sealed class ElectedServer : IDisposable
     // At most one of them is there; neither, while the system refuses to listen.
     private Standby? _standby;
     private MembershipService? _service;
+    // The last service that was deposed; the nodes may not have read its last word yet.
+    private MembershipService? _deposed;
     private long _timesRefused;
     private volatile bool _canLead = true;
 
@@ -46,6 +48,9 @@ internal sealed class ElectedServer : IDisposable
     }
 
     public IPEndPoint LocalEndPoint { get; private set; }
+
+    /// <summary>The sessions of nodes that have not read that the service ends.</summary>
+    public int LeavingCount => _deposed?.SessionCount ?? 0;
 
     /// <summary>Whether it is worth standing for leader: not while the system refuses to listen. From any thread.</summary>
     public bool CanLead => _canLead;
@@ -93,7 +98,7 @@ internal sealed class ElectedServer : IDisposable
     public void OnDeposed()
     {
         _service?.Retire(successor: null);
-        _service = null;
+        (_deposed, _service) = (_service ?? _deposed, null);
         Leader = null;
         if (_standby is null && !_listenAgain.IsPending)
         {

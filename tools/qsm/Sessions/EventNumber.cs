@@ -10,10 +10,14 @@ internal sealed class EventNumber : ILogEventEnricher
 
     public void Enrich(LogEvent logEvent, ILogEventPropertyFactory propertyFactory)
     {
-        if (logEvent.Properties.GetValueOrDefault("EventId") is StructureValue { Properties: var parts }
-            && parts.FirstOrDefault(static part => part.Name == "Id")?.Value is ScalarValue { Value: int number })
+        if (Of(logEvent) is { } number)
         {
             logEvent.AddPropertyIfAbsent(new LogEventProperty(Property, new ScalarValue($" {number}")));
         }
     }
+
+    public static int? Of(LogEvent logEvent) => logEvent.Properties.GetValueOrDefault("EventId") is StructureValue { Properties: var parts }
+        && parts.FirstOrDefault(static part => part.Name == "Id")?.Value is ScalarValue { Value: int number }
+            ? number
+            : null;
 }

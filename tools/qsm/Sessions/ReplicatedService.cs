@@ -83,6 +83,10 @@ internal sealed class ReplicatedService : IElectionObserver, IAsyncDisposable
     {
         await _end.CancelAsync();
         await _election;
+        // Its term is over, so it has sent its last word if it led.
+        var read = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        Post(() => LastWord.Await(_environment, () => _server.LeavingCount, read.SetResult));
+        await read.Task;
         await RunAsync(_server.Dispose);
         _environment.Dispose();
         _client.Dispose();

@@ -21,6 +21,8 @@ internal sealed class Session : IDisposable
     private static readonly TimeSpan KeyFaultInterval = TimeSpan.FromMilliseconds(50);
 
     private const int OpenAttempts = 3;
+    // The log event of a node that a topic was refused.
+    private const int TopicRefused = 1610;
 
     private readonly Interruption _interruption = new();
     private readonly SerilogLoggerFactory _logs;
@@ -40,6 +42,7 @@ internal sealed class Session : IDisposable
         _logs = new SerilogLoggerFactory(new LoggerConfiguration()
             .MinimumLevel.Is(verbose ? LogEventLevel.Debug : LogEventLevel.Warning)
             .Enrich.With<EventNumber>()
+            .Filter.ByExcluding(one => ReportsRefusals && !verbose && EventNumber.Of(one) == TopicRefused)
             .WriteTo.Sink(new LogLines(lines))
             .CreateLogger(), dispose: true);
     }
@@ -47,6 +50,11 @@ internal sealed class Session : IDisposable
     public CancellationToken Interrupted => _interruption.Token;
 
     public bool IsVerbose { get; }
+
+    /// <summary>
+    /// The command opens topics that it expects to be refused, and reports other refusals. The log has them only with --verbose.
+    /// </summary>
+    public bool ReportsRefusals { get; set; }
 
     public ILoggerFactory Logs => _logs;
 

@@ -2,7 +2,6 @@ using System.Diagnostics;
 using System.Net;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Composition;
-using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
 using QuickSilver.Core.Transport.Tls;
@@ -19,9 +18,6 @@ internal sealed class StandaloneService : IAsyncDisposable
     // The earlier process of a service that is restarted may end later than this one begins.
     private static readonly TimeSpan LeaseWait = TimeSpan.FromSeconds(5);
     private static readonly TimeSpan Retry = TimeSpan.FromMilliseconds(100);
-    // How long the service waits for its last word to be read.
-    private static readonly TimeSpan LastWordLimit = TimeSpan.FromMilliseconds(500);
-    private static readonly TimeSpan LastWordInterval = TimeSpan.FromMilliseconds(10);
 
     private readonly MembershipService _service;
     private readonly IMembershipStore _store;
@@ -110,28 +106,16 @@ internal sealed class StandaloneService : IAsyncDisposable
     private Task EndAsync()
     {
         var closed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        var left = LastWordLimit;
-        Alarm alarm = null!;
-        alarm = new Alarm(Look);
         _environment.Post(new ActionRequest(() =>
         {
             _service.Retire(successor: null);
-            Look();
+            LastWord.Await(_environment, () => _service.SessionCount, () =>
+            {
+                _service.Dispose();
+                closed.SetResult();
+            });
         }));
         return closed.Task;
-
-        void Look()
-        {
-            if (_service.SessionCount > 0 && left > TimeSpan.Zero)
-            {
-                left -= LastWordInterval;
-                _environment.Schedule(alarm, LastWordInterval);
-                return;
-            }
-
-            _service.Dispose();
-            closed.SetResult();
-        }
     }
 
     private static async Task<FileMembershipStore> AcquireAsync(string stateFile)

@@ -1,6 +1,7 @@
 using System.Net;
 using QuickSilver.Membership.Client.Watching;
 using QuickSilver.Membership.Contracts;
+using QuickSilver.Membership.Signs;
 
 namespace QuickSilver.Tool.Top;
 
@@ -23,6 +24,9 @@ internal sealed record TopView(string Cluster, SortKey Sort, string? Filter, int
 {
     /// <summary>Whether inboxes, which nodes open for themselves, are among the topics.</summary>
     public bool HasInboxes { get; init; }
+
+    /// <summary>Those to ask of each node: inboxes that are not shown take places among its busiest topics.</summary>
+    public int AskedRows => HasInboxes ? Rows : NodeSigns.MostRows;
 }
 
 // One answer as tables: the nodes, and the regions and topics of which they have told, each once.
@@ -58,7 +62,7 @@ internal sealed record ClusterTables
 
     public static ClusterTables Of(ClusterSigns answer, IPEndPoint? service, TopView view, DateTimeOffset at)
     {
-        var told = answer.Nodes.Select(report => report.Signs).OfType<Membership.Signs.NodeSigns>().ToList();
+        var told = answer.Nodes.Select(report => report.Signs).OfType<NodeSigns>().ToList();
         var regions = new Dictionary<ulong, RegionRow>();
         var topics = new Dictionary<string, TopicRow>();
         foreach (var signs in told)

@@ -53,7 +53,7 @@ internal sealed class MissingMessages(QuickSilverNode node)
         }
     }
 
-    /// <summary>All that was asked for is written: what is dropped from now on is not missed.</summary>
+    /// <summary>All that was asked for is written, or a signal has come: what is dropped from now on is not missed.</summary>
     public void End()
     {
         _droppedInTime = Dropped;

@@ -1,3 +1,5 @@
+using Microsoft.Extensions.Logging;
+using QuickSilver.Membership.Contracts;
 using QuickSilver.Tool.Catalog;
 using QuickSilver.Tool.Sessions;
 
@@ -5,7 +7,7 @@ namespace QuickSilver.Tool.Watching;
 
 // All published topics whose names begin alike. A prefix is that of one guarantee, so there is one for each, which refuses the topics of
 // the other.
-internal sealed class PrefixWatch(QuickSilverNode node, WatchPlan plan, WatchedLines lines) : ITopicWatch
+internal sealed class PrefixWatch(Session session, QuickSilverNode node, WatchPlan plan, WatchedLines lines) : ITopicWatch
 {
     private static readonly Guarantee[] Guarantees = [Guarantee.Reliable, Guarantee.BestEffort];
     private static readonly TimeSpan FlushInterval = TimeSpan.FromMilliseconds(50);
@@ -13,6 +15,7 @@ internal sealed class PrefixWatch(QuickSilverNode node, WatchPlan plan, WatchedL
     private readonly AnyCodec _codec = new();
     private readonly List<ITopicPrefix> _prefixes = [];
     private readonly PrefixLines _lines = new(lines);
+    private readonly ILogger _logger = session.Logs.CreateLogger("qsm");
     private readonly TaskCompletionSource _failed = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private Timer? _flush;
     private int _isFlushing;
@@ -21,6 +24,7 @@ internal sealed class PrefixWatch(QuickSilverNode node, WatchPlan plan, WatchedL
 
     public async Task BeginAsync()
     {
+        session.ReportsRefusals = true;
         foreach (string name in plan.Names)
         {
             foreach (var guarantee in Guarantees)
@@ -34,7 +38,7 @@ internal sealed class PrefixWatch(QuickSilverNode node, WatchPlan plan, WatchedL
 
     public async Task<bool> StopAsync(TimeSpan limit)
     {
-        var all = DisposeAsync().AsTask();
+        var all = EndAsync();
         if (await Task.WhenAny(all, Task.Delay(limit)) != all)
         {
             return false;
@@ -49,6 +53,15 @@ internal sealed class PrefixWatch(QuickSilverNode node, WatchPlan plan, WatchedL
         // Not with a wait for the end of its callback: the output may stand still.
         _flush?.Dispose();
         await Task.WhenAll(_prefixes.Select(static prefix => prefix.DisposeAsync().AsTask()));
+    }
+
+    // The disposal of a prefix does not wait long for a handler that does not return; its completion does.
+    private async Task EndAsync()
+    {
+        await DisposeAsync();
+        await Task.WhenAll(_prefixes.Select(static prefix => prefix.Completion));
+        // Not on this thread: the output may stand still.
+        await Task.Run(lines.Output.Flush);
     }
 
     private async Task<ITopicPrefix> OpenAsync(string name, Guarantee guarantee)
@@ -71,8 +84,20 @@ internal sealed class PrefixWatch(QuickSilverNode node, WatchPlan plan, WatchedL
             OnGap = gap => lines.Missing.Add(name, gap),
             OnEnded = OnEnded,
         },
-        OnTopic = _lines.OnTopic,
+        OnTopic = topic => OnTopic(topic, guarantee),
     };
+
+    // States, requests, inboxes and the topics of the other guarantee are left out by design. What else is refused, both guarantees are.
+    private void OnTopic(PrefixTopic topic, Guarantee guarantee)
+    {
+        _lines.OnTopic(topic);
+        bool isReported = topic.State == PrefixTopicState.Ended || (topic.State == PrefixTopicState.Refused && guarantee == Guarantees[0]);
+        if (isReported && topic.Error is { } error
+            && !InboxName.IsInbox(topic.Name) && !ContractMatch.IsOfAnsweredOrGuarantee(error.Message))
+        {
+            _logger.LogWarning("Topic \"{Topic}\" is not printed: {Reason}", topic.Name, error.Message);
+        }
+    }
 
     private void OnEnded(SubscriptionEnd end)
     {
