@@ -71,7 +71,9 @@ internal static class SubCommand
         using var output = new LineWriter(StandardOutput.Open(), count);
         var missing = new MissingMessages(node);
         var lines = new WatchedLines(session, node, format, output, missing);
-        await using ITopicWatch watch = arePrefixes ? new PrefixWatch(session, node, plan, lines) : new TopicWatch(session, node, plan, lines);
+        await using ITopicWatch watch = arePrefixes
+            ? new PrefixWatch(session, node, plan, lines)
+            : new TopicWatch(session, node, plan, lines);
         await watch.BeginAsync();
         Terminal.Note("ready");
         using (missing.TellFromTimeToTime())
