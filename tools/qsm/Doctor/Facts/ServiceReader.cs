@@ -92,11 +92,13 @@ internal static partial class ServiceReader
 
     // A refusal is text only. The name comes from another host: nothing that a terminal would obey is shown.
     private static string? ClusterOf(string refusal) =>
-        OtherCluster().Match(refusal) is { Success: true } match && !match.Groups[1].Value.Any(char.IsControl)
-            ? match.Groups[1].Value
+        OtherCluster().Match(refusal) is { Success: true } match && !match.Groups["name"].Value.Any(char.IsControl)
+            ? match.Groups["name"].Value
             : null;
 
-    [GeneratedRegex("^This is the membership service of cluster '(.+)'; the ")]
+    // The second text is that of earlier versions of the service.
+    [GeneratedRegex(
+        "^This membership service serves the cluster '(?<name>.+)', but '|^This is the membership service of cluster '(?<name>.+)'; the ")]
     private static partial Regex OtherCluster();
 
     // Why it did not answer: how far a connection comes.
