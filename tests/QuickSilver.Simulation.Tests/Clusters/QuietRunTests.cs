@@ -1,5 +1,5 @@
-using System.Collections.Concurrent;
 using Microsoft.Extensions.Logging;
+using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Simulation.Tests.Clusters;
 
@@ -18,7 +18,7 @@ public sealed class QuietRunTests
     public void An_ordinary_start_and_stop_of_a_service_a_publisher_and_consumers_warns_of_nothing(
         MembershipPlacement membership, ulong seed)
     {
-        var logs = new Levels();
+        var logs = new RecordingLogs();
         var options = new SimulationOptions { Nodes = 3, Seed = seed, Membership = membership, LoggerFactory = logs };
         using (var cluster = new SimulatedCluster(options))
         {
@@ -60,31 +60,7 @@ public sealed class QuietRunTests
             }
         }
 
-        Assert.Contains(logs.Lines, static line => line.Level == LogLevel.Information);
-        Assert.DoesNotContain(logs.Lines, static line => line.Level >= LogLevel.Warning);
-    }
-
-    private sealed class Levels : ILoggerFactory, ILogger
-    {
-        public ConcurrentQueue<(LogLevel Level, int Id, string Text)> Lines { get; } = new();
-
-        public ILogger CreateLogger(string categoryName) => this;
-
-        public void AddProvider(ILoggerProvider provider)
-        {
-        }
-
-        public IDisposable? BeginScope<TState>(TState state)
-            where TState : notnull => null;
-
-        public bool IsEnabled(LogLevel logLevel) => true;
-
-        public void Log<TState>(
-            LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter) =>
-            Lines.Enqueue((logLevel, eventId.Id, formatter(state, exception)));
-
-        public void Dispose()
-        {
-        }
+        Assert.Contains(logs.Entries, static line => line.Level == LogLevel.Information);
+        Assert.DoesNotContain(logs.Entries, static line => line.Level >= LogLevel.Warning);
     }
 }
