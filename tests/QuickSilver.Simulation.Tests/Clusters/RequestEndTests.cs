@@ -1,5 +1,5 @@
-using System.Collections.Concurrent;
 using Microsoft.Extensions.Logging;
+using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Simulation.Tests.Clusters;
 
@@ -10,14 +10,14 @@ public sealed class RequestEndTests : IDisposable
     private const int LeftRequests = 1930;
     private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
 
-    private readonly Lines _lines = new();
+    private readonly RecordingLogs _logs = new();
     private int _cancelled;
     private readonly SimulatedCluster _cluster;
     private readonly IRequester<string, string> _requester;
 
     public RequestEndTests()
     {
-        _cluster = new SimulatedCluster(new SimulationOptions { Nodes = 3, Seed = 7, LoggerFactory = _lines });
+        _cluster = new SimulatedCluster(new SimulationOptions { Nodes = 3, Seed = 7, LoggerFactory = _logs });
         _cluster.Start();
         _requester = _cluster.RunUntilCompleted(
             Node(0).OpenRequesterAsync<string, string>(Name, new RequesterOptions { Timeout = Second * 20 }));
@@ -90,7 +90,7 @@ public sealed class RequestEndTests : IDisposable
         _cluster.Run(Second * 10);
 
         Assert.Equal(2, _cancelled);
-        var (level, text) = Assert.Single(_lines.Of(LeftRequests));
+        var (level, text) = Assert.Single(LinesOf(LeftRequests));
         Assert.Equal(LogLevel.Warning, level);
         Assert.StartsWith($"The responder of \"{Name}\" ended before", text, StringComparison.Ordinal);
         Assert.EndsWith("(requests: 2).", text, StringComparison.Ordinal);
@@ -105,7 +105,7 @@ public sealed class RequestEndTests : IDisposable
         _cluster.Run(Second / 2);
         _cluster.RunUntilCompleted(async () => await responder.DisposeAsync());
         Assert.Equal("x", _cluster.RunUntilCompleted(asked));
-        Assert.Empty(_lines.Of(LeftRequests));
+        Assert.Empty(LinesOf(LeftRequests));
     }
 
     [Fact]
@@ -146,30 +146,6 @@ public sealed class RequestEndTests : IDisposable
         return asked!;
     }
 
-    private sealed class Lines : ILoggerFactory, ILogger
-    {
-        private readonly ConcurrentQueue<(int Id, LogLevel Level, string Text)> _all = new();
-
-        public IEnumerable<(LogLevel Level, string Text)> Of(int id) =>
-            _all.Where(line => line.Id == id).Select(static line => (line.Level, line.Text));
-
-        public ILogger CreateLogger(string categoryName) => this;
-
-        public void AddProvider(ILoggerProvider provider)
-        {
-        }
-
-        public IDisposable? BeginScope<TState>(TState state)
-            where TState : notnull => null;
-
-        public bool IsEnabled(LogLevel logLevel) => true;
-
-        public void Log<TState>(
-            LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter) =>
-            _all.Enqueue((eventId.Id, logLevel, formatter(state, exception)));
-
-        public void Dispose()
-        {
-        }
-    }
+    private IEnumerable<(LogLevel Level, string Text)> LinesOf(int id) =>
+        _logs.Entries.Where(entry => entry.Id == id).Select(static entry => (entry.Level, entry.Text));
 }
