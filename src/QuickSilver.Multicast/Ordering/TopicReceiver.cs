@@ -196,7 +196,9 @@ internal sealed partial class TopicReceiver : ITopicReceiver
         long first = StartTable.FirstFor(starts, Math.Max(ActiveFrom, since), out long configuration);
         if (order.Next == 0)
         {
-            order.SkipTo(first);
+            // The sender may have sent to this subscription before, in a view of which this node was never told. The table has that view
+            // still: a sender forgets a view only when all members have its beginning, or are gone.
+            order.SkipTo(first == 0 ? 0 : StartTable.FirstFor(starts, ActiveFrom, out _));
             order.DropBefore(order.Next);
         }
 
@@ -206,7 +208,7 @@ internal sealed partial class TopicReceiver : ITopicReceiver
             order.RunStart = first;
             if (first > order.Next && IsReliable)
             {
-                // The sender was away and is back: what it sent in the other cluster meanwhile never arrives.
+                // The sender was away and is back, or this node was away for it: what it sent meanwhile never arrives.
                 _node.OnLoss(stream);
             }
         }

@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Tests.Infrastructure;
 
@@ -69,15 +70,76 @@ public sealed class NewServiceTests
         Assert.True(cluster.RunUntil(() => publisher.Multicast.Trouble is null, seconds: 10));
     }
 
+    // The service ends while it tells a view: the publisher has it, a subscriber in it does not. The next service admits them as nodes that
+    // did not go through the same views.
+    [Theory]
+    [InlineData(1)]
+    [InlineData(3)]
+    public void What_was_sent_in_a_view_that_a_subscriber_was_never_told_of_is_a_gap_there(int views)
+    {
+        var cluster = new MulticastCluster(seed: 1, nodes: 3);
+        var (publisher, told, untold) = (cluster[0], cluster[1], cluster[2]);
+        publisher.Publishes(1);
+        told.Subscribes(1);
+        untold.Subscribes(1);
+        cluster.Commit();
+        var topic = publisher.Multicast.ViewOf(1)!;
+        var region = publisher.Multicast.RegionOf(topic.Regions[0])! with { Group = null };
+        long number = 100;
+        for (; number < 100 + views; number++)
+        {
+            region = region with { RegionId = (ulong)number, Configuration = number };
+            topic = topic with { Configuration = number, Regions = [region.RegionId] };
+            Tell(cluster, publisher, number, isSnapshot: false, [topic], region);
+            Tell(cluster, told, number, isSnapshot: false, [topic with { Subscribed = true, Routed = false }], region);
+            publisher.PublishAll(1, 3, 100);
+            cluster.Simulation.Run(TimeSpan.FromSeconds(1));
+        }
+
+        Assert.Equal(3 * views, told.Log.Count);
+        Assert.Empty(untold.Log);
+
+        region = region with { RegionId = 0x77, Configuration = 200 };
+        topic = topic with { Configuration = 200, Regions = [0x77] };
+        Origin OriginOf(Host host) => new(1, host == untold ? 1 : number - 1);
+        foreach (var host in cluster.Hosts)
+        {
+            var view = topic with { Subscribed = host != publisher, Routed = host == publisher };
+            Tell(cluster, host, number: 200, isSnapshot: true, [view], OriginOf, region);
+        }
+
+        publisher.PublishAll(1, 2, 100);
+        Assert.True(cluster.RunUntil(() => untold.Log.Count == 2, seconds: 10));
+        var gap = Assert.Single(untold.Gaps);
+        Assert.Equal((1, 3 * views, TopicGapReason.SentElsewhere), (gap.First, gap.Last, gap.Reason));
+        Assert.True(cluster.RunUntil(() => told.Log.Count == (3 * views) + 2, seconds: 10));
+        Assert.Empty(told.Gaps);
+    }
+
     private static void Tell(
         MulticastCluster cluster,
         Host host,
         long number,
         bool isSnapshot,
         ImmutableArray<TopicView> topics,
+        params ImmutableArray<RegionView> regions) =>
+        Tell(cluster, host, number, isSnapshot, topics, originOf: null, regions);
+
+    private static void Tell(
+        MulticastCluster cluster,
+        Host host,
+        long number,
+        bool isSnapshot,
+        ImmutableArray<TopicView> topics,
+        Func<Host, Origin>? originOf,
         params ImmutableArray<RegionView> regions)
     {
-        var nodes = cluster.Hosts.Select(other => new NodeInfo(other.Key, other.Membership.EndPoint, other.Membership.JoinOrder));
+        var nodes = cluster.Hosts.Select(other => new NodeInfo(
+            other.Key,
+            other.Membership.EndPoint,
+            other.Membership.JoinOrder,
+            AdmittedAt: originOf is null ? 0 : number,
+            Origin: originOf?.Invoke(other) ?? default));
         host.OnCore(() => ((IMembershipObserver)host.Multicast).OnConfiguration(new ConfigurationChange
         {
             Number = number,

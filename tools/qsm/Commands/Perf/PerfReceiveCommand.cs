@@ -110,7 +110,7 @@ internal static class PerfReceiveCommand
             .WithUsage(start, end)
             .WithCounters(before, counters, node)
             .Print(plan.Json);
-        return Judge(session, receiver, done, plan.Idle);
+        return Judge(session, receiver, done, plan.Idle, counters.Gaps);
     }
 
     private static Task Begin<T, TPayload>(Receiver<T, TPayload> receiver, PerfTopics<ITopicSubscriber<T>> topics, bool reads)
@@ -158,7 +158,7 @@ internal static class PerfReceiveCommand
         }
     }
 
-    private static int Judge<T, TPayload>(Session session, Receiver<T, TPayload> receiver, bool done, TimeSpan idle)
+    private static int Judge<T, TPayload>(Session session, Receiver<T, TPayload> receiver, bool done, TimeSpan idle, long reported)
         where TPayload : struct, IPerfPayload<T>
     {
         if (session.Interrupted.IsCancellationRequested)
@@ -169,6 +169,11 @@ internal static class PerfReceiveCommand
         if (!done)
         {
             Terminal.Error($"nothing arrived for {idle.TotalSeconds} s before the sender ended");
+        }
+
+        if (receiver.Gaps > 0)
+        {
+            Terminal.Error($"{Counted.Of(receiver.Gaps, "message")} did not arrive; the node reported {reported} as gaps");
         }
 
         if (receiver.Malformed > 0)
