@@ -69,6 +69,11 @@ internal sealed partial class TopicEndpoint<T>
         {
             Stop(reason, reason);
         }
+        else if (State == EndpointState.Disposed && !_isOver)
+        {
+            // It still drains, and what it would report after that, no core thread may take any more.
+            Stop(reason, readerError: null);
+        }
 
         if (Topic.Node.Ended.IsCancellationRequested)
         {

@@ -45,7 +45,8 @@ public sealed class CountersToolTests
         var reading = Task.Run(source.Process);
         await topic.PublishAsync("x", PublishCompletion.Stable).OrFail();
         await Patience.Until(() => read.GetValueOrDefault("messaging.client.sent.messages") == "1 {message}"
-            && read.GetValueOrDefault("quicksilver.reader.waiting") == "1 {message}");
+            && read.GetValueOrDefault("quicksilver.reader.waiting") == "1 {message}"
+            && read.ContainsKey("quicksilver.packet.memory"));
         Assert.EndsWith(" By", read["quicksilver.packet.memory"], StringComparison.Ordinal);
         await pipe.StopAsync(CancellationToken.None).OrFail();
         await reading.OrFail();

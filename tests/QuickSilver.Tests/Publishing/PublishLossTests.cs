@@ -102,6 +102,28 @@ public sealed class PublishLossTests
         Assert.Equal("The node has stopped (messages: 36 accepted to publish, 16 sent, 0 delivered, 0 not handled).", Line(1605));
     }
 
+    // The endpoints drain for longer then than the node waits for them.
+    [Theory]
+    [InlineData(ForTheLane)]
+    [InlineData(PastTheLane)]
+    public async Task A_node_whose_core_thread_answers_late_reports_what_its_endpoints_had_accepted(int bytes)
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync(logs: _logs);
+        var topic = await node.OpenPublisherAsync<byte[]>(Name).OrFail();
+        await PublishAsync(parts, topic, bytes, sent: 5);
+        using var answers = new ManualResetEventSlim();
+        var late = parts.Core.RunAsync(answers.Wait);
+        var end = node.DisposeAsync().AsTask();
+        parts.Time.Advance(TimeSpan.FromMilliseconds(300));
+        answers.Set();
+        await late.OrFail();
+        await parts.Time.RunUntilAsync(end);
+        Assert.Equal(Messages - 5, topic.Dropped);
+        Assert.Equal((Messages - 5, 0), (node.GetCounters().PublishDrops, node.GetCounters().Unacknowledged));
+        Assert.StartsWith("Topic \"losses\": 7 accepted messages may never arrive. ", Line(1660));
+    }
+
     [Fact]
     public async Task A_topic_that_was_closed_with_messages_on_their_way_is_named_when_the_node_ends()
     {
