@@ -279,6 +279,34 @@ public sealed class SubscriberEndTests
         Assert.Equal((2, 4), (bench.Node.GetCounters().Delivered, bench.Node.GetCounters().Unhandled));
     }
 
+    // The endpoint leaves its topic for longer then than the node waits for it.
+    [Theory]
+    [InlineData(0)]
+    [InlineData(300)]
+    public async Task What_a_node_whose_core_thread_answers_late_cannot_hand_on_is_reported(int lateMilliseconds)
+    {
+        await using var bench = await ConsumerBench.StartAsync(Small, _logs);
+        var called = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var consumption = bench.Topic.Subscribe(async (_, stop) =>
+        {
+            called.TrySetResult();
+            await Task.Delay(Timeout.Infinite, stop);
+        });
+        await bench.DeliverAsync(5);
+        bench.Parts.ReceiverOf("orders").Refused = (6, 20);
+        await called.Task.OrFail();
+        using var answers = new ManualResetEventSlim(lateMilliseconds == 0);
+        var late = bench.Parts.Core.RunAsync(answers.Wait);
+        var end = bench.Node.DisposeAsync().AsTask();
+        bench.Parts.Time.Advance(TimeSpan.FromMilliseconds(lateMilliseconds));
+        answers.Set();
+        await late.OrFail();
+        await bench.Parts.Time.RunUntilAsync(end);
+        await consumption.Completion.OrFail();
+
+        Assert.Equal(20, bench.Node.GetCounters().Unhandled);
+    }
+
     // A handler that notes the messages, the gaps and the end.
     private static IDisposable Record(ConsumerBench bench, out ConcurrentQueue<string> told)
     {
