@@ -27,6 +27,8 @@ public sealed class TakeoverCampaign(ITestOutputHelper output)
     // A sender came late to the next leader. What it had sent meanwhile was told as a gap only when no node had left for three seconds.
     [Theory]
     [InlineData(60164)]
+    // A node that leaves while two leaders die one after the other takes messages after it closed its subscriptions, and then none.
+    [InlineData(3872228447)]
     public void Seeds_that_once_failed_hold(ulong seed) => new Takeover(output).Check(seed);
 }
 

@@ -10,18 +10,24 @@ namespace QuickSilver.Seeds.Tests.Infrastructure;
 internal sealed class SteadyChecker(Func<ulong, bool> isSteady, TimeSpan bound) : HistoryChecker
 {
     private readonly Dictionary<(Subscription Subscription, NodeKey Sender), TimeSpan> _last = [];
+    // These still take what comes until their node has left the topic's view, and are owed nothing.
+    private readonly HashSet<Subscription> _closed = [];
 
     public override string Invariant => "I22";
 
     public override void On(in Delivered delivered)
     {
-        if (isSteady(delivered.Message.Topic))
+        if (isSteady(delivered.Message.Topic) && !_closed.Contains(delivered.Subscription))
         {
             _last[(delivered.Subscription, delivered.Message.Sender)] = delivered.At;
         }
     }
 
-    public override void OnUnsubscribed(TimeSpan at, Subscription subscription) => Forget(key => key.Subscription == subscription);
+    public override void OnUnsubscribed(TimeSpan at, Subscription subscription)
+    {
+        _closed.Add(subscription);
+        Forget(key => key.Subscription == subscription);
+    }
 
     public override void OnStopped(TimeSpan at, int node, NodeKey life) =>
         Forget(key => key.Sender == life || key.Subscription.Node == node);
