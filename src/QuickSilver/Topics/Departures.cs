@@ -26,6 +26,11 @@ internal sealed class Departures
     /// <summary>The openings that subscribe, and that wait until the node has left.</summary>
     public List<TopicOpening> Postponed { get; } = [];
 
+    /// <summary>
+    /// What comes although all endpoints have ended, because the node cannot leave the view: no service answers. Null until then.
+    /// </summary>
+    public UnhandledMessages? Strays { get; set; }
+
     public TopicEndpoint[] Endpoints => [.. _all.Select(static one => one.Endpoint)];
 
     public bool Has(TopicEndpoint endpoint) => Find(endpoint) is not null;

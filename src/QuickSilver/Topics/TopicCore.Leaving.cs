@@ -108,6 +108,8 @@ internal sealed partial class TopicCore
         {
             Finish(endpoint);
         }
+
+        EndStrays();
     }
 
     private void Finish(TopicEndpoint endpoint)
@@ -125,9 +127,15 @@ internal sealed partial class TopicCore
             _endpoints = [.. _endpoints.Where(other => other != endpoint)];
         }
 
-        if (_departures.Count == 0)
+        if (_departures.Count == 0 && (!_departures.IsLeavingView || Node.Membership.IsReachable))
         {
             EndDepartures();
+        }
+        else if (_departures.Count == 0)
+        {
+            // Nobody can be told that this node leaves, so it goes on acknowledging. What comes is counted until it has left, or ends.
+            _departures.Strays = new UnhandledMessages();
+            OnMembersChanged();
         }
         else
         {
@@ -146,9 +154,28 @@ internal sealed partial class TopicCore
             CloseReceiver();
         }
 
+        departures.Strays?.Report(Node, Name);
         (_openings ??= []).AddRange(departures.Postponed);
         _openings = _openings.Count == 0 ? null : _openings;
         ShrinkToMembers();
+    }
+
+    private void EndStrays()
+    {
+        if (_departures is { Strays: not null })
+        {
+            EndDepartures();
+        }
+    }
+
+    private void CloseReceiver()
+    {
+        if (_receiver is not null)
+        {
+            Node.OnCountEnds(this, isSender: false);
+            _receiver.Close();
+            _receiver = null;
+        }
     }
 
     private bool IsLeftOut(TopicEndpoint endpoint, in DeliveredMessage message) =>
@@ -181,6 +208,7 @@ internal sealed partial class TopicCore
             Finish(endpoint);
         }
 
+        EndStrays();
         foreach (var endpoint in _subscribers)
         {
             endpoint.OnHandedOver(UntakenOf(endpoint));

@@ -189,6 +189,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
             }
         }
 
+        _departures?.Strays?.Add(new NodeId(message.Sender.Id, message.Sender.Incarnation), message.Sequence);
         return true;
     }
 
@@ -425,16 +426,6 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
 
         // An endpoint that left may have been the one without room.
         Signal();
-    }
-
-    private void CloseReceiver()
-    {
-        if (_receiver is not null)
-        {
-            Node.OnCountEnds(this, isSender: false);
-            _receiver.Close();
-            _receiver = null;
-        }
     }
 
     private void OpenReceiver()

@@ -28,6 +28,11 @@ internal sealed class FakeMembership : IMembership
 
     public bool HasLeft { get; private set; }
 
+    /// <summary>Whether what the node has said is applied only when the test says so.</summary>
+    public bool HoldsApplied { get; set; }
+
+    public Queue<Action<long>> Applied { get; } = new();
+
     public Queue<Action> Answers { get; } = new();
 
     public NodeKey Self { get; } = new(0x51, 7);
@@ -50,6 +55,15 @@ internal sealed class FakeMembership : IMembership
     }
 
     public void Close(ulong topicId) => Closed.Add(topicId);
+
+    public void WhenApplied(Action<long> callback)
+    {
+        Applied.Enqueue(callback);
+        if (!HoldsApplied)
+        {
+            Applied.Dequeue()(0);
+        }
+    }
 
     public void Confirm(long configuration, ImmutableArray<OpenView> open)
     {

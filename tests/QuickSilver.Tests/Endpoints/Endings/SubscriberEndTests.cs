@@ -307,6 +307,46 @@ public sealed class SubscriberEndTests
         Assert.Equal(20, bench.Node.GetCounters().Unhandled);
     }
 
+    // It stays in the topic's view, and acknowledges what is still sent to it.
+    [Theory]
+    [InlineData(false, false)]
+    [InlineData(false, true)]
+    [InlineData(true, false)]
+    public async Task What_comes_while_no_service_lets_the_node_leave_the_topic_is_reported(bool isRead, bool comesBack)
+    {
+        await using var bench = await ConsumerBench.StartAsync(Small, _logs);
+        using var end = new CancellationTokenSource();
+        var reading = isRead ? ReadAsync() : null;
+        var consumption = isRead ? null : bench.Topic.Subscribe(static (_, _) => default);
+        await bench.DeliverAsync(3);
+        await Patience.Until(() => bench.Waiting == 0);
+        bench.Parts.Service.IsReachable = false;
+        bench.Parts.Service.HoldsApplied = true;
+        await bench.Parts.Time.RunUntilAsync(bench.Topic.DisposeAsync().AsTask());
+        Assert.Empty(Reports);
+
+        await bench.DeliverAsync(20);
+        Assert.Equal(23, bench.Delivered);
+        if (comesBack)
+        {
+            bench.Parts.Service.IsReachable = true;
+            await bench.Parts.Core.RunAsync(() => bench.Parts.Service.Applied.Dequeue()(0));
+            await Patience.Until(() => Reports.Any());
+        }
+
+        await bench.Parts.Time.RunUntilAsync(bench.Node.DisposeAsync().AsTask());
+        Assert.Contains("(20)", Assert.Single(Reports));
+        Assert.Equal(20, bench.Node.GetCounters().Unhandled);
+        await (reading ?? consumption!.Completion).OrFail();
+
+        async Task ReadAsync()
+        {
+            await foreach (var message in bench.Topic.ReadAllAsync(end.Token))
+            {
+            }
+        }
+    }
+
     // A handler that notes the messages, the gaps and the end.
     private static IDisposable Record(ConsumerBench bench, out ConcurrentQueue<string> told)
     {
