@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using Microsoft.CodeAnalysis;
+using Microsoft.CodeAnalysis.CSharp.Syntax;
 using Microsoft.CodeAnalysis.Diagnostics;
 using Microsoft.CodeAnalysis.Operations;
 using QuickSilver.Generators.Reading;
@@ -70,8 +71,12 @@ public sealed class PayloadAnalyzer : DiagnosticAnalyzer
                 ? $"mark '{payload.Name}' [DataContract] and its members [DataMember(Order = n)]"
                 : "send a [DataContract] type that has it as a member";
         context.ReportDiagnostic(
-            Diagnostic.Create(Rules.PayloadWithoutCodec, call.Syntax.GetLocation(), payload.ToDisplayString(), advice));
+            Diagnostic.Create(Rules.PayloadWithoutCodec, NameOf(call).GetLocation(), payload.ToDisplayString(), advice));
     }
+
+    // A call in a chain begins where the chain does.
+    private static SyntaxNode NameOf(IInvocationOperation call) =>
+        call.Syntax is InvocationExpressionSyntax { Expression: MemberAccessExpressionSyntax access } ? access.Name : call.Syntax;
 
     // Of a type parameter, only the caller knows.
     private static bool HasCodec(ITypeSymbol type) => type switch

@@ -65,6 +65,13 @@ public sealed class PayloadAnalyzerTests
         [$"QS0012: '{type}' has no codec: {advice}, or pass an IPayloadCodec of it"],
         await ReportsAsync(call));
 
+    // Calls of a host are a chain, of which each begins where the chain does.
+    [Theory]
+    [InlineData("node.OpenTopicAsync<Plain>(\"a\");", "OpenTopicAsync<Plain>")]
+    [InlineData("host.AddState<string, decimal>(\"a\");", "AddState<string, decimal>")]
+    public async Task QS0012_marks_the_call_by_its_name(string call, string marked) =>
+        Assert.Equal([marked], await Driver.MarkAsync(Driver.Compile($"{Api}{call} }}")));
+
     [Theory]
     [InlineData("node.OpenTopicAsync<Marked>(\"a\");")]
     [InlineData("node.OpenTopicAsync<string>(\"a\");")]

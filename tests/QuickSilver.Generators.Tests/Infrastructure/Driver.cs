@@ -69,6 +69,17 @@ internal static class Driver
         return [.. diagnostics.OrderBy(found => found.Location.SourceSpan.Start).Select(found => $"{found.Id}: {found.GetMessage()}")];
     }
 
+    // The parts of the source that the analyzers mark, in its order.
+    public static async Task<IReadOnlyList<string>> MarkAsync(Compilation compilation)
+    {
+        var diagnostics = await compilation.WithAnalyzers(Analyzers).GetAnalyzerDiagnosticsAsync();
+        return
+        [
+            .. diagnostics.Select(static found => found.Location).OrderBy(static found => found.SourceSpan.Start)
+                .Select(static found => found.SourceTree!.GetText().ToString(found.SourceSpan)),
+        ];
+    }
+
     // All that the compiler says of the source and of what was generated for it.
     public static IReadOnlyList<string> Complaints(Compilation compilation)
     {
