@@ -131,14 +131,14 @@ internal sealed partial class TopicCore
         {
             EndDepartures();
         }
-        else if (_departures.Count == 0)
-        {
-            // Nobody can be told that this node leaves, so it goes on acknowledging. What comes is counted until it has left, or ends.
-            _departures.Strays = new UnhandledMessages();
-            OnMembersChanged();
-        }
         else
         {
+            if (_departures.Count == 0)
+            {
+                // No service hears that this node leaves, so it goes on acknowledging. What comes is counted until it has left, or ends.
+                _departures.Strays = new UnhandledMessages();
+            }
+
             OnMembersChanged();
         }
 
