@@ -373,6 +373,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     {
         if (Readings.Publishing?.QueuedMessages is > 0 and var messages)
         {
+            Readings.EndAccepted();
             Interlocked.Add(ref CounterCells.PublishDrops, messages);
             ApiLog.EndedWithoutCore(Log, messages);
         }

@@ -23,7 +23,10 @@ internal sealed class NodePublishing
 
     public PublishBudget Budget { get; }
 
-    /// <summary>From any thread: the accepted messages that wait, in the lane and outside it.</summary>
+    /// <summary>
+    /// From any thread: the accepted messages that wait, in the lane and outside it. Those outside are read first, so that a message which
+    /// leaves the lane for the queue of its topic is not counted twice.
+    /// </summary>
     public long QueuedMessages => Requests.Waiting + Intake.Lane.Waiting;
 
     /// <summary>From any thread: the bytes that wait, in the lane and outside it.</summary>

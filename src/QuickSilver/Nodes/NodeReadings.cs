@@ -11,6 +11,7 @@ internal sealed class NodeReadings(INodeParts parts, NodeCounterCells cells, End
 {
     // The greatest count of accepted messages that was read.
     private long _accepted;
+    private volatile bool _acceptedHasEnded;
 
     public NodeRates Rates { get; } = new(cells);
 
@@ -113,11 +114,19 @@ internal sealed class NodeReadings(INodeParts parts, NodeCounterCells cells, End
         };
     }
 
-    // The parts are read one after the other, so that a message which is sent meanwhile may be counted twice or not at all. A counter does
-    // not fall all the same.
+    /// <summary>The node has ended, and its core thread may not answer any more. What waits counts as dropped from now on.</summary>
+    public void EndAccepted()
+    {
+        _ = ReadAccepted();
+        _acceptedHasEnded = true;
+    }
+
+    // The parts are read one after the other, what was sent and dropped first: a message that is sent meanwhile may not be counted, and is
+    // never counted twice. A counter does not fall all the same.
     private long ReadAccepted()
     {
-        long now = Volatile.Read(ref cells.Published) + Volatile.Read(ref cells.PublishDrops) + (Publishing?.QueuedMessages ?? 0);
+        long ended = Volatile.Read(ref cells.Published) + Volatile.Read(ref cells.PublishDrops);
+        long now = _acceptedHasEnded ? 0 : ended + (Publishing?.QueuedMessages ?? 0);
         long before = Volatile.Read(ref _accepted);
         while (now > before)
         {

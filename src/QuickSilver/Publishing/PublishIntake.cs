@@ -110,8 +110,7 @@ internal sealed class PublishIntake
         var origin = _sources.Find(number).Origin;
         if (_sources.Remove(number))
         {
-            _ = Lane.TryCount(number, out long messages);
-            origin.CountDropped(messages);
+            origin.CountDropped(Lane.Remove(number));
             Resume();
         }
     }
@@ -348,6 +347,7 @@ internal sealed class PublishIntake
     {
         var request = Rent(source.Origin, message.Payload, message.Extensions);
         request.Mark = message.Position;
+        Lane.Take(message);
         source.Publisher.TakeOver(request);
     }
 

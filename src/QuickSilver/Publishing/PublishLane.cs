@@ -27,7 +27,7 @@ internal sealed class PublishLane
     // The second length of a header's last word: that of the extensions, which precede the payload.
     private const int ExtensionShift = 24;
 
-    // How often the messages are counted again because the head has moved meanwhile.
+    // How often the messages are counted again because one was taken meanwhile.
     private const int MostCounts = 3;
 
     // The source of a place without a message.
@@ -77,7 +77,7 @@ internal sealed class PublishLane
     public long Next
     {
         get => _at.Next;
-        private set => _at.Next = value;
+        private set => Volatile.Write(ref _at.Next, value);
     }
 
     /// <summary>Core thread, before the first publisher uses the lane. A node that never publishes has no memory for it.</summary>
@@ -190,15 +190,34 @@ internal sealed class PublishLane
     }
 
     /// <summary>
-    /// Core thread: the messages of a source that were not taken yet. False: a place before the last one is not committed, so that there
-    /// may be more.
+    /// Core thread: removes the committed messages of a source that were not taken yet, and returns their number. Their places stay, empty.
     /// </summary>
-    public bool TryCount(int source, out long messages) => TryCount(Next, Tail, source, out messages);
+    public long Remove(int source)
+    {
+        long messages = 0;
+        long position = Next;
+        long tail = Tail;
+        while (position < tail && TryRead(position, out var message))
+        {
+            if (message.Source == source)
+            {
+                WriteHeader((int)position & (_capacity - 1), message.Bytes, Nothing, 0);
+                messages++;
+            }
+
+            position += message.Bytes;
+        }
+
+        return messages;
+    }
 
     /// <summary>Core thread: whether every place before this position is committed.</summary>
-    public bool IsCommitted(long end) => TryCount(Next, end, Nothing, out _);
+    public bool IsCommitted(long end) => TryCount(Next, end, out _);
 
-    /// <summary>From any thread: the messages that wait. Those that the core thread takes meanwhile may be counted or not.</summary>
+    /// <summary>
+    /// From any thread: the messages that were not taken. Those that the core thread takes meanwhile may be counted or not. Never more than
+    /// there are.
+    /// </summary>
     public long Waiting
     {
         get
@@ -206,10 +225,10 @@ internal sealed class PublishLane
             long messages = 0;
             for (int i = 0; i < MostCounts; i++)
             {
-                // What is committed in [head, tail) does not change while the head stays where it is.
-                long head = Volatile.Read(ref _at.Head);
-                _ = TryCount(head, Tail, Nothing, out messages);
-                if (Volatile.Read(ref _at.Head) == head)
+                // What is committed in [next, tail) is not written again while nothing is taken.
+                long next = Volatile.Read(ref _at.Next);
+                _ = TryCount(next, Tail, out messages);
+                if (Volatile.Read(ref _at.Next) == next)
                 {
                     break;
                 }
@@ -221,7 +240,9 @@ internal sealed class PublishLane
 
     public static bool IsEmptyPlace(in LaneMessage message) => message.Source == Nothing;
 
-    /// <summary>Core thread: takes the message. Its bytes stay unchanged until Release.</summary>
+    /// <summary>
+    /// Core thread: takes the message. Its bytes stay unchanged until Release. A message that is taken again stays taken.
+    /// </summary>
     public void Take(in LaneMessage message) => Next = message.Position + message.Bytes;
 
     /// <summary>
@@ -230,9 +251,9 @@ internal sealed class PublishLane
     /// </summary>
     public void Release() => Interlocked.Exchange(ref _at.Head, Next);
 
-    // Counts the committed messages of a source, or of all, up to the first place that is not committed. Another thread than the core
-    // thread may read places that are written again: it leaves them at the first length that no place has.
-    private bool TryCount(long from, long to, int source, out long messages)
+    // Counts the committed messages up to the first place that is not committed. Another thread than the core thread may read places that
+    // are written again: it leaves them at the first length that no place has.
+    private bool TryCount(long from, long to, out long messages)
     {
         messages = 0;
         long at = from;
@@ -252,7 +273,7 @@ internal sealed class PublishLane
                 return false;
             }
 
-            messages += of != Nothing && (source == Nothing || of == source) ? 1 : 0;
+            messages += of == Nothing ? 0 : 1;
             at += bytes;
         }
 
@@ -289,7 +310,7 @@ internal sealed class PublishLane
         [FieldOffset(384)]
         public long Head;
 
-        // Used by the core thread only, and written with each message.
+        // Written by the core thread with each message. Other threads read it to count what waits.
         [FieldOffset(512)]
         public long Next;
 

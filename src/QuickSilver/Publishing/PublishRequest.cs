@@ -108,6 +108,16 @@ internal sealed class PublishRequest(PublishRequestPool pool)
         }
     }
 
+    /// <summary>Called when the message was sent or dropped, before it counts as such.</summary>
+    public void EndWait()
+    {
+        if (_isWaiting)
+        {
+            _isWaiting = false;
+            pool.EndWait();
+        }
+    }
+
     /// <summary>
     /// Ends a request that is not sent: counts the message of a publisher that does not wait for it, notifies a publisher that waits for
     /// it, calls a marker, and returns the request to the pool.
@@ -137,12 +147,7 @@ internal sealed class PublishRequest(PublishRequestPool pool)
             ArrayPool<byte>.Shared.Return(rented);
         }
 
-        if (_isWaiting)
-        {
-            _isWaiting = false;
-            pool.EndWait();
-        }
-
+        EndWait();
         Next = null;
         Previous = null;
         Origin = null;

@@ -8,6 +8,9 @@ namespace QuickSilver.Publishing;
 // Passes one message to a topic's sender: counts it, measures how long it takes to become stable, and tells a message for which there is no
 // room now from one for which there never will be. Which message is next is the publisher's business.
 //
+// Invariant: a message has left the lane, or does not wait any more, before it counts as sent. A thread that reads what was sent first, and
+// then what waits, counts no message twice.
+//
 // A struct within the publisher, because there are thousands of topics and each message goes through it. Never copy it. Core thread only.
 internal struct SenderHandover(NodeCounterCells counterCells, PublishLatency latency)
 {
@@ -18,25 +21,20 @@ internal struct SenderHandover(NodeCounterCells counterCells, PublishLatency lat
     public Action<int, long>? Refused { get; set; }
 
     /// <summary>
-    /// Passes a message. False: there is no room. A message for which there never will be was accepted before the topic had so many
-    /// regions: it counts as sent and is lost, and the loss is reported.
+    /// Passes a message of the lane, and takes it there. False: there is no room. A message for which there never will be was accepted
+    /// before the topic had so many regions: it is lost, and the loss is reported.
     /// </summary>
-    public bool TrySend(ITopicSender sender, ReadOnlySpan<byte> payload, ReadOnlySpan<byte> extensions)
+    public bool TrySend(ITopicSender sender, in LaneMessage message, PublishLane lane)
     {
-        // The latency is checked first, because all topics share it and it is in the cache.
-        var probe = latency.IsWatched ? (_probe ??= new LatencyProbe(latency)).TryBegin() : null;
-        if (sender.TrySend(payload, probe, extensions) >= 0)
+        int bytes = message.Payload.Length;
+        if (!TryPass(sender, message.Payload, message.Extensions))
         {
-            counterCells.CountPublished(payload.Length);
-            return true;
+            return IsImpossible(sender, bytes);
         }
 
-        if (probe is not null)
-        {
-            _probe!.GiveUp();
-        }
-
-        return IsImpossible(sender, payload.Length);
+        lane.Take(message);
+        counterCells.CountPublished(bytes);
+        return true;
     }
 
     /// <summary>Passes a message that waited, and tells whoever waits for it. False: there is no room.</summary>
@@ -49,7 +47,7 @@ internal struct SenderHandover(NodeCounterCells counterCells, PublishLatency lat
 
         if (request.Feed is not { } feed)
         {
-            return TrySend(sender, request.Payload, request.Extensions);
+            return TrySendPlain(sender, request);
         }
 
         if (!TrySendFromFeed(sender, request.Payload, request.Origin!.StampsTime ? environment.UtcNow : null, out var lost))
@@ -90,6 +88,35 @@ internal struct SenderHandover(NodeCounterCells counterCells, PublishLatency lat
         return true;
     }
 
+    private bool TrySendPlain(ITopicSender sender, PublishRequest request)
+    {
+        if (!TryPass(sender, request.Payload, request.Extensions))
+        {
+            return IsImpossible(sender, request.Payload.Length);
+        }
+
+        request.EndWait();
+        counterCells.CountPublished(request.Payload.Length);
+        return true;
+    }
+
+    private bool TryPass(ITopicSender sender, ReadOnlySpan<byte> payload, ReadOnlySpan<byte> extensions)
+    {
+        // The latency is checked first, because all topics share it and it is in the cache.
+        var probe = latency.IsWatched ? (_probe ??= new LatencyProbe(latency)).TryBegin() : null;
+        if (sender.TrySend(payload, probe, extensions) >= 0)
+        {
+            return true;
+        }
+
+        if (probe is not null)
+        {
+            _probe!.GiveUp();
+        }
+
+        return false;
+    }
+
     private bool TrySendStable(ITopicSender sender, PublishRequest request, StableCompletion stable, INodeEnvironment environment)
     {
         // Added to the list first, because a message without subscribers is stable before TrySend returns.
@@ -98,6 +125,7 @@ internal struct SenderHandover(NodeCounterCells counterCells, PublishLatency lat
         unstable.Add(stable);
         if (sender.TrySend(request.Payload, stable, request.Extensions) >= 0)
         {
+            request.EndWait();
             counterCells.CountPublished(request.Payload.Length);
             return true;
         }

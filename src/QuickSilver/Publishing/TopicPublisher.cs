@@ -220,7 +220,7 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
 
     private bool TrySend(ITopicSender sender, in LaneMessage message)
     {
-        if (_handover.TrySend(sender, message.Payload, message.Extensions))
+        if (_handover.TrySend(sender, message, _intake.Lane))
         {
             return true;
         }

@@ -102,6 +102,53 @@ public sealed class PublishLossTests
         Assert.Equal("The node has stopped (messages: 36 accepted to publish, 16 sent, 0 delivered, 0 not handled).", Line(1605));
     }
 
+    [Theory]
+    [InlineData(ForTheLane)]
+    [InlineData(PastTheLane)]
+    public async Task A_message_that_is_sent_while_counters_are_read_does_not_count_as_accepted_twice(int bytes)
+    {
+        const int Many = 4_000;
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        var topic = await node.OpenPublisherAsync<byte[]>(Name).OrFail();
+        var sender = parts.SenderOf(Name);
+        await parts.Core.RunAsync(() => sender.GiveRoom(int.MaxValue));
+        long begun = 0;
+        var publishing = Task.Run(async () =>
+        {
+            byte[] payload = new byte[bytes];
+            for (int i = 0; i < Many; i++)
+            {
+                Interlocked.Increment(ref begun);
+                await topic.PublishAsync(payload).OrFail();
+            }
+        });
+        for (long accepted = 0; accepted < Many;)
+        {
+            accepted = node.GetCounters().Accepted;
+            Assert.InRange(accepted, 0, Interlocked.Read(ref begun));
+            Assert.False(publishing.IsFaulted);
+        }
+
+        await publishing.OrFail();
+    }
+
+    [Fact]
+    public async Task What_a_disposed_endpoint_drops_behind_a_topic_without_room_counts_as_accepted_once()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync(logs: _logs);
+        var first = await node.OpenPublisherAsync<byte[]>("first").OrFail();
+        var second = await node.OpenPublisherAsync<byte[]>(Name).OrFail();
+        await PublishAsync(parts, first, ForTheLane, sent: 0, "first");
+        await PublishAsync(parts, second, ForTheLane, sent: 0);
+        await parts.Time.RunUntilAsync(second.DisposeAsync().AsTask());
+        Assert.Equal(Messages, second.Dropped);
+        var counters = node.GetCounters();
+        Assert.Equal((2 * Messages, 0, Messages), (counters.Accepted, counters.Published, counters.PublishDrops));
+        Assert.Equal(Messages, node.GetGauges().PublishQueueMessages);
+    }
+
     // The endpoints drain for longer then than the node waits for them.
     [Theory]
     [InlineData(ForTheLane)]
@@ -241,6 +288,7 @@ public sealed class PublishLossTests
         }
 
         await Patience.Until(() => sender.Count == before + sent);
+        await parts.Core.RunAsync(static () => { });
     }
 
     private static int PublishUntilEnded(ITopicPublisher<byte[]> topic, byte[] payload, Barrier start)
