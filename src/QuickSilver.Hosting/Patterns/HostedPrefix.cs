@@ -99,7 +99,7 @@ internal sealed class HostedPrefix<T, TConsumer>(
     {
         lock (_lock)
         {
-            _ = topic.State == PrefixTopicState.Open ? _open.Add(topic.Name) : _open.Remove(topic.Name);
+            _ = topic.State is PrefixTopicState.Opening or PrefixTopicState.Open ? _open.Add(topic.Name) : _open.Remove(topic.Name);
             if (topic is { State: PrefixTopicState.Ended, Error: { } error })
             {
                 _ended[topic.Name] = (Time.GetUtcNow(), error);

@@ -14,6 +14,9 @@ internal sealed class PrefixedTopic<T>(string name)
 
     public Exception? Error { get; set; }
 
+    /// <summary>Whether its endpoint is being opened, and may have messages already.</summary>
+    public bool IsBeingOpened { get; set; }
+
     /// <summary>Null until it is open.</summary>
     public TopicEndpoint<T>? Endpoint { get; set; }
 

@@ -273,6 +273,7 @@ internal sealed class TopicPrefix<T> : ITopicPrefix
 
     private async Task OpenTopicAsync(PrefixedTopic<T> topic)
     {
+        topic.IsBeingOpened = true;
         try
         {
             var endpoint = await _node.OpenEndpointAsync(topic.Name, TopicAccess.Subscribe, _options.Topic, _codec, topic.Stop.Token)
@@ -287,12 +288,7 @@ internal sealed class TopicPrefix<T> : ITopicPrefix
 
     private void OnOpened(PrefixedTopic<T> topic, TopicEndpoint<T> endpoint)
     {
-        if (topic.IsClosed)
-        {
-            _ = endpoint.DisposeAsync();
-            return;
-        }
-
+        topic.IsBeingOpened = false;
         string name = topic.Name;
         var consumer = _options.Consumer;
         try
@@ -316,6 +312,13 @@ internal sealed class TopicPrefix<T> : ITopicPrefix
         }
 
         topic.Endpoint = endpoint;
+        if (topic.IsClosed)
+        {
+            // Closed while it was being opened: what was acknowledged for it until now is handled as well.
+            _ = endpoint.DisposeAsync();
+            return;
+        }
+
         Move(topic, PrefixTopicState.Open, null);
     }
 
@@ -334,8 +337,10 @@ internal sealed class TopicPrefix<T> : ITopicPrefix
 
     private void OnFailed(PrefixedTopic<T> topic, PrefixTopicState state, Exception? error)
     {
+        topic.IsBeingOpened = false;
         if (topic.IsClosed)
         {
+            OnClosed(topic);
             return;
         }
 
@@ -358,11 +363,11 @@ internal sealed class TopicPrefix<T> : ITopicPrefix
         _byName.Remove(topic.Name);
         topic.Stop.Cancel();
         Move(topic, PrefixTopicState.Closed, topic.Error);
-        if (topic.Endpoint is { } endpoint && !topic.HasEnded)
+        if (topic.IsBeingOpened || (topic.Endpoint is not null && !topic.HasEnded))
         {
-            // The consumer takes what is buffered, and then tells its end.
+            // The consumer takes what is buffered, and then reports its end.
             _closing.Add(topic.Name, topic);
-            _ = endpoint.DisposeAsync();
+            _ = topic.Endpoint?.DisposeAsync();
         }
     }
 

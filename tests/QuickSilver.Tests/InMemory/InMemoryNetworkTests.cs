@@ -141,6 +141,28 @@ public sealed class InMemoryNetworkTests
     }
 
     [Fact]
+    public async Task A_prefix_that_ends_while_a_topic_is_being_opened_handles_what_came_of_it()
+    {
+        await using var publishing = await _network.StartNodeAsync().OrFail();
+        await using var subscribing = await _network.StartNodeAsync().OrFail();
+        for (int round = 0; round < 100; round++)
+        {
+            int handled = 0;
+            await using var prefix = await subscribing.OpenPrefixAsync<string>("prices/", (_, _, _) =>
+            {
+                Interlocked.Increment(ref handled);
+                return ValueTask.CompletedTask;
+            }).OrFail();
+            await using var topic = await publishing.OpenPublisherAsync<string>($"prices/{round}").OrFail();
+            await topic.WaitForSubscribersAsync(1).OrFail();
+            await topic.PublishAsync("1", PublishCompletion.Stable).OrFail();
+            await prefix.DisposeAsync().OrFail();
+            await prefix.Completion.OrFail();
+            Assert.Equal(1, handled);
+        }
+    }
+
+    [Fact]
     public async Task Contracts_are_checked_and_forgotten_with_the_last_endpoint()
     {
         await using var first = await _network.StartNodeAsync().OrFail();
