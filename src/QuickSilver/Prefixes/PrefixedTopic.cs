@@ -7,9 +7,6 @@ internal sealed class PrefixedTopic<T>(string name)
 {
     public string Name { get; } = name;
 
-    /// <summary>Cancelled when the topic is closed before it is open.</summary>
-    public CancellationTokenSource Stop { get; } = new();
-
     public PrefixTopicState State { get; set; } = PrefixTopicState.Opening;
 
     public Exception? Error { get; set; }

@@ -276,7 +276,8 @@ internal sealed class TopicPrefix<T> : ITopicPrefix
         topic.IsBeingOpened = true;
         try
         {
-            var endpoint = await _node.OpenEndpointAsync(topic.Name, TopicAccess.Subscribe, _options.Topic, _codec, topic.Stop.Token)
+            // It is not cancelled when the topic is closed meanwhile: publishers may know of this node already, and send to it.
+            var endpoint = await _node.OpenEndpointAsync(topic.Name, TopicAccess.Subscribe, _options.Topic, _codec)
                 .ConfigureAwait(_core.ResumesInContext);
             _core.Run(() => OnOpened(topic, endpoint));
         }
@@ -314,7 +315,7 @@ internal sealed class TopicPrefix<T> : ITopicPrefix
         topic.Endpoint = endpoint;
         if (topic.IsClosed)
         {
-            // Closed while it was being opened: what was acknowledged for it until now is handled as well.
+            // What was acknowledged for it until now is handled as well.
             _ = endpoint.DisposeAsync();
             return;
         }
@@ -361,7 +362,6 @@ internal sealed class TopicPrefix<T> : ITopicPrefix
         }
 
         _byName.Remove(topic.Name);
-        topic.Stop.Cancel();
         Move(topic, PrefixTopicState.Closed, topic.Error);
         if (topic.IsBeingOpened || (topic.Endpoint is not null && !topic.HasEnded))
         {
