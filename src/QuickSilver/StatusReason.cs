@@ -85,6 +85,12 @@ public enum StatusReasonKind
 
     /// <summary>A call of <see cref="ITopicPublisher{T}.WaitForSubscribersAsync"/> waits for longer than usual.</summary>
     SubscribersMissing = 26,
+
+    /// <summary>The machine does not have the address of the node any more.</summary>
+    AddressLost = 27,
+
+    /// <summary>Another node hosts a membership service of the cluster too, and TCP does not reach it.</summary>
+    HostNotReached = 28,
 }
 
 /// <summary>Why a node is not ready, or which problem it has although it is ready.</summary>

@@ -19,6 +19,8 @@ internal enum TroubleKind
     HandlerBlocks,
     PathTooSmall,
     SubscribersMissing,
+    AddressLost,
+    HostNotReached,
 }
 
 /// <summary>A trouble of a node.</summary>

@@ -46,6 +46,12 @@ internal interface INodeEnvironment
     /// <summary>The address of the interface this node talks through.</summary>
     IPAddress LocalAddress { get; }
 
+    /// <summary>
+    /// Whether the machine has <see cref="LocalAddress"/> still. True if the system does not say. An interface that is down has its
+    /// addresses.
+    /// </summary>
+    bool HasLocalAddress => true;
+
     /// <summary>Sets <paramref name="alarm"/> to fire once, <paramref name="delay"/> from now; a pending alarm is moved.</summary>
     void Schedule(Alarm alarm, TimeSpan delay);
 

@@ -68,6 +68,8 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
 
     public IPAddress LocalAddress { get; }
 
+    public bool HasLocalAddress => LocalRoute.Has(LocalAddress);
+
     /// <summary>Whether the caller is on this node's core thread.</summary>
     public bool IsOnCoreThread => _core.IsCurrent;
 

@@ -32,6 +32,9 @@ internal static unsafe partial class LinuxCalls
     [LibraryImport("libc", SetLastError = true)]
     public static partial int setsockopt(int socket, int level, int option, byte* value, int length);
 
+    [LibraryImport("libc", StringMarshalling = StringMarshalling.Utf8)]
+    public static partial uint if_nametoindex(string name);
+
     [LibraryImport("libc", SetLastError = true)]
     public static partial SafeFileHandle epoll_create1(int flags);
 

@@ -3,7 +3,7 @@ using System.Net.Sockets;
 
 namespace QuickSilver.Core.Transport;
 
-// Which address of this machine the system sends from.
+// Which addresses this machine has, and which of them the system sends from.
 internal static class LocalRoute
 {
     // Any: connecting a datagram socket looks up the route and sends nothing.
@@ -21,6 +21,27 @@ internal static class LocalRoute
         catch (SocketException)
         {
             return null;
+        }
+    }
+
+    /// <summary>
+    /// The number of the interface with this name, which may be one of its alternative names ("ip link property add altname"). 0 if there
+    /// is none, or the system does not say.
+    /// </summary>
+    public static int IndexOf(string name) => OperatingSystem.IsLinux() ? (int)LinuxCalls.if_nametoindex(name) : 0;
+
+    /// <summary>Whether this is an address of the machine. True if the system does not say.</summary>
+    public static bool Has(IPAddress address)
+    {
+        try
+        {
+            using var socket = new Socket(address.AddressFamily, SocketType.Dgram, ProtocolType.Udp);
+            socket.Bind(new IPEndPoint(address, 0));
+            return true;
+        }
+        catch (SocketException refused)
+        {
+            return refused.SocketErrorCode != SocketError.AddressNotAvailable;
         }
     }
 }

@@ -27,6 +27,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
     private readonly DiscoveryContext _discovery;
     private readonly ServiceLink _link;
     private readonly ReachWatch _reach;
+    private readonly AddressWatch _address;
     // Null until the first topic is opened.
     private TopicTable? _topics;
     // Null until the first prefix is followed.
@@ -77,6 +78,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         _link = new ServiceLink(environment, options, this, _discovery);
         environment.Pauses.Add(this);
         _reach = new ReachWatch(environment, options.EndPoint, new ReachAdvice(options.Hosted.GroupPorts), logger);
+        _address = new AddressWatch(environment, options.Hosted.Failures, logger, GiveUp);
     }
 
     public ClientCounters Counters { get; } = new();
@@ -114,8 +116,8 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
     /// <summary>The same, if it is that the keys of both sides do not fit; from any thread.</summary>
     public string? KeyFailure => _link.KeyFailure;
 
-    /// <summary>Why this node seems to be cut off from datagrams, while it does; from any thread.</summary>
-    public Trouble? Isolation => _reach.Isolation;
+    /// <summary>Why this node seems to be cut off from datagrams, or is, while that lasts; from any thread.</summary>
+    public Trouble? Isolation => _address.Trouble ?? _reach.Isolation;
 
     /// <summary>The service that this node has, or tries to reach; null while it looks for one. From any thread.</summary>
     public IPEndPoint? ServiceEndPoint => _link.RemoteEndPoint ?? _link.Servers.All.FirstOrDefault();
@@ -151,7 +153,11 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         }
     }
 
-    public void Start() => _link.Start();
+    public void Start()
+    {
+        _address.Begin();
+        _link.Start();
+    }
 
     public void Open(TopicRequest request, Action<TopicOutcome> completed)
     {
@@ -246,6 +252,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         _environment.Pauses.Remove(this);
         _environment.CancelIfMade(_leaveAlarm);
         _silence.End();
+        _address.End();
         _follows?.Close();
         _link.Dispose();
     }
@@ -562,6 +569,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         {
             _isOver = true;
             _silence.End();
+            _address.End();
             _logger.Expelled(reason);
             _link.Stop();
             _observer.OnExpelled(reason);
@@ -573,6 +581,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
     {
         _isOver = true;
         _silence.End();
+        _address.End();
         _environment.CancelIfMade(_leaveAlarm);
         _link.Stop();
         _link.Discovery?.EndHosting();

@@ -3,6 +3,7 @@ using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Client.Hosting;
+using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Service;
 
 namespace QuickSilver.Membership.Client;
@@ -33,6 +34,10 @@ internal sealed class ServiceDiscovery : IDisposable
     // What has answered, where answers prove nothing; null until something has.
     private HostCandidates? _candidates;
     private bool _hasJustFailed;
+    // Since when no service is heard, while what is found does not take the node in; null while a service has it.
+    private TimeSpan? _failingSince;
+    private string? _lastFailure;
+    private bool _isGivenUpTold;
     // Services that ended and whose last words are on their way.
     private readonly List<EmbeddedHost> _ended = [];
 
@@ -95,10 +100,22 @@ internal sealed class ServiceDiscovery : IDisposable
     }
 
     /// <summary>A service that was found did not take the node in.</summary>
-    public void OnFailed(IPEndPoint service)
+    public void OnFailed(IPEndPoint service, string reason)
     {
         _hasJustFailed = true;
+        _failingSince ??= _context.Environment.Now;
+        _lastFailure = reason;
         (_failed ??= new RecentFailures(_context.Environment)).Add(service);
+    }
+
+    /// <summary>The service that had the node is lost; it was heard last at that time.</summary>
+    public void OnLost(TimeSpan heard) => _failingSince ??= heard;
+
+    /// <summary>A service has taken the node in.</summary>
+    public void OnWelcome()
+    {
+        _failingSince = null;
+        _isGivenUpTold = false;
     }
 
     /// <summary>Ends the service hosted here, if there is one; its clients look for another.</summary>
@@ -125,7 +142,10 @@ internal sealed class ServiceDiscovery : IDisposable
         var service = answer.EndPoint;
         if (_failed?.Has(service) == true)
         {
-            _lastResort = service;
+            if (!IsGivenUp(service))
+            {
+                _lastResort = service;
+            }
         }
         else if (!_context.NeedsProof)
         {
@@ -135,6 +155,26 @@ internal sealed class ServiceDiscovery : IDisposable
         {
             (_candidates ??= new HostCandidates(_context.Environment)).Add(service);
         }
+    }
+
+    // What answers by datagrams and takes no node in by streams, as behind a firewall, or at an address that is gone, must not keep those
+    // that wait from a service for as long as it answers. After the time for which a service waits for a node, they wait no longer, and one
+    // of them hosts.
+    private bool IsGivenUp(IPEndPoint service)
+    {
+        var limit = _hosted.Failures.AlmostSilence;
+        if (_failingSince is not { } since || _context.Environment.Now - since < limit)
+        {
+            return false;
+        }
+
+        if (!_isGivenUpTold)
+        {
+            _isGivenUpTold = true;
+            _context.Logger.ServiceGivenUp(service, limit, _lastFailure);
+        }
+
+        return true;
     }
 
     private void Ask()

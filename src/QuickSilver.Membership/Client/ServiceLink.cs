@@ -142,6 +142,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         _serviceSilence = heartbeatInterval * Math.Max(2, heartbeatsMissed / 2);
         _retryDelay = _options.FirstRetry;
         _tried = 0;
+        _discovery?.OnWelcome();
         if (RemoteEndPoint is { } server)
         {
             Servers.OnWelcome(server);
@@ -326,6 +327,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         if (wasWelcome)
         {
             _context.Counters.ServiceLosses++;
+            _discovery?.OnLost(_lastHeard);
             if (isOrderly)
             {
                 // If no other service comes, the silence is reported when the removal limit is over.
@@ -344,7 +346,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
             KeyFailure = _discovery is null && _keyFailures >= Servers.All.Length ? reason : null;
             if (service is not null)
             {
-                _discovery?.OnFailed(service);
+                _discovery?.OnFailed(service, reason);
             }
         }
 

@@ -135,6 +135,19 @@ internal static partial class MembershipLog
         + "This node goes on as it is ({Count} so far).")]
     public static partial void HostNotProved(this ILogger logger, IPEndPoint endPoint, string reason, long count);
 
+    [LoggerMessage(1314, LogLevel.Warning,
+        "The service at {EndPoint} answers discovery, and has not taken this node in for {Limit} ({Reason}). It does not count as found "
+        + "until it does.")]
+    public static partial void ServiceGivenUp(this ILogger logger, IPEndPoint endPoint, TimeSpan limit, string? reason);
+
+    [LoggerMessage(1315, LogLevel.Warning,
+        "No interface of this machine has the address {Address} of this node any more. If it does not come back within {Limit}, the node "
+        + "ends.")]
+    public static partial void AddressLost(this ILogger logger, IPAddress address, TimeSpan limit);
+
+    [LoggerMessage(1316, LogLevel.Information, "This machine has the address {Address} of this node again.")]
+    public static partial void AddressReturned(this ILogger logger, IPAddress address);
+
     [LoggerMessage(1320, LogLevel.Error, "This node is leaving the cluster: {Reason}.")]
     public static partial void GaveUp(this ILogger logger, string reason);
 

@@ -1,5 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
+using QuickSilver.Core.Transport;
 
 namespace QuickSilver.Composition;
 
@@ -16,8 +17,13 @@ internal sealed record InterfaceChoice(IPAddress Address, string? Name, string W
     /// <param name="towards">The address from which the system reaches the membership service, if one is named.</param>
     /// <exception cref="QuickSilverOptionsException">No interface fits, several do, or it is down.</exception>
     /// <param name="family">Of the service's addresses; null: none is named.</param>
+    /// <param name="indexOf">The number of the interface with a name that is not in the list; null: the system's.</param>
     public static InterfaceChoice Of(
-        NodeInterface wanted, IReadOnlyList<LocalInterface>? known, IPAddress? towards, AddressFamily? family = null)
+        NodeInterface wanted,
+        IReadOnlyList<LocalInterface>? known,
+        IPAddress? towards,
+        AddressFamily? family = null,
+        Func<string, int>? indexOf = null)
     {
         if (wanted.Address is { } address)
         {
@@ -31,7 +37,7 @@ internal sealed record InterfaceChoice(IPAddress Address, string? Name, string W
 
         return wanted switch
         {
-            { Name: { } name } => OfName(wanted, name, known, family),
+            { Name: { } name } => OfName(wanted, name, known, family, indexOf ?? LocalRoute.IndexOf),
             { Network: { } network } => OfNetwork(wanted, network, known),
             _ => Automatic(known, towards),
         };
@@ -71,9 +77,10 @@ internal sealed record InterfaceChoice(IPAddress Address, string? Name, string W
     ];
 
     private static InterfaceChoice OfName(
-        NodeInterface wanted, string name, IReadOnlyList<LocalInterface> known, AddressFamily? family)
+        NodeInterface wanted, string name, IReadOnlyList<LocalInterface> known, AddressFamily? family, Func<string, int> indexOf)
     {
         var found = known.FirstOrDefault(one => one.Name.Equals(name, StringComparison.OrdinalIgnoreCase))
+            ?? (indexOf(name) is not 0 and var index ? known.FirstOrDefault(one => one.Index == index) : null)
             ?? throw Refused(wanted, $"an interface of this machine: {List(known)}");
         var addresses = Up(wanted, found).Addresses
             .Where(one => one.AddressFamily == (family ?? found.Addresses[0].AddressFamily))
@@ -93,7 +100,7 @@ internal sealed record InterfaceChoice(IPAddress Address, string? Name, string W
             first,
             found.Name,
             "the option Interface names this interface"
-                + (addresses.Count == 1 ? "" : $", and it is the first of its {addresses.Count} addresses"));
+                + (addresses.Count == 1 ? "" : $", and of its {addresses.Count} addresses the node prefers this one"));
     }
 
     private static InterfaceChoice OfNetwork(NodeInterface wanted, IPNetwork network, IReadOnlyList<LocalInterface> known)
@@ -102,6 +109,14 @@ internal sealed record InterfaceChoice(IPAddress Address, string? Name, string W
             .SelectMany(static one => one.Addresses, static (one, address) => (Interface: one, Address: address))
             .Where(one => network.Contains(one.Address))
             .ToArray();
+        if (fitting.Length > 1 && Array.FindAll(fitting, static one => !one.Interface.Floating.Contains(one.Address)) is [var own])
+        {
+            return new InterfaceChoice(
+                own.Address,
+                Up(wanted, own.Interface).Name,
+                $"the only address of this machine in {network} that is not a floating one");
+        }
+
         return fitting switch
         {
             [var (found, address)] =>
@@ -127,6 +142,11 @@ internal sealed record InterfaceChoice(IPAddress Address, string? Name, string W
         if (fitting.Length == 0)
         {
             fitting = [.. usable.Where(static one => HasAddress(one, AddressFamily.InterNetworkV6))];
+        }
+
+        if (fitting.Length == 0)
+        {
+            fitting = [.. usable.Where(static one => one.Addresses.Any(LocalInterfaces.IsLink4))];
         }
 
         LocalInterface[] routed = [.. fitting.Where(static one => one.HasGateway)];
@@ -156,7 +176,7 @@ internal sealed record InterfaceChoice(IPAddress Address, string? Name, string W
 
     // The first is never a link-local one then, which others can use on one link only.
     private static bool HasAddress(LocalInterface one, AddressFamily family) =>
-        one.Addresses is [{ IsIPv6LinkLocal: false } first, ..] && first.AddressFamily == family;
+        one.Addresses is [{ IsIPv6LinkLocal: false } first, ..] && first.AddressFamily == family && !LocalInterfaces.IsLink4(first);
 
     private static string List(IEnumerable<LocalInterface> some) => string.Join(", ", some);
 

@@ -90,6 +90,13 @@ internal static class StatusReasons
             + "network: the others may have gone on without it. Topics with RequireQuorum refuse messages.",
             "Correct what the reason names, such as a certificate that has expired. Otherwise restore the network to the service, or start "
             + "the service again. The node reconnects by itself, or ends as Expelled if it was removed."),
+        [StatusReasonKind.AddressLost] = (
+            "No interface of the machine has the address of the node any more, so nothing that it sends leaves the machine.",
+            "Give the interface its address back. Otherwise the node ends within the heartbeat limit. In a host, another one starts at the "
+            + "address that Interface means then."),
+        [StatusReasonKind.HostNotReached] = (
+            "Two nodes host a membership service of this cluster, and TCP does not pass from one to the other: there are two clusters.",
+            "Allow TCP between the nodes in both directions. The clusters join by themselves."),
     };
 
     public static string MeaningOf(StatusReasonKind kind) => Table[kind].Meaning;
@@ -119,6 +126,8 @@ internal static class StatusReasons
         TroubleKind.CodecBlocks => StatusReasonKind.CodecBlocks,
         TroubleKind.PathTooSmall => StatusReasonKind.PathTooSmall,
         TroubleKind.SubscribersMissing => StatusReasonKind.SubscribersMissing,
+        TroubleKind.AddressLost => StatusReasonKind.AddressLost,
+        TroubleKind.HostNotReached => StatusReasonKind.HostNotReached,
         _ => StatusReasonKind.HandlerBlocks,
     };
 }

@@ -50,6 +50,8 @@ internal sealed class FakeEnvironment(FakeWorld world, IPAddress address, ulong 
 
     public IPAddress LocalAddress { get; } = address;
 
+    public bool HasLocalAddress { get; set; } = true;
+
     public ulong NextRandom()
     {
         _random += 0x9E3779B97F4A7C15;

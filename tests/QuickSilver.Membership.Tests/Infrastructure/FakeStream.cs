@@ -40,7 +40,7 @@ internal sealed class FakeStream(FakeEnvironment owner, IPEndPoint? remote) : IC
 
         _shown = owner.CertificateUntil is { } until ? new PeerCertificate(owner.Identity ?? "", DateTimeOffset.MinValue, until) : null;
         var found = owner.World.Listeners.GetValueOrDefault(target);
-        if (found is not null && owner.World.IsBlocked(owner, found.Owner))
+        if (found is not null && IsCutFrom(found.Owner))
         {
             // Neither refused nor accepted: the system knocks again, until the handler gives up.
             owner.World.After(KnockAgain, () => owner.Do(() => Establish(target)));
@@ -121,7 +121,7 @@ internal sealed class FakeStream(FakeEnvironment owner, IPEndPoint? remote) : IC
             return;
         }
 
-        if (IsStalled || owner.World.IsBlocked(owner, peer.Owner))
+        if (IsStalled || IsCutFrom(peer.Owner))
         {
             owner.World.After(TimeSpan.FromMilliseconds(50), Deliver);
             return;
@@ -143,4 +143,6 @@ internal sealed class FakeStream(FakeEnvironment owner, IPEndPoint? remote) : IC
             _unread = all[consumed..];
         }
     }
+
+    private bool IsCutFrom(FakeEnvironment other) => owner.World.IsBlocked(owner, other) || owner.World.IsStreamBlocked(owner, other);
 }

@@ -30,6 +30,9 @@ internal sealed class FakeWorld
     // Pairs of environments that do not hear each other.
     public Func<FakeEnvironment, FakeEnvironment, bool> IsBlocked { get; set; } = (_, _) => false;
 
+    // The same for streams alone: datagrams pass.
+    public Func<FakeEnvironment, FakeEnvironment, bool> IsStreamBlocked { get; set; } = (_, _) => false;
+
     // Bytes of a stream that their receiver skips.
     public Func<byte[], bool> IsSkipped { get; set; } = _ => false;
 

@@ -22,7 +22,7 @@ public sealed class InterfaceChoiceTests
     [InlineData("127.0.0.1", "127.0.0.1 (lo): the option Interface names this address")]
     [InlineData("127.0.0.7", "127.0.0.7: the option Interface names this address")]
     [InlineData("eth0", "10.0.0.5 (eth0): the option Interface names this interface")]
-    [InlineData("ETH1", "10.1.0.5 (eth1): the option Interface names this interface, and it is the first of its 2 addresses")]
+    [InlineData("ETH1", "10.1.0.5 (eth1): the option Interface names this interface, and of its 2 addresses the node prefers this one")]
     [InlineData("10.1.0.0/16", "10.1.0.5 (eth1): the only address of this machine in 10.1.0.0/16")]
     [InlineData("172.16.0.0/12", "172.16.0.5 (eth1): the only address of this machine in 172.16.0.0/12")]
     [InlineData("auto", "10.0.0.5 (eth0): the only interface with a default gateway, of eth0 (10.0.0.5), eth1 (10.1.0.5, 172.16.0.5)")]
@@ -66,7 +66,7 @@ public sealed class InterfaceChoiceTests
     [InlineData("fe80::6", "fe80::6%16 (eth6): the option Interface names this address")]
     [InlineData("fe80::7%17", "fe80::7%17 (eth7): the option Interface names this address")]
     [InlineData("eth5", "10.5.0.5 (eth5): the option Interface names this interface")]
-    [InlineData("eth6", "fd06::5 (eth6): the option Interface names this interface, and it is the first of its 3 addresses")]
+    [InlineData("eth6", "fd06::5 (eth6): the option Interface names this interface, and of its 3 addresses the node prefers this one")]
     [InlineData("eth7", "fe80::7%17 (eth7): the option Interface names this interface")]
     [InlineData("fd06::/64", "fd06::5 (eth6): the only address of this machine in fd06::/64")]
     public void An_address_of_IPv6_is_named_as_well(string wanted, string choice) =>
@@ -90,6 +90,43 @@ public sealed class InterfaceChoiceTests
     {
         var failure = Assert.Throws<QuickSilverOptionsException>(() => InterfaceChoice.Of(NodeInterface.Parse("fe80::7"), AllV6, null));
         Assert.Contains("fe80::7%eth6, fe80::7%eth7", failure.Message);
+    }
+
+    [Fact]
+    public void A_subnet_with_one_address_that_is_not_floating_names_that_one()
+    {
+        var eth0 = new LocalInterface("eth0", [Ip("10.0.0.5"), Ip("10.0.0.100")]) { Floating = [Ip("10.0.0.100")] };
+        string choice = InterfaceChoice.Of(NodeInterface.Parse("10.0.0.0/24"), [Lo, eth0], null).ToString();
+        Assert.Equal("10.0.0.5 (eth0): the only address of this machine in 10.0.0.0/24 that is not a floating one", choice);
+        Assert.Throws<QuickSilverOptionsException>(
+            () => InterfaceChoice.Of(NodeInterface.Parse("10.0.0.0/24"), [eth0 with { Floating = eth0.Addresses }], null));
+    }
+
+    [Fact]
+    public void Auto_takes_an_address_that_is_valid_on_its_link_only_if_there_is_no_other()
+    {
+        var link = new LocalInterface("eth0", [Ip("169.254.7.7")]) { HasGateway = true };
+        Assert.StartsWith("10.1.0.5 (eth1)", Auto([Lo, link, Eth1]));
+        Assert.StartsWith("fd06::5 (eth6)", Auto([Lo, link, OnlyV6]));
+        Assert.StartsWith("169.254.7.7 (eth0)", Auto([Lo, link]));
+    }
+
+    [Fact]
+    public void An_alternative_name_names_its_interface()
+    {
+        var eth0 = Eth0 with { Index = 7 };
+        int IndexOf(string name) => name == "enp3s0" ? 7 : 0;
+        Assert.Equal(Ip("10.0.0.5"), InterfaceChoice.Of(NodeInterface.Parse("enp3s0"), [Lo, eth0], null, null, IndexOf).Address);
+        Assert.Throws<QuickSilverOptionsException>(
+            () => InterfaceChoice.Of(NodeInterface.Parse("enp4s0"), [Lo, eth0], null, null, IndexOf));
+    }
+
+    [Fact]
+    public void Addresses_are_ranked_by_how_long_and_how_far_they_hold()
+    {
+        (string Address, int Prefix)[] inOrder =
+            [("10.0.0.5", 24), ("10.0.0.100", 32), ("fd00::5", 64), ("fd00::100", 128), ("169.254.7.7", 16), ("fe80::5", 64)];
+        Assert.Equal(Enum.GetValues<AddressRank>(), inOrder.Select(static one => LocalInterfaces.RankOf(Ip(one.Address), one.Prefix)));
     }
 
     [Fact]

@@ -18,11 +18,14 @@ namespace QuickSilver.Membership.Client.Hosting;
 // claims, and then the other yields. The token of the answer comes back with the claim: a claim that is late, or that answers
 // an older question, is none.
 //
-// With certificates, datagrams are not authenticated. Then they say only where another host may be: this one asks that over a stream, and
-// yields to what it proves (HostProofs).
+// A host yields only to one that it reaches by a stream (HostProofs): its nodes are to go there. From its decision until it knows that, it
+// neither claims nor lets the other one yield to it. With certificates, datagrams are not authenticated. Then they say only where another
+// host may be, and this one yields to what that proves.
 internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
 {
     private static readonly TimeSpan FirstContest = TimeSpan.FromMilliseconds(100);
+    // A stream is made, and its first question answered, in less time. What takes longer does not hold up the contest.
+    private static readonly TimeSpan YieldLimit = TimeSpan.FromSeconds(5);
     // The least time between two questions, whoever asks for them.
     private static readonly TimeSpan AskSpacing = TimeSpan.FromMilliseconds(50);
 
@@ -41,6 +44,9 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
     // How this host stood when it last answered one that decides, and what a claim must repeat.
     private (ulong Asker, ulong Token, HostStanding Own) _offer;
     private IDatagramPort? _answers;
+    // The host to which this one has decided to yield, while it is not known whether a stream reaches it.
+    private IPEndPoint? _yieldsTo;
+    private TimeSpan _decidedAt;
     private bool _isOver;
 
     /// <param name="context">What it shares with the node's search for a service.</param>
@@ -55,7 +61,7 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
         _id = environment.NextRandom() | 1;
         _asker = new DiscoveryAsker(context, OnAnswer);
         _contestAlarm = new Alarm(Contest);
-        _proofs = new HostProofs(context, options.Cluster, OnProved);
+        _proofs = new HostProofs(context, options.Cluster, OnProved, OnNotReached);
         var hosted = options with { TakesBackTheSilent = true, HostId = _id };
         _service = new MembershipService(environment, hosted, new MemoryMembershipStore(), new ServiceCounters(), context.Logger);
         EndPoint = _service.Start(new IPEndPoint(environment.LocalAddress, 0), known);
@@ -73,6 +79,8 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
     public Trouble? Trouble => _alone.Trouble;
 
     private HostStanding Standing => _service.Standing;
+
+    private bool IsYielding => _yieldsTo is not null && _context.Environment.Now - _decidedAt < YieldLimit;
 
     /// <summary>Ends the service; its clients are told to go to <paramref name="successor"/>, or to look for one.</summary>
     public void End(IPEndPoint? successor)
@@ -136,6 +144,11 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
             return;
         }
 
+        if (question.Host.IsHost && IsYielding)
+        {
+            return;
+        }
+
         var own = Standing;
         if (question.Host.IsHost)
         {
@@ -156,7 +169,7 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
 
     private void OnAnswer(DiscoveryDatagram answer)
     {
-        if (_isOver || answer.Host.Id <= _id)
+        if (_isOver || IsYielding || answer.Host.Id <= _id)
         {
             return;
         }
@@ -184,18 +197,31 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
         {
             _proofs.Ask(host);
         }
-        else
+        else if (!IsYielding && !_proofs.HasFailed(host))
+        {
+            (_yieldsTo, _decidedAt) = (host, _context.Environment.Now);
+            _proofs.Ask(host);
+        }
+    }
+
+    // With certificates, each of two hosts decides alike from what both prove, whatever datagrams have told them. Otherwise it is decided.
+    private void OnProved(IPEndPoint host, HostStanding standing)
+    {
+        _alone.OnReached();
+        bool yields = _context.NeedsProof ? standing.GoesOnBefore(Standing) : IsYielding && host.Equals(_yieldsTo);
+        _yieldsTo = host.Equals(_yieldsTo) ? null : _yieldsTo;
+        if (standing.IsHost && yields)
         {
             Yield(host);
         }
     }
 
-    // From what both hosts prove, each of the two decides alike, whatever datagrams have told them.
-    private void OnProved(IPEndPoint host, HostStanding standing)
+    private void OnNotReached(IPEndPoint host, string reason)
     {
-        if (standing.IsHost && standing.GoesOnBefore(Standing))
+        _yieldsTo = host.Equals(_yieldsTo) ? null : _yieldsTo;
+        if (!_context.NeedsProof)
         {
-            Yield(host);
+            _alone.OnNotReached(host, reason);
         }
     }
 
@@ -220,7 +246,7 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
     private void Ask()
     {
         var now = _context.Environment.Now;
-        if (_askedAt is { } last && now - last < AskSpacing)
+        if (IsYielding || (_askedAt is { } last && now - last < AskSpacing))
         {
             return;
         }

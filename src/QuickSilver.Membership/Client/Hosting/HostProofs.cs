@@ -8,8 +8,9 @@ using QuickSilver.Membership.Protocol;
 
 namespace QuickSilver.Membership.Client.Hosting;
 
-// Where nothing authenticates datagrams, but streams do: asks the hosts that datagrams name how they stand, over a stream on which both
-// sides prove who they are. What a forged datagram names proves nothing, and costs a connection.
+// Asks the hosts that datagrams name how they stand, over a stream. What no stream reaches is no host to yield to: its nodes would be sent
+// where they cannot go. And where nothing authenticates datagrams, but streams do, both sides prove there who they are. What a forged
+// datagram names proves nothing, and costs a connection.
 //
 // What goes wrong: a liar names one address after another, so that this host connects to all of them, or names some that take connections
 // and say nothing, so that no place is left. So proofs begin at a limited rate, whatever comes; which of the named is asked next is chance;
@@ -24,6 +25,7 @@ internal sealed class HostProofs : IDisposable
     private readonly DiscoveryContext _context;
     private readonly string _cluster;
     private readonly Action<IPEndPoint, HostStanding> _onProved;
+    private readonly Action<IPEndPoint, string> _onFailed;
     private readonly HostCandidates _waiting;
     private readonly RecentFailures _failed;
     private readonly RateLimit _rate;
@@ -32,12 +34,17 @@ internal sealed class HostProofs : IDisposable
     private readonly List<Proof> _open = [];
     private long _failures;
 
-    public HostProofs(DiscoveryContext context, string cluster, Action<IPEndPoint, HostStanding> onProved)
+    public HostProofs(
+        DiscoveryContext context,
+        string cluster,
+        Action<IPEndPoint, HostStanding> onProved,
+        Action<IPEndPoint, string> onFailed)
     {
         var environment = context.Environment;
         _context = context;
         _cluster = cluster;
         _onProved = onProved;
+        _onFailed = onFailed;
         _waiting = new HostCandidates(environment);
         _failed = new RecentFailures(environment);
         _rate = new RateLimit(environment.Now, PerSecond, Most);
@@ -47,7 +54,7 @@ internal sealed class HostProofs : IDisposable
     /// <summary>Asks this host, now or in its turn, unless it is being asked or has just failed; there may be too many to ask it.</summary>
     public void Ask(IPEndPoint host)
     {
-        if (!_failed.Has(host) && !_open.Exists(proof => proof.Host.Equals(host)))
+        if (!HasFailed(host) && !_open.Exists(proof => proof.Host.Equals(host)))
         {
             _waiting.Add(host);
             if (!_nextAlarm.IsPending)
@@ -56,6 +63,9 @@ internal sealed class HostProofs : IDisposable
             }
         }
     }
+
+    /// <summary>Whether it was asked a moment ago and did not answer.</summary>
+    public bool HasFailed(IPEndPoint host) => _failed.Has(host);
 
     public void Dispose()
     {
@@ -94,6 +104,8 @@ internal sealed class HostProofs : IDisposable
         {
             _context.Logger.HostNotProved(host, reason, _failures);
         }
+
+        _onFailed(host, reason);
     }
 
     private void End(Proof proof, HostStanding? standing)

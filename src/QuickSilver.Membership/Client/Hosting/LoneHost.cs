@@ -14,6 +14,8 @@ internal sealed class LoneHost(DiscoveryContext context, IPEndPoint service)
     // Questions of its own that a host sends before it expects to have heard one.
     private const int QuestionsUntilDeaf = 4;
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(10);
+    // It is tried again and again while it answers: longer than from one failure to the next.
+    private static readonly TimeSpan NotReachedMemory = TimeSpan.FromSeconds(30);
 
     private readonly TimeSpan _since = context.Environment.Now;
     private readonly DateTimeOffset _sinceUtc = context.Environment.UtcNow;
@@ -24,6 +26,9 @@ internal sealed class LoneHost(DiscoveryContext context, IPEndPoint service)
     private bool _isFound;
     private bool _isTold;
     private string? _refusal;
+    // Another host that no stream reaches; null: none is known.
+    private Trouble? _notReached;
+    private TimeSpan _notReachedAt;
 
     /// <summary>Why others may not find this host; null: as far as is known they do. From any thread.</summary>
     public Trouble? Trouble => _trouble;
@@ -38,10 +43,31 @@ internal sealed class LoneHost(DiscoveryContext context, IPEndPoint service)
     /// <summary>Why the port at which others find this host cannot be opened; null: it is open.</summary>
     public void OnPort(string? refusal) => _refusal = refusal;
 
+    /// <summary>Another host answers discovery, and no stream reaches it.</summary>
+    public void OnNotReached(IPEndPoint host, string reason)
+    {
+        _notReachedAt = context.Environment.Now;
+        _notReached = new Trouble(
+            TroubleKind.HostNotReached,
+            $"The node at {host} hosts the membership service of this cluster too, and this node cannot connect to it: "
+                + $"{reason.TrimEnd('.')}.",
+            _notReached?.Since ?? context.Environment.UtcNow,
+            "a connection to it");
+        _trouble = _notReached;
+    }
+
+    public void OnReached() => _notReached = null;
+
     /// <summary>Called before each question of its own.</summary>
     public void OnContest(int members)
     {
         _isFound |= members > 1;
+        if (_notReached is not null && context.Environment.Now - _notReachedAt < NotReachedMemory)
+        {
+            return;
+        }
+
+        _notReached = null;
         bool isDeaf = !_hearsItself && !_isFound && _questions++ >= QuestionsUntilDeaf;
         bool isLoopback = IPAddress.IsLoopback(service.Address);
         bool isAlone = !_isFound && !_isLeftAlone && context.Environment.Now - _since >= Patience;

@@ -191,9 +191,16 @@ internal sealed class FailureDetector(FailureDetectorOptions options)
 
 internal sealed record FailureDetectorOptions
 {
+    private const int HeartbeatsLeft = 2;
+
     public TimeSpan HeartbeatInterval { get; init; } = TimeSpan.FromSeconds(1);
     public int HeartbeatsMissed { get; init; } = 10;
     public TimeSpan ReconnectGrace { get; init; } = TimeSpan.FromSeconds(2);
 
     public TimeSpan Silence => HeartbeatInterval * HeartbeatsMissed;
+
+    /// <summary>
+    /// A little less: a node that gives up somebody else, or itself, after this time has done so before the silence is over.
+    /// </summary>
+    public TimeSpan AlmostSilence => HeartbeatInterval * Math.Max(1, HeartbeatsMissed - HeartbeatsLeft);
 }

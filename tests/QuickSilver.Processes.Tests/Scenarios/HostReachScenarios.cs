@@ -1,0 +1,114 @@
+using System.Net;
+using QuickSilver.Processes.Tests.Lab;
+
+namespace QuickSilver.Processes.Tests.Scenarios;
+
+// Nodes that host the service themselves. The host cannot be reached over TCP, or loses its address: the others go on with another host, and
+// new programs find it. F19, F25.
+public sealed class HostReachScenarios : IDisposable
+{
+    private const int Host = 2;
+    private static readonly int[] Others = [3, 4];
+
+    private readonly NetworkNamespaces _network = NetworkNamespaces.Create(5);
+    private readonly ImpairedSwitch _switch;
+    private readonly List<NodeProcess> _processes = [];
+
+    public HostReachScenarios()
+    {
+        _switch = new ImpairedSwitch(_network, seed: 1);
+        _switch.SetAll(Impairment.None);
+    }
+
+    public void Dispose()
+    {
+        _processes.ForEach(static process => process.Dispose());
+        _switch.Dispose();
+        _network.Dispose();
+    }
+
+    [SkippableFact]
+    public void When_TCP_to_the_host_is_dropped_the_others_go_on_and_new_programs_find_them()
+    {
+        NftCommand.SkipUnlessUsable(_network);
+        var (_, others) = Start();
+        NftCommand.DropStreams(_network, Host);
+        RequireThatOthersGoOn(others);
+    }
+
+    [SkippableFact]
+    public void When_the_host_has_another_address_it_ends_and_the_others_go_on()
+    {
+        var (host, others) = Start();
+        Readdress(Host, 122);
+        Assert.NotEqual(0, host.WaitForExit());
+        Assert.Contains(
+            $"no interface of this machine has its address {_network.Address(Host)}", host.Errors.Text(), StringComparison.Ordinal);
+        RequireThatOthersGoOn(others);
+        var back = Subscribe(Host);
+        QsmCluster.WaitUntilReady(back);
+    }
+
+    [SkippableFact]
+    public void A_member_that_has_another_address_ends_and_the_others_go_on()
+    {
+        var (host, others) = Start();
+        Readdress(Others[0], 123);
+        Assert.NotEqual(0, others[0].WaitForExit());
+        Publish("after");
+        host.WaitForOutput(static o => o.Text().Contains("after", StringComparison.Ordinal), "the message");
+        others[1].WaitForOutput(static o => o.Text().Contains("after", StringComparison.Ordinal), "the message");
+    }
+
+    private (NodeProcess Host, NodeProcess[] Others) Start()
+    {
+        var host = Subscribe(Host);
+        QsmCluster.WaitUntilReady(host);
+        NodeProcess[] others = [.. Others.Select(Subscribe)];
+        Array.ForEach(others, QsmCluster.WaitUntilReady);
+        Publish("before");
+        foreach (var process in others.Append(host))
+        {
+            process.WaitForOutput(static o => o.Text().Contains("before", StringComparison.Ordinal), "the message");
+        }
+
+        return (host, others);
+    }
+
+    private void RequireThatOthersGoOn(NodeProcess[] others)
+    {
+        Publish("after");
+        foreach (var process in others)
+        {
+            process.WaitForOutput(static o => o.Text().Contains("after", StringComparison.Ordinal), "the message");
+        }
+    }
+
+    // A new program: it finds the cluster, publishes, and ends.
+    private void Publish(string text)
+    {
+        var publisher = Run(1, "pub", "t", "--receivers", $"{Others.Length}");
+        publisher.Feed($"{text}\n");
+        publisher.CloseInput();
+        publisher.ExpectExit(0);
+    }
+
+    private NodeProcess Subscribe(int node) => Run(node, "sub", "t", "--wait");
+
+    private NodeProcess Run(int node, params string[] arguments)
+    {
+        var process = NodeProcess.Start(_network, node, Programs.Qsm, [.. arguments, "--interface", TapDevice.InterfaceName]);
+        _processes.Add(process);
+        return process;
+    }
+
+    private void Readdress(int node, byte last)
+    {
+        byte[] address = _network.Address(node).GetAddressBytes();
+        address[^1] = last;
+        string name = _network.Name(node);
+        IpCommand.Run("-n", name, "address", "flush", "dev", TapDevice.InterfaceName);
+        IpCommand.Run("-n", name, "address", "add", $"{new IPAddress(address)}/24", "dev", TapDevice.InterfaceName);
+        IpCommand.Run("-n", name, "route", "replace", "224.0.0.0/4", "dev", TapDevice.InterfaceName);
+    }
+}
