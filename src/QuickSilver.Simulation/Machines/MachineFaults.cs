@@ -36,6 +36,12 @@ internal sealed class MachineFaults
     /// <summary>None of its datagrams reaches another node, while its streams live.</summary>
     public bool SendsNoDatagrams { get; set; }
 
+    /// <summary>No stream passes between it and another node, while datagrams do.</summary>
+    public bool HasNoStreams { get; set; }
+
+    /// <summary>Its interface has another address: nothing passes between it and others.</summary>
+    public bool HasNoAddress { get; set; }
+
     /// <summary>How many of the datagrams that go to it come once more, up to three seconds later.</summary>
     public double ReplayProbability { get; set; }
 
@@ -67,6 +73,8 @@ internal sealed class MachineFaults
         Refusals.End();
         HearsNoDatagrams = false;
         SendsNoDatagrams = false;
+        HasNoStreams = false;
+        HasNoAddress = false;
         ReplayProbability = 0;
         CorruptProbability = 0;
         IsOffline = false;

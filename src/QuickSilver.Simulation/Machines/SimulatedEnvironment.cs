@@ -83,6 +83,8 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
 
     public IPAddress LocalAddress => Node.Address;
 
+    public bool HasLocalAddress => !Node.Faults.HasNoAddress;
+
     internal NodeEndpoints Endpoints { get; }
 
     internal CompletionIntake Intake { get; }

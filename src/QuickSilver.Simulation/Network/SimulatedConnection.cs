@@ -113,7 +113,7 @@ internal sealed class SimulatedConnection
         }
 
         var node = _serverNode!;
-        if (node.IsSilent || _network.Link(Client.Life.Node.Number, node.Number).IsBlocked)
+        if (node.IsSilent || _network.Link(Client.Life.Node.Number, node.Number).HoldsStreams)
         {
             _network.Time.After(KnockAgain, new ActionEvent(Knock));
         }

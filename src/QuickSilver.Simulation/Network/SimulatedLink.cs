@@ -56,10 +56,14 @@ public sealed class SimulatedLink
     /// <summary>Datagrams of another version or of no known kind that it carried beside them, and lies.</summary>
     internal long Strange { get; private set; }
 
+    /// <summary>What streams send waits.</summary>
+    public bool HoldsStreams => IsBlocked || (From != To && (From.Faults.HasNoStreams || To.Faults.HasNoStreams));
+
     /// <summary>Nothing passes. Streams wait, and break after 15 s.</summary>
     public bool IsBlocked
     {
-        get => _isBlocked || From.Faults.IsOffline || To.Faults.IsOffline;
+        get => _isBlocked || From.Faults.IsOffline || To.Faults.IsOffline
+            || (From != To && (From.Faults.HasNoAddress || To.Faults.HasNoAddress));
         set
         {
             if (_isBlocked != value)

@@ -101,7 +101,7 @@ internal sealed class StreamPipe : VirtualEvent
         _ticking = false;
         while (_travelling is not null && _travelling.TryPeek(out var head) && head.Due <= _network.Now)
         {
-            if (_link.IsBlocked || _link.To.IsSilent)
+            if (_link.HoldsStreams || _link.To.IsSilent)
             {
                 Tick(_network.Now + Retransmission);
                 return;

@@ -46,6 +46,38 @@ internal static class ClusterReasons
         return Reason(cluster, 0, StatusReasonKind.PathTooSmall);
     }
 
+    public static Task<StatusReason> AddressLost()
+    {
+        using var cluster = Started(nodes: 2);
+        cluster.Nodes[1].Faults.HasNoAddress = true;
+        return Reason(cluster, 1, StatusReasonKind.AddressLost);
+    }
+
+    // The node that hosted the service first is cut off from streams, and finds that another one hosts it now.
+    public static Task<StatusReason> HostNotReached()
+    {
+        var options = new SimulationOptions { Nodes = 3, StartedNodes = 0, Membership = MembershipPlacement.Embedded };
+        using var cluster = new SimulatedCluster(options);
+        cluster.Start();
+        foreach (var node in cluster.Nodes)
+        {
+            node.Start();
+            cluster.Eventually("the node has joined", () => node.IsJoined);
+        }
+
+        cluster.Nodes[0].Faults.HasNoStreams = true;
+        int? decides = null;
+        cluster.RunUntil(
+            () =>
+            {
+                decides = cluster.Nodes.FirstOrDefault(static one => one.Node.Status.Reasons.Any(
+                    static reason => reason.Kind == StatusReasonKind.HostNotReached))?.Number;
+                return decides is not null;
+            },
+            Second * 40);
+        return Reason(cluster, decides ?? 0, StatusReasonKind.HostNotReached);
+    }
+
     public static Task<StatusReason> GroupRefused()
     {
         using var cluster = Started(nodes: 3);

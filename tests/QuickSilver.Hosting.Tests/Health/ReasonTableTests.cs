@@ -39,6 +39,14 @@ public sealed class ReasonTableTests
             ClusterReasons.NotDiscoverable,
             ["No other node has been found since this node started to host the membership service at ", "the option MembershipService"],
             "other nodes to find it", "name a MembershipService"),
+        [StatusReasonKind.AddressLost] = new(
+            ClusterReasons.AddressLost,
+            ["No interface of this machine has the address 10.", " of this node any more"],
+            "the address to come back", "Give the interface its address back"),
+        [StatusReasonKind.HostNotReached] = new(
+            ClusterReasons.HostNotReached,
+            ["The node at 10.", "hosts the membership service of this cluster too, and this node cannot connect to it: "],
+            "a connection to it", "Allow TCP between the nodes"),
         [StatusReasonKind.GroupRefused] = new(
             ClusterReasons.GroupRefused,
             ["The system refuses the group ", "Too many open files"],
