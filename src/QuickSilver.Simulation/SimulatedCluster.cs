@@ -120,7 +120,7 @@ public sealed class SimulatedCluster : IDisposable
 
     internal EscapeWatch Escapes => _escapes;
 
-    internal ImmutableArray<IPEndPoint> Services { get; private set; } = [];
+    internal ImmutableArray<IPEndPoint> Services { get; set; } = [];
 
     // One for all: what loggers throw is counted for the whole cluster, and an idle node has nothing of its own for it.
     internal GuardedLoggers Logs => field ??= GuardedLoggers.Of(Options.LoggerFactory ?? NullLoggerFactory.Instance);

@@ -91,6 +91,9 @@ public enum StatusReasonKind
 
     /// <summary>Another node hosts a membership service of the cluster too, and TCP does not reach it.</summary>
     HostNotReached = 28,
+
+    /// <summary>Several membership servers are named, and they share nothing: each leads a cluster of its own.</summary>
+    ServersApart = 29,
 }
 
 /// <summary>Why a node is not ready, or which problem it has although it is ready.</summary>

@@ -1,6 +1,8 @@
 using System.Collections.Immutable;
 using System.Net;
 using Microsoft.Extensions.Logging.Abstractions;
+using QuickSilver.Core.Diagnostics;
+using QuickSilver.Core.Tests.Infrastructure;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Client.Servers;
 using QuickSilver.Membership.Diagnostics;
@@ -27,6 +29,30 @@ public sealed class NamedServersTests
         _cluster.ServiceEnvironment.Crash();
         Lead(elsewhere);
         _cluster.World.RunUntil(() => node.Client.IsReachable && elsewhere.Equals(node.Client.ServiceEndPoint), limitSeconds: 10);
+    }
+
+    [Theory]
+    [InlineData(1, false, false)]
+    [InlineData(2, false, true)]
+    [InlineData(2, true, false)]
+    public void A_node_that_named_several_servers_says_so_if_they_share_nothing(int named, bool isShared, bool isTold)
+    {
+        using var logs = new LogRecorder();
+        var cluster = new FakeCluster(store: new LeasedStore { IsShared = isShared });
+        var environment = cluster.World.AddNode(++_seed);
+        var node = new FakeNode(environment, new MembershipClientOptions
+        {
+            Self = new NodeKey(1, 1),
+            EndPoint = new IPEndPoint(environment.LocalAddress, 5000),
+            Services = [FakeCluster.EndPoint, .. named == 1 ? [] : new[] { new IPEndPoint(FakeCluster.EndPoint.Address, 9) }],
+        }, logs);
+        node.Client.Start();
+        cluster.World.RunUntil(() => node.Client.IsReachable);
+        Assert.Equal(isTold ? TroubleKind.ServersApart : null, node.Client.Trouble?.Kind);
+        cluster.ServiceEnvironment.BreakStreams();
+        cluster.Run(5);
+        Assert.True(node.Client.IsReachable);
+        Assert.Equal(isTold ? 1 : 0, logs.Entries.Count(static entry => entry.Id == 1317));
     }
 
     [Fact]

@@ -21,6 +21,7 @@ internal enum TroubleKind
     SubscribersMissing,
     AddressLost,
     HostNotReached,
+    ServersApart,
 }
 
 /// <summary>A trouble of a node.</summary>

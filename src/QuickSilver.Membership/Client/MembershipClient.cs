@@ -128,7 +128,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
     public IPEndPoint? HostedAt => _link.Discovery?.HostedAt;
 
     /// <summary>What ails discovery though the node goes on; null when all is well. From any thread.</summary>
-    public Trouble? Trouble => _link.Discovery?.Trouble;
+    public Trouble? Trouble => _link.Discovery is { } discovery ? discovery.Trouble : _link.Servers.Trouble;
 
     // Where there are several servers, another one comes. Who goes without a word is a member that says nothing: the others wait for it
     // until the next server has found out.
@@ -369,6 +369,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         _welcomedBy = welcome.Service;
         LastRefusal = null;
         _link.OnWelcome(welcome.HeartbeatInterval, welcome.HeartbeatsMissed);
+        _link.Servers.OnWelcome(_link.RemoteEndPoint, welcome.LeadsAlone, _environment.UtcNow, _logger);
         if (_left is not null)
         {
             // The same service, on another connection.

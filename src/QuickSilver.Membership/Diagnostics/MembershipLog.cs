@@ -148,6 +148,9 @@ internal static partial class MembershipLog
     [LoggerMessage(1316, LogLevel.Information, "This machine has the address {Address} of this node again.")]
     public static partial void AddressReturned(this ILogger logger, IPAddress address);
 
+    [LoggerMessage(1317, LogLevel.Warning, "{Trouble} Start all servers with the same --etcd and --cluster, or name one server.")]
+    public static partial void ServersApart(this ILogger logger, string trouble);
+
     [LoggerMessage(1320, LogLevel.Error, "This node is leaving the cluster: {Reason}.")]
     public static partial void GaveUp(this ILogger logger, string reason);
 

@@ -10,7 +10,8 @@ namespace QuickSilver.Membership.Service;
 // (I10); the oldest of these are forgotten. One that has meanwhile lived on under another service is not over: it was on
 // the other side of a torn network. Which of two lives of a node is the newer is not read off their incarnations, which come
 // from a clock: the one that joins last is.
-internal sealed class Admission(string cluster, ConfigurationNumbers numbers, Dictionary<ulong, Member> membersById, ulong life)
+internal sealed class Admission(
+    string cluster, ConfigurationNumbers numbers, Dictionary<ulong, Member> membersById, ulong life, Func<IPAddress?> listensOn)
 {
     private const int MaxBarred = 16_384;
     private const int MaxProved = 256;
@@ -61,6 +62,14 @@ internal sealed class Admission(string cluster, ConfigurationNumbers numbers, Di
         {
             return $"The node has the loopback address {address}, but connects from {from}. Other machines cannot reach it."
                 + " Set its option Interface to an address that the other members can reach.";
+        }
+
+        // The first member decides for all. A program on the service's own machine, where the service's name may mean a loopback address, would
+        // keep all other machines out.
+        if (isLoopback && listensOn() is { } listens && !IPAddress.IsLoopback(listens))
+        {
+            return $"The node has the loopback address {address}, but this service listens on {listens}, for nodes on other machines."
+                + " They could not reach it. Set its option Interface to an address that the other members can reach.";
         }
 
         foreach (var member in membersById.Values)

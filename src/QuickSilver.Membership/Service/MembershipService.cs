@@ -87,7 +87,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         _settlement = _issuer.Settlement;
         _topics = new MemberTopics(_map, _sessionContext, _membersById, options.Access);
         _failures = new FailureDetector(options.Failures);
-        _admission = new Admission(options.Cluster, _numbers, _membersById, _life);
+        _admission = new Admission(options.Cluster, _numbers, _membersById, _life, () => _listener?.LocalEndPoint.Address);
         _audience = new Audience(_members, options.Failures.HeartbeatInterval * HeartbeatsFresh);
         _inquiries = new Inquiries(environment, options.Cluster, counters, _issuer.Keys);
         _observers = new Observers(
@@ -489,7 +489,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         member.Identity = session.Peer?.Name ?? member.Identity;
         session.Attach(member);
         Hear(member);
-        session.Send(new WelcomeMessage(_life, isResumed, _options.Failures.HeartbeatInterval, _options.Failures.HeartbeatsMissed));
+        session.Send(WelcomeMessage.Of(_life, isResumed, _options.Failures, leadsAlone: !_store.IsShared));
     }
 
     private void Register(Member member, List<SetTopicMessage> topics)

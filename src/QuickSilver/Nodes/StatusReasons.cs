@@ -97,6 +97,10 @@ internal static class StatusReasons
         [StatusReasonKind.HostNotReached] = (
             "Two nodes host a membership service of this cluster, and TCP does not pass from one to the other: there are two clusters.",
             "Allow TCP between the nodes in both directions. The clusters join by themselves."),
+        [StatusReasonKind.ServersApart] = (
+            "MembershipService names several servers, and the one that took the node in shares nothing with the others: nodes that reach "
+            + "another of them are in another cluster.",
+            "Start all servers with the same --etcd and --cluster, or name one server."),
     };
 
     public static string MeaningOf(StatusReasonKind kind) => Table[kind].Meaning;
@@ -128,6 +132,7 @@ internal static class StatusReasons
         TroubleKind.SubscribersMissing => StatusReasonKind.SubscribersMissing,
         TroubleKind.AddressLost => StatusReasonKind.AddressLost,
         TroubleKind.HostNotReached => StatusReasonKind.HostNotReached,
+        TroubleKind.ServersApart => StatusReasonKind.ServersApart,
         _ => StatusReasonKind.HandlerBlocks,
     };
 }

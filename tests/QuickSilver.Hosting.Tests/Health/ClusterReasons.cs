@@ -1,3 +1,4 @@
+using System.Net;
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Machines;
 
@@ -76,6 +77,18 @@ internal static class ClusterReasons
             },
             Second * 40);
         return Reason(cluster, decides ?? 0, StatusReasonKind.HostNotReached);
+    }
+
+    public static Task<StatusReason> ServersApart()
+    {
+        using var cluster = new SimulatedCluster(
+            new SimulationOptions { Nodes = 1, StartedNodes = 0, Membership = MembershipPlacement.Dedicated });
+        cluster.Start();
+        var named = cluster.Services[0];
+        cluster.Services = [named, new IPEndPoint(named.Address, named.Port + 1)];
+        cluster.Nodes[0].Start();
+        cluster.Eventually("the node has joined", () => cluster.Nodes[0].IsJoined);
+        return Reason(cluster, 0, StatusReasonKind.ServersApart);
     }
 
     public static Task<StatusReason> GroupRefused()

@@ -47,6 +47,10 @@ public sealed class ReasonTableTests
             ClusterReasons.HostNotReached,
             ["The node at 10.", "hosts the membership service of this cluster too, and this node cannot connect to it: "],
             "a connection to it", "Allow TCP between the nodes"),
+        [StatusReasonKind.ServersApart] = new(
+            ClusterReasons.ServersApart,
+            ["2 addresses of membership servers are named, and the server at ", "which took this node in, shares nothing with other"],
+            null, "Start all servers with the same --etcd"),
         [StatusReasonKind.GroupRefused] = new(
             ClusterReasons.GroupRefused,
             ["The system refuses the group ", "Too many open files"],

@@ -10,6 +10,8 @@ internal sealed class LeasedStore : IMembershipStore
 
     public bool IsHeld { get; set; } = true;
 
+    public bool IsShared { get; set; } = true;
+
     /// <summary>Whether a claim is answered at once.</summary>
     public bool Answers { get; set; } = true;
 

@@ -88,6 +88,8 @@ internal sealed class LeaderTerm(
 
     public bool IsHeld => machines.Now < _validUntil;
 
+    public bool IsShared => true;
+
     private bool IsCutOff => life.Node.Faults.Store.HasFlag(StoreFaults.Unreachable);
 
     public void OnExtended(TimeSpan until) => _validUntil = until;

@@ -1,5 +1,8 @@
 using System.Collections.Immutable;
 using System.Net;
+using Microsoft.Extensions.Logging;
+using QuickSilver.Core.Diagnostics;
+using QuickSilver.Membership.Diagnostics;
 
 namespace QuickSilver.Membership.Client.Servers;
 
@@ -29,6 +32,10 @@ internal sealed class NamedServers(ImmutableArray<IPEndPoint> servers, ServerRes
     // Of All, the last ones.
     private int _told;
     private int _next;
+    private volatile Trouble? _trouble;
+
+    /// <summary>That these servers are not of one service; null: as far as is known they are. From any thread.</summary>
+    public Trouble? Trouble => _trouble;
 
     /// <summary>Empty: no servers are named, and a service is looked for on the network.</summary>
     public ImmutableArray<IPEndPoint> All { get; private set; } = servers;
@@ -58,6 +65,26 @@ internal sealed class NamedServers(ImmutableArray<IPEndPoint> servers, ServerRes
         All = All.Add(server);
         _told++;
         _next %= All.Length;
+    }
+
+    /// <summary>
+    /// The server that took the node in says whether it shares anything with others. If not, each is a cluster of its own, and which of them
+    /// a node is in depends on the order in which it tries them.
+    /// </summary>
+    public void OnWelcome(IPEndPoint? server, bool leadsAlone, DateTimeOffset now, ILogger logger)
+    {
+        int named = All.Length - _told;
+        if (!leadsAlone || named < 2)
+        {
+            _trouble = null;
+        }
+        else if (_trouble is null)
+        {
+            string what = $"{named} addresses of membership servers are named, and the server at {server}, which took this node in, shares "
+                + "nothing with other servers. Nodes that reach another server are in another cluster.";
+            _trouble = new Trouble(TroubleKind.ServersApart, what, now);
+            logger.ServersApart(what);
+        }
     }
 
     /// <summary>Each server was tried, and none took the node in.</summary>

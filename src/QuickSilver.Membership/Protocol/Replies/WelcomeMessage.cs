@@ -1,11 +1,13 @@
+using QuickSilver.Membership.Service.Failures;
 using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Membership.Protocol.Replies;
 
 // The node is a member. Service tells one life of a service from another; a resumed member gets what it missed next. How often
 // members say that they live, and how often they may miss it, is the service's to say: a node with a longer interval of its own
-// would be taken for dead.
-internal readonly record struct WelcomeMessage(ulong Service, bool Resumed, TimeSpan HeartbeatInterval, int HeartbeatsMissed)
+// would be taken for dead. LeadsAlone: the service shares nothing with other servers, so that each of them is a cluster of its own.
+internal readonly record struct WelcomeMessage(
+    ulong Service, bool Resumed, TimeSpan HeartbeatInterval, int HeartbeatsMissed, bool LeadsAlone = false)
     : IControlMessage, IReadableMessage<WelcomeMessage>
 {
     private static readonly TimeSpan LeastInterval = TimeSpan.FromMilliseconds(1);
@@ -14,12 +16,16 @@ internal readonly record struct WelcomeMessage(ulong Service, bool Resumed, Time
 
     public int Kind => ControlMessageKind.Welcome;
 
+    public static WelcomeMessage Of(ulong service, bool isResumed, FailureDetectorOptions failures, bool leadsAlone) =>
+        new(service, isResumed, failures.HeartbeatInterval, failures.HeartbeatsMissed, leadsAlone);
+
     public void Write(ControlBuffer buffer)
     {
         buffer.Fixed64(1, Service);
         buffer.Bool(2, Resumed);
         buffer.Int64(3, (long)HeartbeatInterval.TotalMicroseconds);
         buffer.UInt64(4, (ulong)HeartbeatsMissed);
+        buffer.Bool(5, LeadsAlone);
     }
 
     public static WelcomeMessage Read(ReadOnlySpan<byte> body)
@@ -29,6 +35,7 @@ internal readonly record struct WelcomeMessage(ulong Service, bool Resumed, Time
         bool resumed = false;
         long microseconds = 0;
         int missed = 0;
+        bool leadsAlone = false;
         while (reader.TryReadField(out var field))
         {
             switch (field.Number)
@@ -37,6 +44,7 @@ internal readonly record struct WelcomeMessage(ulong Service, bool Resumed, Time
                 case 2: resumed = reader.ReadBool(field); break;
                 case 3: microseconds = reader.ReadInt64(field); break;
                 case 4: missed = reader.ReadInt32(field, MostMissed); break;
+                case 5: leadsAlone = reader.ReadBool(field); break;
                 default: reader.Skip(field); break;
             }
         }
@@ -46,6 +54,6 @@ internal readonly record struct WelcomeMessage(ulong Service, bool Resumed, Time
             throw new ControlFormatException($"Heartbeats every {microseconds} µs, of which {missed} may be missed, are not valid.");
         }
 
-        return new WelcomeMessage(service, resumed, TimeSpan.FromMicroseconds(microseconds), missed);
+        return new WelcomeMessage(service, resumed, TimeSpan.FromMicroseconds(microseconds), missed, leadsAlone);
     }
 }

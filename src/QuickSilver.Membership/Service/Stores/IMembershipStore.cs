@@ -14,6 +14,9 @@ internal interface IMembershipStore
     /// </summary>
     bool IsHeld { get; }
 
+    /// <summary>Whether other servers may hold it later, so that they all form one service.</summary>
+    bool IsShared => false;
+
     /// <summary>
     /// The last epoch saved, by this server or one before; 0 when there is none. Throws IOException or InvalidDataException when it cannot
     /// be read.
