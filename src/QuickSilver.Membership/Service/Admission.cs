@@ -64,8 +64,8 @@ internal sealed class Admission(
                 + " Set its option Interface to an address that the other members can reach.";
         }
 
-        // The first member decides for all. A program on the service's own machine, where the service's name may mean a loopback address, would
-        // keep all other machines out.
+        // The first member decides for all. A program on the service's own machine, where the name of the service may mean a loopback
+        // address, would keep all other machines out.
         if (isLoopback && listensOn() is { } listens && !IPAddress.IsLoopback(listens))
         {
             return $"The node has the loopback address {address}, but this service listens on {listens}, for nodes on other machines."

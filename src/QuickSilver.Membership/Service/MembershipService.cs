@@ -489,7 +489,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         member.Identity = session.Peer?.Name ?? member.Identity;
         session.Attach(member);
         Hear(member);
-        session.Send(WelcomeMessage.Of(_life, isResumed, _options.Failures, leadsAlone: !_store.IsShared));
+        session.Send(_options.Failures.WelcomeTo(_life, isResumed, leadsAlone: !_store.IsShared));
     }
 
     private void Register(Member member, List<SetTopicMessage> topics)

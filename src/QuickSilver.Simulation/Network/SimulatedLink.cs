@@ -57,7 +57,7 @@ public sealed class SimulatedLink
     internal long Strange { get; private set; }
 
     /// <summary>What streams send waits.</summary>
-    public bool HoldsStreams => IsBlocked || (From != To && (From.Faults.HasNoStreams || To.Faults.HasNoStreams));
+    internal bool HoldsStreams => IsBlocked || (From != To && (From.Faults.HasNoStreams || To.Faults.HasNoStreams));
 
     /// <summary>Nothing passes. Streams wait, and break after 15 s.</summary>
     public bool IsBlocked

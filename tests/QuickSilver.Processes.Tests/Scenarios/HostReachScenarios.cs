@@ -3,8 +3,8 @@ using QuickSilver.Processes.Tests.Lab;
 
 namespace QuickSilver.Processes.Tests.Scenarios;
 
-// Nodes that host the service themselves. The host cannot be reached over TCP, or loses its address: the others go on with another host, and
-// new programs find it. F19, F25.
+// Nodes that host the service themselves. The host cannot be reached over TCP, or loses its address: the others go on with another host,
+// and new programs find it. F19, F25.
 public sealed class HostReachScenarios : IDisposable
 {
     private const int Host = 2;

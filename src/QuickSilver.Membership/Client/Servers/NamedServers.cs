@@ -68,8 +68,8 @@ internal sealed class NamedServers(ImmutableArray<IPEndPoint> servers, ServerRes
     }
 
     /// <summary>
-    /// The server that took the node in says whether it shares anything with others. If not, each is a cluster of its own, and which of them
-    /// a node is in depends on the order in which it tries them.
+    /// The server that took the node in says whether it shares anything with others. If not, each is a cluster of its own, and the order in
+    /// which a node tries them decides which of them it is in.
     /// </summary>
     public void OnWelcome(IPEndPoint? server, bool leadsAlone, DateTimeOffset now, ILogger logger)
     {

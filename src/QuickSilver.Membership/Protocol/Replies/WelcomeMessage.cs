@@ -1,4 +1,3 @@
-using QuickSilver.Membership.Service.Failures;
 using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Membership.Protocol.Replies;
@@ -15,9 +14,6 @@ internal readonly record struct WelcomeMessage(
     private const int MostMissed = 10_000;
 
     public int Kind => ControlMessageKind.Welcome;
-
-    public static WelcomeMessage Of(ulong service, bool isResumed, FailureDetectorOptions failures, bool leadsAlone) =>
-        new(service, isResumed, failures.HeartbeatInterval, failures.HeartbeatsMissed, leadsAlone);
 
     public void Write(ControlBuffer buffer)
     {

@@ -1,4 +1,5 @@
 using QuickSilver.Core.Environment;
+using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Service.Failures;
@@ -203,4 +204,8 @@ internal sealed record FailureDetectorOptions
     /// A little less: a node that gives up somebody else, or itself, after this time has done so before the silence is over.
     /// </summary>
     public TimeSpan AlmostSilence => HeartbeatInterval * Math.Max(1, HeartbeatsMissed - HeartbeatsLeft);
+
+    /// <summary>The word to a node that this life of a service takes in.</summary>
+    public WelcomeMessage WelcomeTo(ulong life, bool isResumed, bool leadsAlone) =>
+        new(life, isResumed, HeartbeatInterval, HeartbeatsMissed, leadsAlone);
 }
