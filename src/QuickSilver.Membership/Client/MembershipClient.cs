@@ -27,7 +27,8 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
     private readonly DiscoveryContext _discovery;
     private readonly ServiceLink _link;
     private readonly ReachWatch _reach;
-    private readonly AddressWatch _address;
+    // Null while the machine has the address of this node.
+    private volatile AddressLoss? _addressLoss;
     // Null until the first topic is opened.
     private TopicTable? _topics;
     // Null until the first prefix is followed.
@@ -78,7 +79,6 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         _link = new ServiceLink(environment, options, this, _discovery);
         environment.Pauses.Add(this);
         _reach = new ReachWatch(environment, options.EndPoint, new ReachAdvice(options.Hosted.GroupPorts), logger);
-        _address = new AddressWatch(environment, options.Hosted.Failures, logger, GiveUp);
     }
 
     public ClientCounters Counters { get; } = new();
@@ -117,7 +117,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
     public string? KeyFailure => _link.KeyFailure;
 
     /// <summary>Why this node seems to be cut off from datagrams, or is, while that lasts; from any thread.</summary>
-    public Trouble? Isolation => _address.Trouble ?? _reach.Isolation;
+    public Trouble? Isolation => _addressLoss?.Trouble ?? _reach.Isolation;
 
     /// <summary>The service that this node has, or tries to reach; null while it looks for one. From any thread.</summary>
     public IPEndPoint? ServiceEndPoint => _link.RemoteEndPoint ?? _link.Servers.All.FirstOrDefault();
@@ -153,11 +153,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         }
     }
 
-    public void Start()
-    {
-        _address.Begin();
-        _link.Start();
-    }
+    public void Start() => _link.Start();
 
     public void Open(TopicRequest request, Action<TopicOutcome> completed)
     {
@@ -252,7 +248,6 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         _environment.Pauses.Remove(this);
         _environment.CancelIfMade(_leaveAlarm);
         _silence.End();
-        _address.End();
         _follows?.Close();
         _link.Dispose();
     }
@@ -310,7 +305,22 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         }
     }
 
-    void IServiceLinkOwner.OnHeartbeatDue() => _link.Send(KnownMessage.Heartbeat(_known));
+    void IServiceLinkOwner.OnHeartbeatDue()
+    {
+        _link.Send(KnownMessage.Heartbeat(_known));
+        LookAtAddress();
+    }
+
+    void IServiceLinkOwner.OnAttempt() => LookAtAddress();
+
+    private void LookAtAddress()
+    {
+        _addressLoss = AddressLoss.Look(_addressLoss, _environment, _options.Hosted.Failures, _logger);
+        if (_addressLoss?.IsForGood(_environment.Now) == true)
+        {
+            GiveUp($"no interface of this machine has its address {_environment.LocalAddress} any more");
+        }
+    }
 
     string? IServiceLinkOwner.OnMessage(int kind, ReadOnlySpan<byte> body)
     {
@@ -570,7 +580,6 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         {
             _isOver = true;
             _silence.End();
-            _address.End();
             _logger.Expelled(reason);
             _link.Stop();
             _observer.OnExpelled(reason);
@@ -582,7 +591,6 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
     {
         _isOver = true;
         _silence.End();
-        _address.End();
         _environment.CancelIfMade(_leaveAlarm);
         _link.Stop();
         _link.Discovery?.EndHosting();

@@ -16,11 +16,21 @@ namespace QuickSilver.Membership.Client;
 // that come of that prove to each other who goes on.
 internal sealed class ServiceDiscovery : IDisposable
 {
+    /// <summary>For whom a service is looked for.</summary>
+    internal interface IOwner
+    {
+        /// <summary>The end of a search.</summary>
+        void OnFound(IPEndPoint service);
+
+        /// <summary>Before each question, and each attempt to host. It may end the search.</summary>
+        void OnAsk();
+    }
+
     private static readonly TimeSpan RetryHosting = TimeSpan.FromSeconds(1);
 
     private readonly DiscoveryContext _context;
     private readonly MembershipServiceOptions _hosted;
-    private readonly Action<IPEndPoint> _onFound;
+    private readonly IOwner _owner;
     private readonly Alarm _askAlarm;
     private DiscoveryAsker? _asker;
     private TimeSpan _hostAt;
@@ -41,11 +51,11 @@ internal sealed class ServiceDiscovery : IDisposable
     // Services that ended and whose last words are on their way.
     private readonly List<EmbeddedHost> _ended = [];
 
-    public ServiceDiscovery(DiscoveryContext context, MembershipServiceOptions hosted, Action<IPEndPoint> onFound)
+    public ServiceDiscovery(DiscoveryContext context, MembershipServiceOptions hosted, IOwner owner)
     {
         _context = context;
         _hosted = hosted;
-        _onFound = onFound;
+        _owner = owner;
         _askAlarm = new Alarm(Ask);
     }
 
@@ -58,7 +68,7 @@ internal sealed class ServiceDiscovery : IDisposable
     public Trouble? Trouble => Volatile.Read(ref _host)?.Trouble;
 
     /// <summary>
-    /// Begins to look; ends with one call of the callback. <paramref name="rank"/>: how many nodes have stood longer;
+    /// Begins to look; ends with one call of the owner's OnFound. <paramref name="rank"/>: how many nodes have stood longer;
     /// <paramref name="known"/>: the node's last configuration, which a service that it comes to host continues from.
     /// </summary>
     public void Find(int rank, long known)
@@ -66,7 +76,7 @@ internal sealed class ServiceDiscovery : IDisposable
         _known = known;
         if (_host is not null)
         {
-            _onFound(_host.EndPoint);
+            _owner.OnFound(_host.EndPoint);
             return;
         }
 
@@ -179,6 +189,12 @@ internal sealed class ServiceDiscovery : IDisposable
 
     private void Ask()
     {
+        _owner.OnAsk();
+        if (_asker is null)
+        {
+            return;
+        }
+
         if (_candidates is { Count: > 0 } candidates)
         {
             Found(candidates.Take());
@@ -223,7 +239,7 @@ internal sealed class ServiceDiscovery : IDisposable
     {
         StopFinding();
         _lastResort = null;
-        _onFound(endPoint);
+        _owner.OnFound(endPoint);
     }
 
     private void OnYielded()

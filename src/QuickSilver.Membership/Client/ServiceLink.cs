@@ -29,11 +29,14 @@ internal interface IServiceLinkOwner
 
     /// <summary>Time to say that this node lives.</summary>
     void OnHeartbeatDue();
+
+    /// <summary>A service is looked for, or connected to, again. The link may be stopped then.</summary>
+    void OnAttempt();
 }
 
 // The connection to the membership service, whoever that is: finds it, connects, watches that it speaks, and begins again
 // when it is lost, with a growing pause so that a service that starts is not met by everybody in the same instant.
-internal sealed class ServiceLink : IControlStreamHandler, IDisposable
+internal sealed class ServiceLink : IControlStreamHandler, ServiceDiscovery.IOwner, IDisposable
 {
     // How often it is said that the service does not come through: whoever starts a node before its service reads why at once, and a
     // service that stays away fills no log.
@@ -80,7 +83,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         _retryDelay = options.FirstRetry;
         _watchAlarm = new Alarm(Watch);
         _heartbeatInterval = options.Hosted.Failures.HeartbeatInterval;
-        _discovery = Servers.All.IsEmpty ? new ServiceDiscovery(context, options.Hosted, Connect) : null;
+        _discovery = Servers.All.IsEmpty ? new ServiceDiscovery(context, options.Hosted, this) : null;
     }
 
     public bool IsWelcome { get; private set; }
@@ -270,6 +273,12 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
 
     private void Locate()
     {
+        _owner.OnAttempt();
+        if (_isStopped)
+        {
+            return;
+        }
+
         _isNamedByOther = _successor is not null;
         if (_successor is { } successor)
         {
@@ -285,6 +294,10 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
             Connect(Servers.TakeNext());
         }
     }
+
+    void ServiceDiscovery.IOwner.OnFound(IPEndPoint service) => Connect(service);
+
+    void ServiceDiscovery.IOwner.OnAsk() => _owner.OnAttempt();
 
     private void Connect(IPEndPoint service)
     {
@@ -422,6 +435,9 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         }
 
         _owner.OnHeartbeatDue();
-        ScheduleWatch(_heartbeatInterval);
+        if (!_isStopped)
+        {
+            ScheduleWatch(_heartbeatInterval);
+        }
     }
 }
