@@ -19,11 +19,9 @@ namespace QuickSilver.Membership.Client;
 // strictly one after the other, and hands them on. Core thread only.
 internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseObserver, IDisposable
 {
-    private readonly INodeEnvironment _environment;
     private readonly MembershipClientOptions _options;
     private readonly IMembershipObserver _observer;
     private readonly ConfigurationCache _configurations;
-    private readonly ILogger _logger;
     private readonly DiscoveryContext _discovery;
     private readonly ServiceLink _link;
     private readonly ReachWatch _reach;
@@ -66,7 +64,6 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         ConfigurationCache configurations,
         ILogger logger)
     {
-        _environment = environment;
         _options = options;
         _observer = observer;
         _configurations = configurations;
@@ -74,7 +71,6 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         _held = new HeldRegions(options.Self);
         _names = new NodeNames(new NamedNode(options.Self, options.Name), Roster);
         _silence = new ServiceSilence(environment, observer);
-        _logger = logger;
         _discovery = new DiscoveryContext(environment, options.Discovery, options.Hosted.Cluster, Counters, logger);
         _link = new ServiceLink(environment, options, this, _discovery);
         environment.Pauses.Add(this);
@@ -82,6 +78,11 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
     }
 
     public ClientCounters Counters { get; } = new();
+
+    // The context has both: a process may run thousands of nodes.
+    private INodeEnvironment Environment => _discovery.Environment;
+
+    private ILogger Logger => _discovery.Logger;
 
     public NodeKey Self => _options.Self;
 
@@ -102,7 +103,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
                 _link.Send(message);
             }
         },
-        new AnswerLimit(_environment, _options.WelcomeTimeout) { Service = () => IsReachable ? ServiceEndPoint : null });
+        new AnswerLimit(Environment, _options.WelcomeTimeout) { Service = () => IsReachable ? ServiceEndPoint : null });
 
     /// <summary>Live nodes, this one included.</summary>
     public int NodeCount => Roster.Count;
@@ -222,10 +223,10 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
             SendLeave();
             if (!IsReachable)
             {
-                _logger.WaitsToLeave(LeaveLimit);
+                Logger.WaitsToLeave(LeaveLimit);
             }
 
-            _environment.Schedule(_leaveAlarm ??= new Alarm(FinishLeaving), LeaveLimit);
+            Environment.Schedule(_leaveAlarm ??= new Alarm(FinishLeaving), LeaveLimit);
         }
     }
 
@@ -236,7 +237,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
             return;
         }
 
-        _logger.GaveUp(reason);
+        Logger.GaveUp(reason);
         Leave(static () => { });
         _isOver = true;
         _observer.OnGaveUp(reason);
@@ -245,8 +246,8 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
     public void Dispose()
     {
         _isOver = true;
-        _environment.Pauses.Remove(this);
-        _environment.CancelIfMade(_leaveAlarm);
+        Environment.Pauses.Remove(this);
+        Environment.CancelIfMade(_leaveAlarm);
         _silence.End();
         _follows?.Close();
         _link.Dispose();
@@ -271,7 +272,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
             TellsSigns = true,
             Proof = _options.Proof,
             Name = _options.Name,
-            Process = _environment.Label,
+            Process = Environment.Label,
         };
         _link.SendJoin(join, _topics?.Register(_held) ?? []);
         _afterWelcome = null;
@@ -315,10 +316,10 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
 
     private void LookAtAddress()
     {
-        _addressLoss = AddressLoss.Look(_addressLoss, _environment, _options.Hosted.Failures, _logger);
-        if (_addressLoss?.IsForGood(_environment.Now) == true)
+        _addressLoss = AddressLoss.Look(_addressLoss, Environment, _options.Hosted.Failures, Logger);
+        if (_addressLoss?.IsForGood(Environment.Now) == true)
         {
-            GiveUp($"no interface of this machine has its address {_environment.LocalAddress} any more");
+            GiveUp($"no interface of this machine has its address {Environment.LocalAddress} any more");
         }
     }
 
@@ -335,7 +336,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
                 if (LastRefusal != refused.Reason)
                 {
                     LastRefusal = refused.Reason;
-                    _logger.Refused(refused.Reason);
+                    Logger.Refused(refused.Reason);
                 }
 
                 _link.OnRefused(refused.Reason);
@@ -379,7 +380,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         _welcomedBy = welcome.Service;
         LastRefusal = null;
         _link.OnWelcome(welcome.HeartbeatInterval, welcome.HeartbeatsMissed);
-        _link.Servers.OnWelcome(_link.RemoteEndPoint, welcome.LeadsAlone, _environment.UtcNow, _logger);
+        _link.Servers.OnWelcome(_link.RemoteEndPoint, welcome.LeadsAlone, Environment.UtcNow, Logger);
         if (_left is not null)
         {
             // The same service, on another connection.
@@ -492,7 +493,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         {
             _isResyncing = true;
             Counters.SnapshotsAsked++;
-            _logger.ConfigurationGap(delta.Number, delta.Previous, _known);
+            Logger.ConfigurationGap(delta.Number, delta.Previous, _known);
             _link.Send(KnownMessage.Resync(_known));
         }
     }
@@ -562,7 +563,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         var callback = _topics?.Answer(outcome, out lost);
         if (lost is not null)
         {
-            _logger.TopicLost(lost.Name, outcome.Refusal);
+            Logger.TopicLost(lost.Name, outcome.Refusal);
             _observer.OnTopicRefused(lost.TopicId, outcome.Refusal, outcome.DeniedTo);
         }
 
@@ -580,7 +581,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         {
             _isOver = true;
             _silence.End();
-            _logger.Expelled(reason);
+            Logger.Expelled(reason);
             _link.Stop();
             _observer.OnExpelled(reason);
         }
@@ -591,7 +592,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
     {
         _isOver = true;
         _silence.End();
-        _environment.CancelIfMade(_leaveAlarm);
+        Environment.CancelIfMade(_leaveAlarm);
         _link.Stop();
         _link.Discovery?.EndHosting();
         var left = _left;

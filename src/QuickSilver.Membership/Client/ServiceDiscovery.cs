@@ -48,8 +48,8 @@ internal sealed class ServiceDiscovery : IDisposable
     private TimeSpan? _failingSince;
     private string? _lastFailure;
     private bool _isGivenUpTold;
-    // Services that ended and whose last words are on their way.
-    private readonly List<EmbeddedHost> _ended = [];
+    // Services that ended and whose last words are on their way; null until there is one.
+    private List<EmbeddedHost>? _ended;
 
     public ServiceDiscovery(DiscoveryContext context, MembershipServiceOptions hosted, IOwner owner)
     {
@@ -125,6 +125,7 @@ internal sealed class ServiceDiscovery : IDisposable
     public void OnWelcome()
     {
         _failingSince = null;
+        _lastFailure = null;
         _isGivenUpTold = false;
     }
 
@@ -143,8 +144,8 @@ internal sealed class ServiceDiscovery : IDisposable
         StopFinding();
         _host?.Dispose();
         _host = null;
-        _ended.ForEach(host => host.Dispose());
-        _ended.Clear();
+        _ended?.ForEach(static host => host.Dispose());
+        _ended = null;
     }
 
     private void OnAnswer(DiscoveryDatagram answer)
@@ -253,7 +254,8 @@ internal sealed class ServiceDiscovery : IDisposable
     private void KeepEnded(EmbeddedHost host)
     {
         _host = null;
-        foreach (var silent in _ended.FindAll(ended => ended.Service.SessionCount == 0))
+        _ended ??= [];
+        foreach (var silent in _ended.FindAll(static ended => ended.Service.SessionCount == 0))
         {
             silent.Dispose();
             _ended.Remove(silent);
