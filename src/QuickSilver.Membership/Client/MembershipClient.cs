@@ -81,11 +81,9 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
 
     // The context has both: a process may run thousands of nodes.
     private INodeEnvironment Environment => _discovery.Environment;
-
     private ILogger Logger => _discovery.Logger;
 
     public NodeKey Self => _options.Self;
-
     public bool IsReachable => _link.IsWelcome;
 
     public NodeRoster Roster { get; private set; }
