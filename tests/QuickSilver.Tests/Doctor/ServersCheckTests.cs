@@ -79,6 +79,7 @@ public sealed class ServersCheckTests
         var two = Assert.Single(Of([Says(One, One), Says(Two, Two)]));
         Assert.Equal(FindingStatus.Problem, two.Status);
         Assert.Contains("10.0.0.1:7400 and 10.0.0.2:7400", two.Text);
+        Assert.Contains("each is a cluster of its own: they have no --etcd", two.Text, StringComparison.Ordinal);
     }
 
     private static ServerAnswer Says(IPEndPoint server, IPEndPoint leader) => new(server, leader, Fault: null);

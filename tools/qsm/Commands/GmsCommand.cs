@@ -74,7 +74,10 @@ internal static class GmsCommand
     private static async Task<int> RunAsync(Session session, IPEndPoint listen, string? stateFile)
     {
         await using var service = await StandaloneService.StartAsync(listen, session.Options, stateFile, session.Logs);
-        return await RunAsync(session, service.LocalEndPoint);
+        return await UntilInterruptedAsync(
+            session,
+            service.LocalEndPoint,
+            "leads alone: shares nothing with other servers. Start servers of one service with the same --etcd and --cluster.");
     }
 
     private static async Task<int> RunAsync(Session session, IPEndPoint listen, string? stateFile, EtcdAccess etcd)
@@ -91,12 +94,17 @@ internal static class GmsCommand
         }
 
         await using var service = await ReplicatedService.StartAsync(listen, session.Options, etcd, session.Logs);
-        return await RunAsync(session, service.LocalEndPoint);
+        return await UntilInterruptedAsync(session, service.LocalEndPoint, note: null);
     }
 
-    private static async Task<int> RunAsync(Session session, IPEndPoint listens)
+    private static async Task<int> UntilInterruptedAsync(Session session, IPEndPoint listens, string? note)
     {
         Terminal.Note($"listening {listens}");
+        if (note is not null)
+        {
+            Terminal.Note(note);
+        }
+
         try
         {
             await Task.Delay(Timeout.Infinite, session.Interrupted);

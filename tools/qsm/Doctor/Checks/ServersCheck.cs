@@ -60,7 +60,8 @@ internal static class ServersCheck
                     Name,
                     FindingStatus.Problem,
                     $"{share}, but they do not agree on who leads: {Listing.Of([.. leaders.Select(static one => one.ToString())])}. If "
-                    + "that does not pass within 10 s, they have different --etcd or --cluster.",
+                    + "that does not pass within 10 s, each is a cluster of its own: they have no --etcd, or their --etcd or --cluster "
+                    + "differ. Start all of them with the same --etcd and --cluster.",
                     new Remedy("systemctl cat quicksilver-gms", Hosts(servers))),
             ];
         }
