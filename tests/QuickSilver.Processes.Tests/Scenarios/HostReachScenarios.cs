@@ -8,6 +8,7 @@ namespace QuickSilver.Processes.Tests.Scenarios;
 public sealed class HostReachScenarios : IDisposable
 {
     private const int Host = 2;
+    private const string Connected = "Connected to the membership service at ";
     private static readonly int[] Others = [3, 4];
 
     private readonly NetworkNamespaces _network = NetworkNamespaces.Create(5);
@@ -75,8 +76,14 @@ public sealed class HostReachScenarios : IDisposable
         return (host, others);
     }
 
+    // A program that starts while no service can be reached may end before there is one.
     private void RequireThatOthersGoOn(NodeProcess[] others)
     {
+        foreach (var process in others)
+        {
+            process.WaitForErrors(static errors => errors.Text().Split(Connected).Length > 2, "another service");
+        }
+
         Publish("after");
         foreach (var process in others)
         {
@@ -93,7 +100,7 @@ public sealed class HostReachScenarios : IDisposable
         publisher.ExpectExit(0);
     }
 
-    private NodeProcess Subscribe(int node) => Run(node, "sub", "t", "--wait");
+    private NodeProcess Subscribe(int node) => Run(node, "sub", "t", "--wait", "--verbose");
 
     private NodeProcess Run(int node, params string[] arguments)
     {
