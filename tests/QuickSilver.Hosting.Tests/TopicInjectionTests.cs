@@ -192,6 +192,8 @@ public sealed class TopicInjectionTests
         Assert.Equal(HealthStatus.Healthy, (await hosted.CheckAsync("ready")).Status);
         Assert.Equal(1, hosted.Logs.Entries.Count(entry => entry.Id == 1701));
         Assert.Equal(1, hosted.Logs.Entries.Count(entry => entry.Id == 1610));
+        // Logged when the topic is in use already.
+        await Patience.Until(() => hosted.Logs.Entries.Any(static entry => entry.Id == 1931));
         var opened = Assert.Single(hosted.Logs.Entries, entry => entry.Id == 1931);
         Assert.Equal("Topic \"t\" is open (failures before: 3).", opened.Text);
     }
