@@ -46,9 +46,9 @@ internal sealed class EtcdTerm : IMembershipStore
     /// <summary>The last number that was claimed before.</summary>
     public long Last { get; }
 
-    /// <summary>By this machine's clock, which counts from before etcd began to count: at the latest when etcd ends the lease.</summary>
     public bool IsShared => true;
 
+    /// <summary>By this machine's clock, which counts from before etcd began to count: at the latest when etcd ends the lease.</summary>
     public bool IsHeld => Stopwatch.GetTimestamp() < Volatile.Read(ref _validUntil) && !_ended.IsCancellationRequested;
 
     /// <summary>Leads if nobody does; null: another server does.</summary>
