@@ -36,17 +36,25 @@ internal sealed class SubtypeText(CodeText code, ContractModel contract, CodecNa
         }
 
         // Of several, which no writer here makes, the last one counts, and consecutive ones of the same are one, as in every protobuf
-        // library.
-        code.Line("    parts = tag == subtype ? parts : default;").Line("    parts.Add(reader.ReadLengthDelimited());");
-        code.Line("    subtype = tag;").Line("    break;");
+        // library. The others are read too: bytes that are damaged there are refused.
+        code.Line("    if (tag != subtype && parts.IsPresent)").Line("    {").Line("        _ = Subtype(outer, subtype, parts);");
+        code.Line("    }").Line().Line("    parts = tag == subtype ? parts : default;");
+        code.Line("    parts.Add(reader.ReadLengthDelimited());").Line("    subtype = tag;").Line("    break;");
         code.Line("default:").Line("    reader.Skip(tag);").Line("    break;").Close().Close().Line();
-        code.Open("value = subtype switch");
+        code.Line("value = Subtype(outer, subtype, parts);").Close().Line();
+        SubtypeOf();
+    }
+
+    private void SubtypeOf()
+    {
+        string arguments = $"{Runtime.Protobuf}ProtobufReader outer, uint subtype, {Runtime.Parts} parts";
+        code.Open($"private static {_type} Subtype({arguments}) => subtype switch");
         foreach (var member in contract.Members)
         {
             code.Line($"{ValueCode.LengthTag(member.Number)} => {names.Qualified(member.Value)}.ReadFrom(outer.Enter(parts)),");
         }
 
-        code.Line($"_ => throw {Runtime.Generated}Subtypes.Unknown<{_type}>(),").CloseStatement().Close().Line();
+        code.Line($"_ => throw {Runtime.Generated}Subtypes.Unknown<{_type}>(),").CloseStatement().Line();
     }
 
     private static string Cast(MemberModel member) => $"({member.Value.TypeName})value";

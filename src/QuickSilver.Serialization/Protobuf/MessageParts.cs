@@ -31,6 +31,7 @@ public ref struct MessageParts
     internal readonly bool IsJoined => _joined is not null;
 
     /// <summary>Adds a part.</summary>
+    /// <exception cref="PayloadFormatException">This part or one before it ends within a field.</exception>
     public void Add(ReadOnlySpan<byte> part)
     {
         if (_bytes.IsEmpty)
@@ -44,10 +45,17 @@ public ref struct MessageParts
         }
     }
 
-    // Doubles its room, so that many small parts take linear time.
+    // Doubles its room, so that many small parts take linear time. Each part must end where a field of it ends: the first bytes of the next
+    // one would complete a part that is cut short.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void Join(ReadOnlySpan<byte> part)
     {
+        if (_joined is null)
+        {
+            ProtobufReader.CheckFields(_bytes);
+        }
+
+        ProtobufReader.CheckFields(part);
         int length = checked(_bytes.Length + part.Length);
         byte[] joined = _joined ?? [];
         if (joined.Length < length)

@@ -29,6 +29,16 @@ public ref partial struct ProtobufReader
     /// <summary>How many values of this width are left, when there is nothing else.</summary>
     public readonly int CountFixed(int width) => (int)_left / width;
 
+    /// <summary>Throws if a message does not consist of whole fields. Does not look into nested messages.</summary>
+    internal static void CheckFields(ReadOnlySpan<byte> message)
+    {
+        var reader = new ProtobufReader(message);
+        while (reader.TryReadTag(out uint tag))
+        {
+            reader.Skip(tag);
+        }
+    }
+
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static int Skip(ReadOnlySpan<byte> source, uint tag, int depth)
     {
