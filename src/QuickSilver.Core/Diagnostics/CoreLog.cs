@@ -93,4 +93,10 @@ internal static partial class CoreLog
         + "which does not recur.")]
     public static partial void CompilerHeldThread(
         ILogger logger, LogLevel level, object handler, double milliseconds, double compilationMilliseconds);
+
+    [LoggerMessage(1025, LogLevel.Error, "Unhandled exception in {Work} on the stream thread. Its other streams continue.")]
+    public static partial void StreamThrew(ILogger logger, Exception exception, object? work);
+
+    [LoggerMessage(1026, LogLevel.Critical, "The stream thread failed and stopped. TLS streams of this node do not work any more.")]
+    public static partial void StreamThreadFailed(ILogger logger, Exception exception);
 }

@@ -43,12 +43,13 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
             Spin = options.Spin,
         };
         _core = new CoreThread(coreOptions, Buffers, Counters, logger, CloseAll);
+        var newStreamThread = () => new StreamThread($"{options.Name} streams", coreOptions.NewPoller, logger);
         _ports = new DatagramSocketFactory(options.LocalAddress, options.SegmentationOffload, Counters, logger)
         {
             TimeToLive = options.MulticastTimeToLive,
         };
         _renewal = new Alarm(Renew);
-        _streams = new ControlStreams(_core, options.Credentials);
+        _streams = new ControlStreams(_core, newStreamThread, options.Credentials);
         _logs = new MachineLogs(_core, options);
     }
 

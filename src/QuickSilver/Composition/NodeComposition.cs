@@ -154,7 +154,7 @@ internal static class NodeComposition
         public override TimeProvider OutsideTime => TimeProvider.System;
 
         // A name server may take seconds, and the core thread waits for none.
-        private void Resolve(Action<ImmutableArray<IPEndPoint>> completed) => Detached.Run(async () =>
+        private void Resolve(Action<ImmutableArray<IPEndPoint>> completed) => Detached.Begin(async () =>
         {
             ImmutableArray<IPEndPoint> found = [];
             try
