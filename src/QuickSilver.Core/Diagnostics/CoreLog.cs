@@ -94,6 +94,15 @@ internal static partial class CoreLog
     public static partial void CompilerHeldThread(
         ILogger logger, LogLevel level, object handler, double milliseconds, double compilationMilliseconds);
 
+    [LoggerMessage(1028, LogLevel.Warning,
+        "The thread pool of the process has started no work for {Seconds:F0} s: {Waiting} work items wait for its {Threads} threads. "
+        + "Consumers, readers and awaits wait with them. Let code await instead of blocking (.Result, Wait, Thread.Sleep), or raise "
+        + "System.Threading.ThreadPool.MinThreads.")]
+    public static partial void PoolStarved(ILogger logger, double seconds, long waiting, int threads);
+
+    [LoggerMessage(1029, LogLevel.Information, "The thread pool of the process works again after {Seconds:F0} s.")]
+    public static partial void PoolRecovered(ILogger logger, double seconds);
+
     [LoggerMessage(1025, LogLevel.Error, "Unhandled exception in {Work} on the stream thread. Its other streams continue.")]
     public static partial void StreamThrew(ILogger logger, Exception exception, object? work);
 

@@ -121,6 +121,7 @@ internal static class NodeComposition
                 Spin = options.BusyPoll,
                 MulticastTimeToLive = options.MulticastTimeToLive,
                 Credentials = protocols.Credentials,
+                WatchesThreadPool = true,
             };
             _environment = Start(machine, logs);
         }
@@ -150,6 +151,10 @@ internal static class NodeComposition
         protected override CoreCounters CoreCounters => _environment.Counters;
 
         protected override ServerResolution? Resolution => _names is null ? null : Resolve;
+
+        protected override Trouble? PoolTrouble => _environment.PoolTrouble;
+
+        protected override long PoolStarvations => _environment.PoolStarvations;
 
         public override TimeProvider OutsideTime => TimeProvider.System;
 

@@ -25,6 +25,10 @@ public sealed class BlockedPoolScenarios : IDisposable
         WaitUntilBlockedForLong(node);
         AssertAlwaysReady(node);
         Assert.Empty(cluster.Removals);
+        node.WaitForOutput(static o => o.Text().Contains("state Running True ThreadPoolStarved", StringComparison.Ordinal), "the reason");
+        node.WaitForErrors(static e => e.Text().Contains("started no work", StringComparison.Ordinal), "the line of the log");
+        node.Feed("free\n");
+        node.WaitForErrors(static e => e.Text().Contains("works again", StringComparison.Ordinal), "the end of it");
     }
 
     [SkippableFact]
