@@ -94,6 +94,12 @@ internal static partial class CoreLog
     public static partial void CompilerHeldThread(
         ILogger logger, LogLevel level, object handler, double milliseconds, double compilationMilliseconds);
 
+    [LoggerMessage(1027, LogLevel.Warning,
+        "A step of {Milliseconds:F0} ms ({Handler}) was mostly {ListenerMilliseconds:F0} ms in {Listener}, which blocked the core thread. "
+        + "Let it return at once, such as by writing in the background.")]
+    public static partial void ListenerHeldThread(
+        ILogger logger, object handler, double milliseconds, double listenerMilliseconds, string listener);
+
     [LoggerMessage(1028, LogLevel.Warning,
         "The thread pool of the process has started no work for {Seconds:F0} s: {Waiting} work items wait for its {Threads} threads. "
         + "Consumers, readers and awaits wait with them. Let code await instead of blocking (.Result, Wait, Thread.Sleep), or raise "

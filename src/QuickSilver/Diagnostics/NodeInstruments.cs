@@ -1,6 +1,7 @@
 using System.Collections.Immutable;
 using System.Diagnostics.Metrics;
 using System.Globalization;
+using QuickSilver.Core.Diagnostics;
 
 namespace QuickSilver.Diagnostics;
 
@@ -124,8 +125,12 @@ internal static class NodeInstruments
     /// <summary>Whether a listener wants to know how long a message takes to become stable.</summary>
     public static bool IsLatencyWatched => PublishToStable.Enabled;
 
-    public static void RecordStable(TimeSpan time, KeyValuePair<string, object?>[] node) =>
+    public static void RecordStable(TimeSpan time, KeyValuePair<string, object?>[] node)
+    {
+        long began = ListenerTime.Begin();
         PublishToStable.Record(time.TotalSeconds, node[0], node[1]);
+        ListenerTime.EndListener(began);
+    }
 
     public static void Add(NodeMeter node)
     {
