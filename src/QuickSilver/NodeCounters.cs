@@ -215,6 +215,9 @@ public sealed record NodeCounters
     /// <summary>The time for which the garbage collector stopped the process.</summary>
     public TimeSpan CollectorPauseTime { get; init; }
 
+    /// <summary>How often the thread pool of the process started no work for 3 s or more.</summary>
+    public long PoolStarvations { get; init; }
+
     /// <summary>The time that the core thread spent on received packets, and so in handlers.</summary>
     public TimeSpan ReceiveTime { get; init; }
 

@@ -16,6 +16,17 @@ using Serilog.Extensions.Logging;
 //
 //   ChurnNode stay SERVICE INTERFACE SECURITY STAYERS INDEX RATE
 //   ChurnNode roam SERVICE INTERFACE SECURITY STAYERS INDEX
+// A member whose thread pool is blocked, which hosts the service itself if SERVICE is none:
+//
+//   ChurnNode block SERVICE INTERFACE SECURITY                        (reads block, free; ends with its input)
+if (args is ["block", var blockAt, var blockOn, var blockSecurity])
+{
+    var blockOptions = NodeStart.Read(blockAt, blockOn, blockSecurity);
+    blockOptions.MembershipService = blockAt == "none" ? null : blockAt;
+    using var blockLogs = NodeStart.Logs();
+    return BlockedPool.Run(blockOptions, blockLogs);
+}
+
 if (args is ["stay", var stayAt, var stayOn, var staySecurity, var stayers, var stayer, var rate])
 {
     return await Stayer.RunAsync(NodeStart.Read(stayAt, stayOn, staySecurity), Whole(stayers), Whole(stayer), Whole(rate));

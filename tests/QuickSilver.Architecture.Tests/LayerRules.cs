@@ -40,8 +40,8 @@ internal static class LayerRules
     /// <summary>
     /// What each room of Core may use: Buffers, Wire, then Transport, then Loop; Alarms, Requests, Flow and Storage know Buffers
     /// only. Sealing knows the wire, and Security nothing but keys and certificates. Transport hands what arrives to the core thread
-    /// as requests. Diagnostics names what it reports on, addresses among it, and so may be known by what it knows. Environment is
-    /// the door that joins them all, so it may see each, and only the upper rooms see it.
+    /// as requests, and its own thread has alarms. Diagnostics names what it reports on, addresses among it, and so may be known by
+    /// what it knows. Environment is the door that joins them all, so it may see each, and only the upper rooms see it.
     /// </summary>
     public static readonly IReadOnlyDictionary<string, string[]> CoreRooms = new Dictionary<string, string[]>
     {
@@ -55,7 +55,7 @@ internal static class LayerRules
         ["Security"] = [],
         ["Sealing"] = ["Wire"],
         ["Diagnostics"] = ["Buffers", "Wire", "Transport"],
-        ["Transport"] = ["Background", "Buffers", "Wire", "Requests", "Diagnostics", "Security"],
+        ["Transport"] = ["Background", "Buffers", "Wire", "Alarms", "Requests", "Diagnostics", "Security"],
         ["Loop"] = ["Background", "Buffers", "Wire", "Alarms", "Requests", "Flow", "Diagnostics", "Transport", "Environment"],
         ["Environment"] = ["Buffers", "Wire", "Alarms", "Requests", "Flow", "Diagnostics", "Transport", "Loop", "Storage"],
     };

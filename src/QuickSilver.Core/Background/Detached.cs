@@ -13,6 +13,31 @@ internal static class Detached
     /// <summary>Starts a background thread.</summary>
     public static void Start(Thread thread) => thread.UnsafeStart();
 
+    /// <summary>
+    /// Runs work that may wait for files or for name servers on a thread of its own, which ends with it. For work that is rare and that
+    /// a node cannot do without: the thread pool may be full of handlers that block. The task completes on that thread.
+    /// </summary>
+    public static Task<T> RunOnThread<T>(string name, Func<T> work)
+    {
+        var done = new TaskCompletionSource<T>();
+        Start(new Thread(() =>
+        {
+            try
+            {
+                done.SetResult(work());
+            }
+            catch (Exception failure)
+            {
+                done.SetException(failure);
+            }
+        })
+        {
+            IsBackground = true,
+            Name = name,
+        });
+        return done.Task;
+    }
+
     /// <summary>Makes a timer that is not set yet.</summary>
     public static ITimer CreateTimer(TimeProvider time, TimerCallback callback, object state)
     {

@@ -93,4 +93,25 @@ internal static partial class CoreLog
         + "which does not recur.")]
     public static partial void CompilerHeldThread(
         ILogger logger, LogLevel level, object handler, double milliseconds, double compilationMilliseconds);
+
+    [LoggerMessage(1027, LogLevel.Warning,
+        "A step of {Milliseconds:F0} ms ({Handler}) was mostly {ListenerMilliseconds:F0} ms in {Listener}, which blocked the core thread. "
+        + "Let it return at once, such as by writing in the background.")]
+    public static partial void ListenerHeldThread(
+        ILogger logger, object handler, double milliseconds, double listenerMilliseconds, string listener);
+
+    [LoggerMessage(1028, LogLevel.Warning,
+        "The thread pool of the process has started no work for {Seconds:F0} s: {Waiting} work items wait for its {Threads} threads. "
+        + "Consumers, readers and awaits wait with them. Let code await instead of blocking (.Result, Wait, Thread.Sleep), or raise "
+        + "System.Threading.ThreadPool.MinThreads.")]
+    public static partial void PoolStarved(ILogger logger, double seconds, long waiting, int threads);
+
+    [LoggerMessage(1029, LogLevel.Information, "The thread pool of the process works again after {Seconds:F0} s.")]
+    public static partial void PoolRecovered(ILogger logger, double seconds);
+
+    [LoggerMessage(1025, LogLevel.Error, "Unhandled exception in {Work} on the stream thread. Its other streams continue.")]
+    public static partial void StreamThrew(ILogger logger, Exception exception, object? work);
+
+    [LoggerMessage(1026, LogLevel.Critical, "The stream thread failed and stopped. TLS streams of this node do not work any more.")]
+    public static partial void StreamThreadFailed(ILogger logger, Exception exception);
 }

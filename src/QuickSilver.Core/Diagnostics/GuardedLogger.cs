@@ -47,6 +47,7 @@ internal sealed class GuardedLogger : ILogger
     public void Log<TState>(
         LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
     {
+        long began = ListenerTime.Begin();
         try
         {
             _logger.Log(logLevel, eventId, state, exception, formatter);
@@ -55,5 +56,7 @@ internal sealed class GuardedLogger : ILogger
         {
             _faults.Add();
         }
+
+        ListenerTime.EndLogger(began);
     }
 }

@@ -28,6 +28,7 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
     // Those that are open, and some that were closed since the last renewal.
     private readonly List<DatagramSocket> _open = [];
     private readonly RandomStream _random = NewRandomStream();
+    private readonly PoolWatch? _pool;
     private Task _lingering = Task.CompletedTask;
 
     private MachineEnvironment(MachineEnvironmentOptions options, ILogger logger)
@@ -43,13 +44,17 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
             Spin = options.Spin,
         };
         _core = new CoreThread(coreOptions, Buffers, Counters, logger, CloseAll);
+        var newStreamThread = () => new StreamThread($"{options.Name} streams", coreOptions.NewPoller, logger);
         _ports = new DatagramSocketFactory(options.LocalAddress, options.SegmentationOffload, Counters, logger)
         {
             TimeToLive = options.MulticastTimeToLive,
         };
         _renewal = new Alarm(Renew);
-        _streams = new ControlStreams(_core, options.Credentials);
+        _streams = new ControlStreams(_core, newStreamThread, options.Credentials);
         _logs = new MachineLogs(_core, options);
+        _pool = options.WatchesThreadPool
+            ? new PoolWatch(this, static () => (ThreadPool.PendingWorkItemCount, ThreadPool.ThreadCount), logger)
+            : null;
     }
 
     public CoreCounters Counters { get; } = new();
@@ -70,6 +75,12 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
 
     public bool HasLocalAddress => LocalRoute.Has(LocalAddress);
 
+    /// <summary>The thread pool starts no work; null while it does, and if it is not watched. From any thread.</summary>
+    public Trouble? PoolTrouble => _pool?.Trouble;
+
+    /// <summary>How often the thread pool began to start no work. From any thread.</summary>
+    public long PoolStarvations => _pool?.Starvations ?? 0;
+
     /// <summary>Whether the caller is on this node's core thread.</summary>
     public bool IsOnCoreThread => _core.IsCurrent;
 
@@ -77,6 +88,11 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
     {
         var environment = new MachineEnvironment(options, GuardedLoggers.Of(loggers).CreateLogger("QuickSilver.Core"));
         environment._core.Start();
+        if (environment._pool is { } pool)
+        {
+            environment.Post(new ActionRequest(pool.Begin));
+        }
+
         return environment;
     }
 

@@ -30,6 +30,9 @@ internal sealed record MachineEnvironmentOptions
     /// <summary>The longest rest taken under load to let datagrams gather, and so the delay it may add; zero: none.</summary>
     public TimeSpan LongestNap { get; init; } = TimeSpan.FromMicroseconds(200);
 
+    /// <summary>Whether a thread pool that starts no work is noticed.</summary>
+    public bool WatchesThreadPool { get; init; }
+
     /// <summary>What control streams show and believe. Null (default): they are TCP alone.</summary>
     public IStreamCredentials? Credentials { get; init; }
 

@@ -7,6 +7,9 @@ namespace QuickSilver.Core.Loop;
 // Names what kept the core thread from its other work: a handler that blocks, the collector, or the compiler
 // at a handler's first run. The last two look, from within, like the handler they happened to hit; without the distinction
 // the log would blame whoever ran. Where nothing ran, it was the collector, or the system did not run the process.
+//
+// A logger of the application that blocks is called by some step, too, and is named instead of it. The report of a pause goes to the same
+// logger. So the pause that such a report causes is counted, and not reported: it would be for ever.
 internal sealed class HandlerWatch(CoreCounters counters, Func<TimeSpan> totalGcPause, Func<TimeSpan> totalCompilation, ILogger logger)
 {
     // A busy machine often does not run a process for a shorter time, and nothing of the protocol is late by it.
@@ -19,12 +22,17 @@ internal sealed class HandlerWatch(CoreCounters counters, Func<TimeSpan> totalGc
     private readonly TimeSpan _gcPauseAtStart = totalGcPause();
     private TimeSpan _gcPauseSeen = totalGcPause();
     private TimeSpan _compilationSeen = totalCompilation();
+    private ListenerShare _loggers = new(ListenerTime.InLoggers);
+    private ListenerShare _listeners = new(ListenerTime.InListeners);
+    private long _blockingListeners;
 
     /// <summary>Called once a turn, on the core thread: reads the collector's account and the compiler's.</summary>
     public void BeginTurn()
     {
         _gcPauseSeen = totalGcPause();
         _compilationSeen = totalCompilation();
+        _loggers.BeginTurn(ListenerTime.InLoggers);
+        _listeners.BeginTurn(ListenerTime.InListeners);
         counters.GcPauseTicks = (_gcPauseSeen - _gcPauseAtStart).Ticks;
     }
 
@@ -37,7 +45,13 @@ internal sealed class HandlerWatch(CoreCounters counters, Func<TimeSpan> totalGc
 
     private PauseCause OnNotRunning(TimeSpan length)
     {
+        var inLoggers = _loggers.Take(ListenerTime.InLoggers);
         var pause = TakeGcPause();
+        if (inLoggers > length / 2)
+        {
+            return PauseCause.Handler;
+        }
+
         var level = length < WarnAfter ? LogLevel.Information : LogLevel.Warning;
         CoreLog.DidNotRun(logger, level, length.TotalMilliseconds, pause.TotalMilliseconds);
         return pause > length / 2 ? PauseCause.Collector : PauseCause.NotRunning;
@@ -46,6 +60,8 @@ internal sealed class HandlerWatch(CoreCounters counters, Func<TimeSpan> totalGc
     private PauseCause OnLongStep(object handler, TimeSpan took)
     {
         var compilation = totalCompilation() - _compilationSeen;
+        var inLoggers = _loggers.Take(ListenerTime.InLoggers);
+        var inListeners = _listeners.Take(ListenerTime.InListeners);
         var pause = TakeGcPause();
         if (compilation > took / 2)
         {
@@ -61,8 +77,27 @@ internal sealed class HandlerWatch(CoreCounters counters, Func<TimeSpan> totalGc
             return PauseCause.Collector;
         }
 
-        CoreLog.HandlerHeldThread(logger, handler, took.TotalMilliseconds);
+        if (inLoggers + inListeners > took / 2)
+        {
+            OnListener(handler, took, inLoggers, inListeners);
+        }
+        else
+        {
+            CoreLog.HandlerHeldThread(logger, handler, took.TotalMilliseconds);
+        }
+
         return PauseCause.Handler;
+    }
+
+    // Ever more rarely, as each report may block as well.
+    private void OnListener(object handler, TimeSpan took, TimeSpan inLoggers, TimeSpan inListeners)
+    {
+        if (RepeatedEvent.IsLogged(++_blockingListeners))
+        {
+            var longest = inLoggers > inListeners ? inLoggers : inListeners;
+            string listener = inLoggers > inListeners ? "a logger of the application" : "a listener to meters or activities";
+            CoreLog.ListenerHeldThread(logger, handler, took.TotalMilliseconds, longest.TotalMilliseconds, listener);
+        }
     }
 
     private TimeSpan TakeGcPause()
@@ -70,5 +105,22 @@ internal sealed class HandlerWatch(CoreCounters counters, Func<TimeSpan> totalGc
         var before = _gcPauseSeen;
         BeginTurn();
         return _gcPauseSeen - before;
+    }
+
+    // The part of an account that is not explained yet. It reaches back over the turn before this one: what its last step logged holds up
+    // the beginning of this one.
+    private struct ListenerShare(TimeSpan total)
+    {
+        private TimeSpan _from = total;
+        private TimeSpan _turn = total;
+
+        public void BeginTurn(TimeSpan total) => (_from, _turn) = (_turn, total);
+
+        public TimeSpan Take(TimeSpan total)
+        {
+            var share = total - _from;
+            _from = _turn = total;
+            return share;
+        }
     }
 }

@@ -19,6 +19,11 @@ internal interface IStreamSocket
     /// <summary>Bytes received; 0 with Success: the peer sends no more; 0 with WouldBlock: nothing is there now.</summary>
     int Receive(Span<byte> into, out SocketError error);
 
+    /// <summary>
+    /// The source is not named for what is received until this is undone: bytes that come wait in the kernel. For a stream that is open.
+    /// </summary>
+    void PauseReceiving(bool isPaused);
+
     /// <summary>How many bytes the system took. The source is named when it takes more, if it did not take all.</summary>
     int Send(ReadOnlySpan<byte> bytes, out SocketError error);
 

@@ -6,7 +6,7 @@ namespace QuickSilver.Composition;
 
 // The keys of discovery, of credentials in files that may be replaced. A node that has lost its service asks the network before it connects
 // to anybody, and a host that accepts only newer keys does not answer a question under the old one. So whoever asks or answers also has
-// the files looked at, on the thread pool, and the next question is under the newest key.
+// the files looked at, on a thread beside, and the next question is under the newest key.
 internal sealed class DiscoveryKeys(IStreamCredentials credentials)
 {
     private Task _look = Task.CompletedTask;
@@ -14,9 +14,9 @@ internal sealed class DiscoveryKeys(IStreamCredentials credentials)
     /// <summary>The keys that are known. Core thread only.</summary>
     public ImmutableArray<byte[]> Read()
     {
-        if (_look.IsCompleted && credentials is not FixedCredentials)
+        if (_look.IsCompleted && credentials.IsLookDue)
         {
-            _look = Detached.Run(credentials.Refresh);
+            _look = Detached.RunOnThread("QuickSilver files", credentials.Refresh);
         }
 
         return credentials.Latest.DiscoveryKeys;

@@ -162,6 +162,7 @@ internal readonly record struct PartsCounters
     public long QuantaExceeded { get; init; }
     public long LateAlarms { get; init; }
     public TimeSpan CollectorPauseTime { get; init; }
+    public long PoolStarvations { get; init; }
     public TimeSpan ReceiveTime { get; init; }
     public TimeSpan AlarmTime { get; init; }
     public TimeSpan RequestTime { get; init; }

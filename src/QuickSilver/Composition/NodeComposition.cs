@@ -121,6 +121,7 @@ internal static class NodeComposition
                 Spin = options.BusyPoll,
                 MulticastTimeToLive = options.MulticastTimeToLive,
                 Credentials = protocols.Credentials,
+                WatchesThreadPool = true,
             };
             _environment = Start(machine, logs);
         }
@@ -151,10 +152,14 @@ internal static class NodeComposition
 
         protected override ServerResolution? Resolution => _names is null ? null : Resolve;
 
+        protected override Trouble? PoolTrouble => _environment.PoolTrouble;
+
+        protected override long PoolStarvations => _environment.PoolStarvations;
+
         public override TimeProvider OutsideTime => TimeProvider.System;
 
         // A name server may take seconds, and the core thread waits for none.
-        private void Resolve(Action<ImmutableArray<IPEndPoint>> completed) => Detached.Run(async () =>
+        private void Resolve(Action<ImmutableArray<IPEndPoint>> completed) => Detached.Begin(async () =>
         {
             ImmutableArray<IPEndPoint> found = [];
             try

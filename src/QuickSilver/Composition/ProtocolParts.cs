@@ -88,11 +88,18 @@ internal abstract class ProtocolParts(
 
     public string? KeyFailure => _membership?.KeyFailure;
 
-    public IReadOnlyList<Trouble> Troubles => (_membership?.Trouble, _multicast?.Troubles) switch
+    public IReadOnlyList<Trouble> Troubles => (_membership?.Trouble, _multicast?.Troubles, PoolTrouble) switch
     {
-        (null, var others) => others ?? [],
-        ({ } one, var others) => [one, .. others ?? []],
+        (null, var others, null) => others ?? [],
+        ({ } one, var others, null) => [one, .. others ?? []],
+        (null, var others, { } pool) => [pool, .. others ?? []],
+        ({ } one, var others, { } pool) => [one, pool, .. others ?? []],
     };
+
+    /// <summary>The thread pool of the process starts no work; null while it does, and in a simulation.</summary>
+    protected virtual Trouble? PoolTrouble => null;
+
+    protected virtual long PoolStarvations => 0;
 
     public IReadOnlyList<PacedTopic> Paced => _multicast?.Paced ?? [];
 
@@ -159,6 +166,7 @@ internal abstract class ProtocolParts(
             QuantaExceeded = Volatile.Read(ref core.QuantaExceeded),
             LateAlarms = Volatile.Read(ref core.LateAlarms),
             CollectorPauseTime = core.GcPauseTime,
+            PoolStarvations = PoolStarvations,
             ReceiveTime = TimeSpan.FromTicks(Volatile.Read(ref core.InputTicks)),
             AlarmTime = TimeSpan.FromTicks(Volatile.Read(ref core.AlarmTicks)),
             RequestTime = TimeSpan.FromTicks(Volatile.Read(ref core.RequestTicks) + Volatile.Read(ref core.OutputTicks)),

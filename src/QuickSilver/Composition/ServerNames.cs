@@ -1,6 +1,7 @@
 using System.Collections.Immutable;
 using System.Net;
 using System.Net.Sockets;
+using QuickSilver.Core.Background;
 
 namespace QuickSilver.Composition;
 
@@ -24,7 +25,7 @@ internal sealed class ServerNames
     {
         _servers = servers.Split(',');
         _family = family;
-        _lookup = lookup ?? Dns.GetHostAddressesAsync;
+        _lookup = lookup ?? AskSystem;
     }
 
     /// <summary>Whether a host is named by other than its address.</summary>
@@ -57,6 +58,11 @@ internal sealed class ServerNames
 
         return found.Count > 0 ? [.. found.Distinct()] : throw unresolved!;
     }
+
+    // On a thread of its own, as the thread pool may be full of handlers that block. A lookup that is given up goes on until the system
+    // ends it, and no one waits for it then.
+    private static Task<IPAddress[]> AskSystem(string host, AddressFamily family, CancellationToken cancellationToken) =>
+        Detached.RunOnThread("QuickSilver names", () => Dns.GetHostAddresses(host, family)).WaitAsync(cancellationToken);
 
     private async Task<IPEndPoint[]> ResolveAsync(string hostAndPort, CancellationToken cancellationToken)
     {

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Globalization;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Views;
 
@@ -26,7 +27,7 @@ internal static class MessageTracing
     /// <summary>Starts the activity of a publish call; null if it is not sampled.</summary>
     public static Activity? StartPublish(string topic, MessageHeaders? headers)
     {
-        var activity = Source.StartActivity($"publish {TemplateOf(topic)}", ActivityKind.Producer);
+        var activity = Start($"publish {TemplateOf(topic)}", ActivityKind.Producer);
         if (activity is { IsAllDataRequested: true })
         {
             Describe(activity, topic, "publish", "send", headers);
@@ -46,7 +47,7 @@ internal static class MessageTracing
             return null;
         }
 
-        var activity = Source.StartActivity($"process {TemplateOf(topic)}", ActivityKind.Consumer, trace);
+        var activity = Start($"process {TemplateOf(topic)}", ActivityKind.Consumer, trace);
         if (activity is { IsAllDataRequested: true })
         {
             Describe(activity, topic, "process", "process", headers);
@@ -66,7 +67,7 @@ internal static class MessageTracing
     public static Activity? StartRequest(string name)
     {
         var outer = Activity.Current;
-        var activity = Source.StartActivity($"request {name}", ActivityKind.Client);
+        var activity = Start($"request {name}", ActivityKind.Client);
         if (activity is { IsAllDataRequested: true })
         {
             Describe(activity, name, "request", "send", headers: null);
@@ -122,7 +123,19 @@ internal static class MessageTracing
             activity.SetTag("error.type", fault is FaultException typed ? typed.TypeName : fault.GetType().FullName);
         }
 
+        // Listeners are notified within.
+        long began = ListenerTime.Begin();
         activity.Dispose();
+        ListenerTime.EndListener(began);
+    }
+
+    // Listeners sample it within.
+    private static Activity? Start(string name, ActivityKind kind, ActivityContext parent = default)
+    {
+        long began = ListenerTime.Begin();
+        var activity = Source.StartActivity(name, kind, parent);
+        ListenerTime.EndListener(began);
+        return activity;
     }
 
     private static void Describe(Activity activity, string topic, string operation, string type, MessageHeaders? headers)

@@ -1,6 +1,7 @@
 using System.Collections.Immutable;
 using System.Diagnostics.Metrics;
 using System.Globalization;
+using QuickSilver.Core.Diagnostics;
 
 namespace QuickSilver.Diagnostics;
 
@@ -98,6 +99,7 @@ internal static class NodeInstruments
         Count("quicksilver.core.quanta.exceeded", "{turn}", "Turns with more work of one kind than fits.", one => one.QuantaExceeded);
         Count("quicksilver.core.alarms.late", "{alarm}", "Alarms that fired more than 10 ms late.", one => one.LateAlarms);
         Time("quicksilver.core.gc.pause.time", "Time for which the collector stopped the process.", one => one.CollectorPauseTime);
+        Count("quicksilver.pool.starvations", "{starvation}", "Times in which the pool started no work.", one => one.PoolStarvations);
         Time("quicksilver.core.receive.time", "Time of the core thread for received packets.", one => one.ReceiveTime);
         Time("quicksilver.core.alarm.time", "Time of the core thread for alarms.", one => one.AlarmTime);
         Time("quicksilver.core.request.time", "Time of the core thread for requests of other threads.", one => one.RequestTime);
@@ -123,8 +125,12 @@ internal static class NodeInstruments
     /// <summary>Whether a listener wants to know how long a message takes to become stable.</summary>
     public static bool IsLatencyWatched => PublishToStable.Enabled;
 
-    public static void RecordStable(TimeSpan time, KeyValuePair<string, object?>[] node) =>
+    public static void RecordStable(TimeSpan time, KeyValuePair<string, object?>[] node)
+    {
+        long began = ListenerTime.Begin();
         PublishToStable.Record(time.TotalSeconds, node[0], node[1]);
+        ListenerTime.EndListener(began);
+    }
 
     public static void Add(NodeMeter node)
     {

@@ -108,6 +108,7 @@ internal sealed class NodeReadings(INodeParts parts, NodeCounterCells cells, End
             QuantaExceeded = below.QuantaExceeded,
             LateAlarms = below.LateAlarms,
             CollectorPauseTime = below.CollectorPauseTime,
+            PoolStarvations = below.PoolStarvations,
             ReceiveTime = below.ReceiveTime,
             AlarmTime = below.AlarmTime,
             RequestTime = below.RequestTime,

@@ -101,6 +101,11 @@ internal static class StatusReasons
             "MembershipService names several servers, and the one that took the node in shares nothing with the others: nodes that reach "
             + "another of them are in another cluster.",
             "Start all servers with the same --etcd and --cluster, or name one server."),
+        [StatusReasonKind.ThreadPoolStarved] = (
+            "The thread pool of the process starts no work: code of the application blocks all its threads. The node goes on, but "
+            + "consumers, readers and awaits wait.",
+            "Let consumers and other code await instead of blocking (.Result, Wait, Thread.Sleep), or raise the minimum of threads: "
+            + "ThreadPool.SetMinThreads or System.Threading.ThreadPool.MinThreads."),
     };
 
     public static string MeaningOf(StatusReasonKind kind) => Table[kind].Meaning;
@@ -133,6 +138,7 @@ internal static class StatusReasons
         TroubleKind.AddressLost => StatusReasonKind.AddressLost,
         TroubleKind.HostNotReached => StatusReasonKind.HostNotReached,
         TroubleKind.ServersApart => StatusReasonKind.ServersApart,
+        TroubleKind.ThreadPoolStarved => StatusReasonKind.ThreadPoolStarved,
         _ => StatusReasonKind.HandlerBlocks,
     };
 }

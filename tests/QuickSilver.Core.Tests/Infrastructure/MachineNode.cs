@@ -8,6 +8,8 @@ namespace QuickSilver.Core.Tests.Infrastructure;
 // A machine environment on loopback, and a way to do things on its core thread and wait for them.
 internal sealed class MachineNode : IDisposable
 {
+    private const int StreamThrew = 1025;
+
     private readonly string? _folder;
 
     public MachineNode(PollerKind poller = PollerKind.Default, bool segmentationOffload = true, long bufferBytes = 64 << 20)
@@ -62,6 +64,7 @@ internal sealed class MachineNode : IDisposable
     public void Dispose()
     {
         Environment.Dispose();
+        Assert.False(Log.Has(StreamThrew), "A stream threw.");
         if (_folder is not null && Directory.Exists(_folder))
         {
             Directory.Delete(_folder, recursive: true);

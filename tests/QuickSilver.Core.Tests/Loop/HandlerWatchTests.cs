@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
@@ -70,6 +71,39 @@ public sealed class HandlerWatchTests
         Assert.Equal(
             [LogLevel.Information, LogLevel.Debug, LogLevel.Information, LogLevel.Debug],
             _log.Entries.Where(static entry => entry.Id == 1024).Select(static entry => entry.Level));
+    }
+
+    [Fact]
+    public void A_logger_that_blocks_is_named_in_the_place_of_the_step_that_logged()
+    {
+        _watch.BeginTurn();
+        ListenerTime.EndLogger(ListenerTime.Begin() - Stopwatch.Frequency);
+        Assert.Equal(PauseCause.Handler, _watch.OnPause("about to log", Ms(1100)));
+        Assert.False(_log.Has(1021));
+        Assert.Contains("mostly 1000 ms in a logger of the application", _log.TextOf(1027));
+
+        _watch.BeginTurn();
+        Assert.Equal(PauseCause.Handler, _watch.OnPause("the slow one", Ms(120)));
+        Assert.True(_log.Has(1021));
+    }
+
+    [Fact]
+    public void A_listener_to_meters_that_blocks_is_named_in_the_place_of_the_step_that_measured()
+    {
+        _watch.BeginTurn();
+        ListenerTime.EndListener(ListenerTime.Begin() - Stopwatch.Frequency);
+        Assert.Equal(PauseCause.Handler, _watch.OnPause("about to measure", Ms(1100)));
+        Assert.Contains("mostly 1000 ms in a listener to meters or activities", _log.TextOf(1027));
+    }
+
+    // Otherwise each report would be the cause of the next.
+    [Fact]
+    public void A_pause_by_the_report_of_a_pause_is_counted_and_not_reported()
+    {
+        _watch.BeginTurn();
+        ListenerTime.EndLogger(ListenerTime.Begin() - Stopwatch.Frequency);
+        Assert.Equal(PauseCause.Handler, _watch.OnPause(null, Ms(1100)));
+        Assert.Empty(_log.Entries);
     }
 
     [Fact]

@@ -1,3 +1,5 @@
+using Microsoft.Extensions.Logging.Abstractions;
+using QuickSilver.Core.Environment;
 using QuickSilver.Nodes;
 using QuickSilver.Tests.Infrastructure;
 
@@ -53,6 +55,22 @@ internal static class NodeReasons
             gate.Set();
             await delivery.OrFail();
         }
+    }
+
+    public static async Task<StatusReason> ThreadPoolStarvedAsync()
+    {
+        await using var parts = new FakeParts();
+        using var environment = new TestEnvironment(threaded: false) { HeldWork = [] };
+        var watch = new PoolWatch(environment, static () => (1000, 12), NullLogger.Instance);
+        watch.Begin();
+        for (int i = 0; i < PoolWatch.LooksUntilStarved; i++)
+        {
+            environment.Advance(PoolWatch.Interval);
+        }
+
+        parts.Troubles = [watch.Trouble!];
+        var node = await parts.StartAsync();
+        return Assert.Single(node.Status.Reasons);
     }
 
     public static async Task<StatusReason> ExpelledAsync()

@@ -51,6 +51,10 @@ public sealed class ReasonTableTests
             ClusterReasons.ServersApart,
             ["2 addresses of membership servers are named, and the server at ", "which took this node in, shares nothing with other"],
             null, "Start all servers with the same --etcd"),
+        [StatusReasonKind.ThreadPoolStarved] = new(
+            NodeReasons.ThreadPoolStarvedAsync,
+            ["The thread pool of the process has started no work for 3 s: 1,000 work items wait for its 12 threads."],
+            "code of the application to return", "await instead of blocking"),
         [StatusReasonKind.GroupRefused] = new(
             ClusterReasons.GroupRefused,
             ["The system refuses the group ", "Too many open files"],

@@ -33,6 +33,9 @@ internal sealed class TestEnvironment : INodeEnvironment, IDisposable
 
     public bool IsThreaded => _thread is not null;
 
+    /// <summary>Work that is not begun, as in a thread pool that is full; null: it runs in the pool.</summary>
+    public List<IThreadPoolWorkItem>? HeldWork { get; set; }
+
     public TimeSpan Now { get; private set; }
 
     public DateTimeOffset UtcNow => DateTimeOffset.UnixEpoch + Now;
@@ -66,6 +69,18 @@ internal sealed class TestEnvironment : INodeEnvironment, IDisposable
         Interlocked.Increment(ref _posts);
         _queue.Enqueue(request);
         _wake.Set();
+    }
+
+    public void RunBeside(IThreadPoolWorkItem work)
+    {
+        if (HeldWork is { } held)
+        {
+            held.Add(work);
+        }
+        else
+        {
+            ThreadPool.UnsafeQueueUserWorkItem(work, preferLocal: false);
+        }
     }
 
     public void Defer(WorkClass workClass, Request request) => Post(request);

@@ -25,6 +25,7 @@ internal sealed unsafe class OverlappedStreamSocket : IStreamSocket, IOverlapped
     private bool _isFailureTold;
     // A send took less than it was given, and the source waits for room.
     private bool _isRoomAwaited;
+    private bool _isReceivingPaused;
     private bool _isClosed;
 
     public OverlappedStreamSocket(CompletionPortPoller poller, Socket socket, CompletionSource source)
@@ -42,7 +43,9 @@ internal sealed unsafe class OverlappedStreamSocket : IStreamSocket, IOverlapped
     public CompletionSource Source { get; }
 
     public bool IsDue => !_isClosed
-        && (_decided is not null || _receive.IsEnded || (_failure != SocketError.Success && !_isFailureTold) || HasRoomToTell);
+        && (_decided is not null || HasReceived || HasRoomToTell || (_failure != SocketError.Success && !_isFailureTold));
+
+    private bool HasReceived => _receive.IsEnded && !_isReceivingPaused;
 
     private bool HasRoomToTell => _isRoomAwaited && _send is { IsUnderWay: false };
 
@@ -140,6 +143,16 @@ internal sealed unsafe class OverlappedStreamSocket : IStreamSocket, IOverlapped
         }
 
         return given;
+    }
+
+    // The receive that is under way goes on: so many bytes are taken from the kernel and wait here.
+    public void PauseReceiving(bool isPaused)
+    {
+        _isReceivingPaused = isPaused;
+        if (IsDue)
+        {
+            _poller.NoteDue(this);
+        }
     }
 
     public int Send(ReadOnlySpan<byte> bytes, out SocketError error)

@@ -11,6 +11,7 @@ internal sealed class ReadyStreamSocket : IStreamSocket
     private readonly CompletionSource _source;
     private SocketError? _decided;
     private Interest _interest;
+    private bool _isReceivingPaused;
 
     public ReadyStreamSocket(ReadyPoller poller, Socket socket, CompletionSource source)
     {
@@ -74,6 +75,12 @@ internal sealed class ReadyStreamSocket : IStreamSocket
 
     public int Receive(Span<byte> into, out SocketError error) => _socket.Receive(into, SocketFlags.None, out error);
 
+    public void PauseReceiving(bool isPaused)
+    {
+        _isReceivingPaused = isPaused;
+        Watch((_interest & Interest.Write) | Interest.Read);
+    }
+
     public int Send(ReadOnlySpan<byte> bytes, out SocketError error)
     {
         int sent = _socket.Send(bytes, SocketFlags.None, out error);
@@ -107,11 +114,26 @@ internal sealed class ReadyStreamSocket : IStreamSocket
 
     private void Watch(Interest interest)
     {
-        if (_interest == Interest.None)
+        if (_isReceivingPaused)
+        {
+            interest &= ~Interest.Read;
+        }
+
+        if (interest == _interest)
+        {
+            return;
+        }
+
+        // A socket that is watched for nothing is named all the same when its peer has reset it.
+        if (interest == Interest.None)
+        {
+            _poller.Unregister(_socket);
+        }
+        else if (_interest == Interest.None)
         {
             _poller.Register(_socket, _source, interest);
         }
-        else if (interest != _interest)
+        else
         {
             _poller.Change(_socket, interest);
         }

@@ -5,17 +5,35 @@ using QuickSilver.Core.Transport.Tls;
 namespace QuickSilver.Core.Transport.Streams;
 
 // A node's TCP streams and listeners, and who closes them at the node's end. All of it is the core thread's.
-internal sealed class ControlStreams(IStreamHost host, IStreamCredentials? credentials = null)
+internal sealed class ControlStreams
 {
+    private readonly Func<StreamThread> _newThread;
     private readonly HashSet<IControlStream> _streams = [];
     private readonly HashSet<TcpControlListener> _listeners = [];
     // Streams that are closed and still hand what was queued to the network.
     private readonly HashSet<Task> _lingering = [];
+    private StreamThread? _thread;
 
-    public IStreamHost Host { get; } = host;
+    /// <param name="host">Whose streams these are.</param>
+    /// <param name="newThread">Makes the thread of its streams, which is ended with them.</param>
+    /// <param name="credentials">Null: streams are TCP alone.</param>
+    /// <exception cref="TransportException">The system refuses the thread what it needs.</exception>
+    public ControlStreams(IStreamHost host, Func<StreamThread> newThread, IStreamCredentials? credentials = null)
+    {
+        Host = host;
+        _newThread = newThread;
+        if (credentials is not null)
+        {
+            // With the node, so that it is there when the system has no more to give.
+            _thread = newThread();
+            Credentials = new StreamCredentials(credentials, _thread);
+        }
+    }
+
+    public IStreamHost Host { get; }
 
     /// <summary>Null: streams are TCP alone. Otherwise all of them are TLS.</summary>
-    public IStreamCredentials? Credentials { get; } = credentials;
+    public StreamCredentials? Credentials { get; }
 
     /// <summary>What is received comes here first, and small messages are gathered here: nothing stays after the step.</summary>
     public byte[] Scratch => field ??= GC.AllocateUninitializedArray<byte>(IStreamSocket.MostReceivedBytes, pinned: true);
@@ -31,8 +49,8 @@ internal sealed class ControlStreams(IStreamHost host, IStreamCredentials? crede
     {
         try
         {
-            return Credentials is { } credentials
-                ? TlsControlStream.Connect(local, remote, credentials, handler, this)
+            return Credentials is not null
+                ? TlsControlStream.Connect(local, remote, handler, this)
                 : TcpControlStream.Connect(local, remote, handler, this);
         }
         catch (SocketException refusal)
@@ -54,7 +72,25 @@ internal sealed class ControlStreams(IStreamHost host, IStreamCredentials? crede
             stream.Close();
         }
 
+        _thread?.End();
         return Task.WhenAll(_lingering);
+    }
+
+    /// <summary>Sends what a stream has left, and closes its socket, within a second.</summary>
+    internal Task Linger(Socket socket, Queue<ReadOnlyMemory<byte>> rest)
+    {
+        try
+        {
+            _thread ??= _newThread();
+        }
+        catch (TransportException)
+        {
+            // Without a descriptor for that, the last words are lost.
+            socket.Dispose();
+            return Task.CompletedTask;
+        }
+
+        return LingeringClose.Begin(_thread, socket, rest);
     }
 
     internal void Add(IControlStream stream) => _streams.Add(stream);

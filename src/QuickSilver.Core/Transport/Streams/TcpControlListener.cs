@@ -33,7 +33,7 @@ internal sealed class TcpControlListener : CompletionSource, IControlListener
         _streams = streams;
         LocalEndPoint = (IPEndPoint)socket.LocalEndPoint!;
         _operations = streams.Host.Poller.OpenListener(socket, this);
-        _admission = streams.Credentials is { } credentials ? new TlsAdmission(credentials, acceptor, streams) : null;
+        _admission = streams.Credentials is { } credentials ? new TlsAdmission(credentials.Source, acceptor, streams) : null;
     }
 
     public IPEndPoint LocalEndPoint { get; }

@@ -63,12 +63,18 @@ internal sealed class TcpControlStream : HandledStream
         socket.NoDelay = true;
         var stream = new TcpControlStream(socket, remote, streams) { Handler = handler, _from = local };
         stream._operations = streams.Host.Poller.OpenStream(socket, stream);
+        stream._operations.Connect(OriginOf(local, remote), remote);
+        return stream;
+    }
+
+    /// <summary>From where a node at this address connects; null: from where the system chooses.</summary>
+    internal static IPEndPoint? OriginOf(IPAddress local, IPEndPoint remote)
+    {
         // A service on this machine may be named by its loopback address by a node that is on another interface.
         bool isBound = local.AddressFamily == remote.AddressFamily
             && !local.Equals(IPAddress.Any) && !local.Equals(IPAddress.IPv6Any)
             && IPAddress.IsLoopback(local) == IPAddress.IsLoopback(remote.Address);
-        stream._operations.Connect(isBound ? new IPEndPoint(local, 0) : null, remote);
-        return stream;
+        return isBound ? new IPEndPoint(local, 0) : null;
     }
 
     /// <summary>Null when the peer is gone already; then the socket stays the caller's.</summary>
@@ -132,7 +138,7 @@ internal sealed class TcpControlStream : HandledStream
             DropHeld();
             if (wasConnected)
             {
-                _streams.Remove(this, LingeringClose.Begin(_socket, _output.TakeRest()));
+                _streams.Remove(this, _streams.Linger(_socket, _output.TakeRest()));
             }
             else
             {

@@ -1,13 +1,18 @@
+using System.IO.Pipelines;
+
 namespace QuickSilver.Core.Transport.Tls;
 
 // The stream beneath TLS. It looks at the first bytes that the peer sends, and ends at once when they begin no TLS record: what is no TLS
 // may look like a long record of an old version, for whose rest TLS would wait.
-internal sealed class FirstBytesStream(Stream inner) : Stream
+internal sealed class FirstBytesStream(PipeReader incoming, PipeWriter outgoing) : Stream
 {
     // Change of cipher, alert, handshake and data (RFC 8446, 5.1), then the version, whose first byte has been 3 ever since.
     private const byte FirstType = 20;
     private const byte LastType = 23;
     private const byte Major = 3;
+
+    private readonly Stream _incoming = incoming.AsStream();
+    private readonly Stream _outgoing = outgoing.AsStream();
 
     /// <summary>Whether anything came.</summary>
     public bool HasAny { get; private set; }
@@ -34,7 +39,7 @@ internal sealed class FirstBytesStream(Stream inner) : Stream
 
     public override async ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default)
     {
-        int read = await inner.ReadAsync(buffer, cancellationToken).ConfigureAwait(false);
+        int read = await _incoming.ReadAsync(buffer, cancellationToken).ConfigureAwait(false);
         if (!HasAny && read > 0)
         {
             HasAny = true;
@@ -45,13 +50,13 @@ internal sealed class FirstBytesStream(Stream inner) : Stream
     }
 
     public override ValueTask WriteAsync(ReadOnlyMemory<byte> buffer, CancellationToken cancellationToken = default) =>
-        inner.WriteAsync(buffer, cancellationToken);
+        _outgoing.WriteAsync(buffer, cancellationToken);
 
-    public override Task FlushAsync(CancellationToken cancellationToken) => inner.FlushAsync(cancellationToken);
-
-    public override void Flush() => inner.Flush();
+    public override Task FlushAsync(CancellationToken cancellationToken) => _outgoing.FlushAsync(cancellationToken);
 
     // TLS is used asynchronously only.
+    public override void Flush() => throw new NotSupportedException();
+
     public override int Read(byte[] buffer, int offset, int count) => throw new NotSupportedException();
 
     public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException();
@@ -64,7 +69,8 @@ internal sealed class FirstBytesStream(Stream inner) : Stream
     {
         if (disposing)
         {
-            inner.Dispose();
+            _incoming.Dispose();
+            _outgoing.Dispose();
         }
 
         base.Dispose(disposing);

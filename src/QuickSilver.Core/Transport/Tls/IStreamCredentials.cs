@@ -6,6 +6,9 @@ internal interface IStreamCredentials
     /// <summary>As it was read last. From any thread; never waits.</summary>
     TlsCredentials Latest { get; }
 
+    /// <summary>Whether <see cref="Refresh"/> would look at files now. From any thread; never waits.</summary>
+    bool IsLookDue => true;
+
     /// <summary>As <see cref="Latest"/>, after files that have changed were read anew. From any thread; waits for files.</summary>
     TlsCredentials Refresh() => Latest;
 }
@@ -13,4 +16,6 @@ internal interface IStreamCredentials
 internal sealed class FixedCredentials(TlsCredentials credentials) : IStreamCredentials
 {
     public TlsCredentials Latest { get; } = credentials;
+
+    public bool IsLookDue => false;
 }

@@ -43,7 +43,7 @@ internal sealed class TlsAdmission(IStreamCredentials credentials, IControlAccep
             Displace(displaced);
         }
 
-        _gate.Enter(remote.Address, TlsControlStream.Accept(socket, remote, credentials, this, streams));
+        _gate.Enter(remote.Address, TlsControlStream.Accept(socket, remote, this, streams));
     }
 
     /// <summary>No more connections come. The acceptor still hears of the handshakes that are under way: it may have a last word.</summary>
@@ -81,8 +81,6 @@ internal sealed class TlsAdmission(IStreamCredentials credentials, IControlAccep
         try
         {
             socket.NoDelay = true;
-            // As the listener's, it does not block, which a stream of the framework refuses though it never blocks either.
-            socket.Blocking = true;
             return socket.RemoteEndPoint as IPEndPoint;
         }
         catch (SocketException)
@@ -91,7 +89,7 @@ internal sealed class TlsAdmission(IStreamCredentials credentials, IControlAccep
         }
     }
 
-    // Files are read on the thread pool, and what came of it is seen at the next look.
+    // Files are read on a thread beside this, and what came of it is seen at the next look.
     private void Look()
     {
         if (_isLooking || credentials is FixedCredentials)
@@ -100,7 +98,7 @@ internal sealed class TlsAdmission(IStreamCredentials credentials, IControlAccep
         }
 
         _isLooking = true;
-        _look = Detached.Run(credentials.Refresh);
+        _look = Detached.RunOnThread("QuickSilver files", credentials.Refresh);
         streams.Host.After(LookInterval, Looked);
     }
 

@@ -1,18 +1,19 @@
 using System.Buffers;
+using System.Collections.Concurrent;
 using System.Net.Security;
 using System.Net.Sockets;
 using System.Security.Authentication;
-using System.Threading.Channels;
-using QuickSilver.Core.Background;
+using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Transport.Streams;
 
 namespace QuickSilver.Core.Transport.Tls;
 
-// One TLS stream over its socket, on the thread pool: the handshake costs milliseconds of a processor, which the core thread does not have.
-// The core thread is told by a post and takes what is there.
+// One TLS stream over its socket, on the stream thread. The core thread is told by a post and takes what is there; what it does here comes
+// to the stream thread by a nudge.
 //
 // Invariants: at most one piece that came lies here, and the next is read when it was taken, so TCP holds the peer back. What is to be sent
-// is counted until TLS has taken it. It ends when the core thread closes it, and within a second from then.
+// is counted until TLS has taken it. It ends when the core thread closes it, and within a second from then. All that is awaited here
+// completes on the stream thread.
 internal sealed class TlsConnection
 {
     public static readonly TimeSpan HandshakeLimit = TimeSpan.FromSeconds(5);
@@ -21,14 +22,22 @@ internal sealed class TlsConnection
 
     private readonly Socket _socket;
     private readonly TlsSide _side;
+    private readonly StreamCredentials _credentials;
+    private readonly StreamThread _thread;
     private readonly Action _post;
-    private readonly Channel<byte[]> _output = Channel.CreateUnbounded<byte[]>(new UnboundedChannelOptions { SingleReader = true });
-    private readonly SemaphoreSlim _taken = new(0);
-    private readonly TaskCompletionSource _closed = new(TaskCreationOptions.RunContinuationsAsynchronously);
-    private readonly CancellationTokenSource _handshake = new(HandshakeLimit);
+    private readonly ConcurrentQueue<byte[]> _output = new();
+    private readonly CancellationTokenSource _handshake = new();
+    private readonly TaskCompletionSource _run = new();
+    // The stream thread's: the core thread has closed this, given more to send, or taken the piece.
+    private readonly TaskCompletionSource _closed = new();
+    private readonly Signal _given = new();
+    private readonly Signal _taken = new();
+    private readonly Alarm _limit;
+    private SocketPipes? _pipes;
     private byte[] _piece = [];
     private int _pieceBytes;
     private long _pendingBytes;
+    private int _isNudged;
     private bool _hasRead;
     private volatile bool _isOpen;
     private volatile bool _isClosing;
@@ -36,12 +45,16 @@ internal sealed class TlsConnection
 
     /// <param name="socket">Connected, or to be; the connection's from here on.</param>
     /// <param name="side">Which side of the handshake this is.</param>
-    /// <param name="post">Called when there is something to take; from any thread.</param>
-    public TlsConnection(Socket socket, TlsSide side, Action post)
+    /// <param name="credentials">What this process shows and believes.</param>
+    /// <param name="post">Called when there is something to take, on the stream thread.</param>
+    public TlsConnection(Socket socket, TlsSide side, StreamCredentials credentials, Action post)
     {
         _socket = socket;
         _side = side;
+        _credentials = credentials;
+        _thread = credentials.Thread;
         _post = post;
+        _limit = new Alarm(OnLimit);
     }
 
     /// <summary>The handshake is over, and the peer is known.</summary>
@@ -56,16 +69,21 @@ internal sealed class TlsConnection
     public bool WasSilent { get; private set; }
 
     /// <summary>Ends a while after Close.</summary>
-    public Task Run { get; private set; } = Task.CompletedTask;
+    public Task Run => _run.Task;
 
     public bool HasPiece => Volatile.Read(ref _pieceBytes) > 0;
 
-    public void Begin() => Run = Detached.Run(RunAsync);
+    public void Begin()
+    {
+        _thread.Enter();
+        _thread.Schedule(static one => _ = ((TlsConnection)one!).RunAsync(), this);
+    }
 
     public void Send(byte[] bytes)
     {
         Interlocked.Add(ref _pendingBytes, bytes.Length);
-        _output.Writer.TryWrite(bytes);
+        _output.Enqueue(bytes);
+        Nudge();
     }
 
     /// <summary>What came; the memory is valid until Release.</summary>
@@ -74,25 +92,52 @@ internal sealed class TlsConnection
     public void Release()
     {
         Volatile.Write(ref _pieceBytes, 0);
-        _taken.Release();
+        Nudge();
     }
 
     /// <summary>Reads no more. What was queued is still sent.</summary>
     public void Close()
     {
         _isClosing = true;
-        _output.Writer.TryComplete();
-        if (!_isOpen)
+        Nudge();
+    }
+
+    private void Nudge()
+    {
+        if (Interlocked.Exchange(ref _isNudged, 1) == 0)
+        {
+            _thread.Schedule(static one => ((TlsConnection)one!).OnNudged(), this);
+        }
+    }
+
+    private void OnNudged()
+    {
+        // First, so that what comes from here on nudges again.
+        Interlocked.Exchange(ref _isNudged, 0);
+        _given.Set();
+        _taken.Set();
+        if (_isClosing && !_closed.Task.IsCompleted)
+        {
+            // The second ends what is left, within the call.
+            if (!_isOpen)
+            {
+                _handshake.Cancel();
+            }
+
+            _closed.SetResult();
+        }
+    }
+
+    // Of the handshake, or of what remains to be done after Close.
+    private void OnLimit()
+    {
+        if (_isOpen)
+        {
+            _pipes!.Close();
+        }
+        else
         {
             _handshake.Cancel();
-        }
-
-        _closed.TrySetResult();
-        // The reader looks the other way round: it puts the piece there, and then looks whether this is closed.
-        Interlocked.MemoryBarrier();
-        if (HasPiece)
-        {
-            Release();
         }
     }
 
@@ -116,6 +161,8 @@ internal sealed class TlsConnection
         }
         finally
         {
+            _thread.Cancel(_limit);
+            _pipes?.Close();
             _socket.Dispose();
             if (tls is not null)
             {
@@ -123,6 +170,8 @@ internal sealed class TlsConnection
             }
 
             _handshake.Dispose();
+            _thread.Leave();
+            _run.SetResult();
         }
     }
 
@@ -130,19 +179,25 @@ internal sealed class TlsConnection
     {
         FirstBytesStream? beneath = null;
         SslStream? tls = null;
+        var limit = _handshake.Token;
+        _thread.Schedule(_limit, HandshakeLimit);
         try
         {
-            await _side.ConnectAsync(_socket, _handshake.Token).ConfigureAwait(false);
-            beneath = new FirstBytesStream(new NetworkStream(_socket, ownsSocket: false));
+            limit.ThrowIfCancellationRequested();
+            _pipes = new SocketPipes(_thread, _socket);
+            await _side.ConnectAsync(_pipes, limit).ConfigureAwait(false);
+            beneath = new FirstBytesStream(_pipes.Incoming, _pipes.Outgoing);
             tls = new SslStream(beneath);
-            await _side.AuthenticateAsync(tls, _handshake.Token).ConfigureAwait(false);
-            _handshake.CancelAfter(Timeout.Infinite);
+            var known = await _credentials.ReadAsync().WaitAsync(limit).ConfigureAwait(false);
+            await _side.AuthenticateAsync(tls, known, limit).ConfigureAwait(false);
+            _thread.Cancel(_limit);
             _isOpen = true;
             return tls;
         }
         catch (Exception failure)
         {
             // Whatever it is: the stream ends by what is said here alone.
+            _thread.Cancel(_limit);
             if (beneath is { IsForeign: true } && _side is TlsServerSide)
             {
                 // So that the peer can tell its user. It sent more than this.
@@ -172,7 +227,7 @@ internal sealed class TlsConnection
             {
             }
         }
-        catch (Exception broken) when (IsOfNetwork(broken))
+        catch (Exception broken)
         {
             failure = broken;
         }
@@ -191,17 +246,18 @@ internal sealed class TlsConnection
         try
         {
             int read = await tls.ReadAsync(piece.AsMemory(0, PieceBytes)).ConfigureAwait(false);
-            if (read > 0)
+            if (read > 0 && !_isClosing)
             {
                 _hasRead = true;
                 _piece = piece;
-                Interlocked.Exchange(ref _pieceBytes, read);
-                if (!_isClosing)
+                Volatile.Write(ref _pieceBytes, read);
+                _post();
+                while (HasPiece && !_isClosing)
                 {
-                    _post();
                     await _taken.WaitAsync().ConfigureAwait(false);
                 }
 
+                Volatile.Write(ref _pieceBytes, 0);
                 _piece = [];
             }
 
@@ -215,66 +271,88 @@ internal sealed class TlsConnection
 
     private async Task WriteAsync(SslStream tls)
     {
-        byte[] gathered = new byte[PieceBytes];
         try
         {
-            while (await _output.Reader.WaitToReadAsync().ConfigureAwait(false))
+            // Nothing is given after the close.
+            bool isLast = false;
+            while (!isLast)
             {
-                while (_output.Reader.TryRead(out byte[]? next))
+                isLast = _isClosing;
+                await WriteGivenAsync(tls).ConfigureAwait(false);
+                if (!isLast)
                 {
-                    await WriteAsync(tls, next, gathered).ConfigureAwait(false);
+                    await _given.WaitAsync().ConfigureAwait(false);
                 }
             }
         }
         catch (Exception broken) when (IsOfNetwork(broken))
         {
             // The reader finds the same. Where it does not, it is not waited for.
-            await Task.WhenAny(_closed.Task, Task.Delay(LingerLimit)).ConfigureAwait(false);
-            if (!_isClosing)
-            {
-                _socket.Dispose();
-            }
+            _thread.Schedule(_limit, LingerLimit);
         }
     }
 
     // Small pieces go together: each write is a record of its own.
-    private async Task WriteAsync(SslStream tls, byte[] next, byte[] gathered)
+    private async Task WriteGivenAsync(SslStream tls)
+    {
+        if (_output.IsEmpty)
+        {
+            return;
+        }
+
+        byte[] gathered = ArrayPool<byte>.Shared.Rent(PieceBytes);
+        try
+        {
+            while (_output.TryDequeue(out byte[]? next))
+            {
+                int bytes = Gather(next, gathered.AsSpan(0, PieceBytes));
+                await tls.WriteAsync(bytes > 0 ? gathered.AsMemory(0, bytes) : next).ConfigureAwait(false);
+                Interlocked.Add(ref _pendingBytes, -(bytes > 0 ? bytes : next.Length));
+            }
+        }
+        finally
+        {
+            ArrayPool<byte>.Shared.Return(gathered);
+        }
+    }
+
+    // How many bytes of this piece and of those behind it are together now; 0 if it is too large for that.
+    private int Gather(byte[] next, Span<byte> gathered)
     {
         int bytes = 0;
         while (next.Length <= gathered.Length - bytes)
         {
-            next.CopyTo(gathered, bytes);
+            next.CopyTo(gathered[bytes..]);
             bytes += next.Length;
-            if (!_output.Reader.TryPeek(out byte[]? following) || following.Length > gathered.Length - bytes)
+            if (!_output.TryPeek(out byte[]? following) || following.Length > gathered.Length - bytes)
             {
                 break;
             }
 
-            _output.Reader.TryRead(out next!);
+            _output.TryDequeue(out next!);
         }
 
-        await tls.WriteAsync(bytes > 0 ? gathered.AsMemory(0, bytes) : next).ConfigureAwait(false);
-        Interlocked.Add(ref _pendingBytes, -(bytes > 0 ? bytes : next.Length));
+        return bytes;
     }
 
     // What the peer still sends is read and dropped: unread bytes at the close would make the system reset the connection, and lose what
     // was sent last.
     private async Task SayLastWordsAsync(SslStream tls, Task reading, Task writing)
     {
-        using var limit = new CancellationTokenSource(LingerLimit);
+        _thread.Schedule(_limit, LingerLimit);
         try
         {
-            await writing.WaitAsync(limit.Token).ConfigureAwait(false);
-            await tls.ShutdownAsync().WaitAsync(limit.Token).ConfigureAwait(false);
-            _socket.Shutdown(SocketShutdown.Send);
-            await reading.WaitAsync(limit.Token).ConfigureAwait(false);
+            await writing.ConfigureAwait(false);
+            await tls.ShutdownAsync().ConfigureAwait(false);
+            await _pipes!.FinishAsync().ConfigureAwait(false);
+            await reading.ConfigureAwait(false);
         }
-        catch (Exception broken) when (IsOfNetwork(broken) || broken is OperationCanceledException)
+        catch (Exception broken) when (IsOfNetwork(broken))
         {
             // Closed is closed; who cares for an answer waits for it before closing.
         }
 
-        _socket.Dispose();
+        _pipes!.Close();
         await Task.WhenAll(reading, writing).ConfigureAwait(false);
     }
 

@@ -6,7 +6,7 @@ using QuickSilver.Core.Transport.Streams;
 
 namespace QuickSilver.Core.Transport.Tls;
 
-// A control stream over TLS, as the core thread has it. Its bytes come from the connection, which is on the thread pool.
+// A control stream over TLS, as the core thread has it. Its bytes come from the connection, which is on the stream thread.
 //
 //   Beginning → Open → Closed      Beginning: it connects, or the handshake is under way.
 //   Beginning → Closed
@@ -30,7 +30,7 @@ internal sealed class TlsControlStream : HandledStream
         _streams = streams;
         Handler = handler;
         _admission = admission;
-        _connection = new TlsConnection(socket, side, () => streams.Host.Poller.Post(this));
+        _connection = new TlsConnection(socket, side, streams.Credentials!, () => streams.Host.Poller.Post(this));
         streams.Add(this);
         _connection.Begin();
     }
@@ -56,17 +56,16 @@ internal sealed class TlsControlStream : HandledStream
 
     /// <summary>Connects from this address: the stream goes the way that datagrams go.</summary>
     internal static TlsControlStream Connect(
-        IPAddress local, IPEndPoint remote, IStreamCredentials credentials, IControlStreamHandler handler, ControlStreams streams)
+        IPAddress local, IPEndPoint remote, IControlStreamHandler handler, ControlStreams streams)
     {
         var socket = SmallSegments.Open(remote.AddressFamily);
         socket.NoDelay = true;
-        return new TlsControlStream(socket, remote, new TlsClientSide(local, remote, credentials), streams, handler, admission: null);
+        return new TlsControlStream(socket, remote, new TlsClientSide(local, remote), streams, handler, admission: null);
     }
 
     /// <summary>Begins the handshake with who has connected; the admission is told of its end.</summary>
-    internal static TlsControlStream Accept(
-        Socket socket, IPEndPoint remote, IStreamCredentials credentials, ITlsAdmission admission, ControlStreams streams) =>
-        new(socket, remote, new TlsServerSide(remote, credentials), streams, handler: null, admission);
+    internal static TlsControlStream Accept(Socket socket, IPEndPoint remote, ITlsAdmission admission, ControlStreams streams) =>
+        new(socket, remote, new TlsServerSide(remote), streams, handler: null, admission);
 
     public override void Send(ReadOnlySpan<byte> bytes)
     {

@@ -38,9 +38,17 @@ internal abstract class TlsSide(IPEndPoint remote)
 
     protected abstract PeerRole PeerRole { get; }
 
-    public abstract Task ConnectAsync(Socket socket, CancellationToken limit);
+    /// <summary>Connects, if this side does.</summary>
+    public abstract Task ConnectAsync(SocketPipes pipes, CancellationToken limit);
 
-    public abstract Task AuthenticateAsync(SslStream stream, CancellationToken limit);
+    /// <summary>The handshake, with what the process shows and believes now.</summary>
+    public Task AuthenticateAsync(SslStream stream, TlsCredentials known, CancellationToken limit)
+    {
+        Credentials = known;
+        return HandshakeAsync(stream, known, limit);
+    }
+
+    protected abstract Task HandshakeAsync(SslStream stream, TlsCredentials known, CancellationToken limit);
 
     /// <summary>Why the stream ended before anything came over it, as the end of a sentence.</summary>
     public abstract string BeforeAnything(Exception? failure);
@@ -118,7 +126,7 @@ internal abstract class TlsSide(IPEndPoint remote)
 }
 
 // Of a node or an observer, which connects.
-internal sealed class TlsClientSide(IPAddress local, IPEndPoint remote, IStreamCredentials credentials) : TlsSide(remote)
+internal sealed class TlsClientSide(IPAddress local, IPEndPoint remote) : TlsSide(remote)
 {
     protected override string PeerInWords => $"the service at {Remote}";
 
@@ -142,22 +150,11 @@ internal sealed class TlsClientSide(IPAddress local, IPEndPoint remote, IStreamC
 
     private string? OwnFault => Credentials!.FaultOfOwn(PeerRole.Node, TimeProvider.System.GetUtcNow());
 
-    public override async Task ConnectAsync(Socket socket, CancellationToken limit)
-    {
-        // A service on this machine may be named by its loopback address by a node that is on another interface.
-        if (!local.Equals(IPAddress.Any) && IPAddress.IsLoopback(local) == IPAddress.IsLoopback(Remote.Address))
-        {
-            socket.Bind(new IPEndPoint(local, 0));
-        }
+    public override Task ConnectAsync(SocketPipes pipes, CancellationToken limit) =>
+        pipes.ConnectAsync(TcpControlStream.OriginOf(local, Remote), Remote, limit);
 
-        await socket.ConnectAsync(Remote, limit).ConfigureAwait(false);
-    }
-
-    public override Task AuthenticateAsync(SslStream stream, CancellationToken limit)
-    {
-        var known = credentials.Refresh();
-        Credentials = known;
-        return stream.AuthenticateAsClientAsync(
+    protected override Task HandshakeAsync(SslStream stream, TlsCredentials known, CancellationToken limit) =>
+        stream.AuthenticateAsClientAsync(
             new SslClientAuthenticationOptions
             {
                 TargetHost = known.TargetHost,
@@ -169,7 +166,6 @@ internal sealed class TlsClientSide(IPAddress local, IPEndPoint remote, IStreamC
                 AllowRenegotiation = false,
             },
             limit);
-    }
 
     // The service looks at the certificate after this side is done, and its refusal may be lost when it resets the connection. Then what is
     // wrong with the own certificate tells more than how the connection ended.
@@ -193,7 +189,7 @@ internal sealed class TlsClientSide(IPAddress local, IPEndPoint remote, IStreamC
 }
 
 // Of a membership service, to which somebody has connected.
-internal sealed class TlsServerSide(IPEndPoint remote, IStreamCredentials credentials) : TlsSide(remote)
+internal sealed class TlsServerSide(IPEndPoint remote) : TlsSide(remote)
 {
     protected override string PeerInWords => $"the peer at {Remote}";
 
@@ -209,13 +205,14 @@ internal sealed class TlsServerSide(IPEndPoint remote, IStreamCredentials creden
 
     protected override string Refused => $"the peer at {Remote} does not accept the {Credentials?.Origin ?? "certificate"} of this service";
 
-    public override Task ConnectAsync(Socket socket, CancellationToken limit) => Task.CompletedTask;
-
-    public override Task AuthenticateAsync(SslStream stream, CancellationToken limit)
+    public override Task ConnectAsync(SocketPipes pipes, CancellationToken limit)
     {
-        var known = credentials.Refresh();
-        Credentials = known;
-        return stream.AuthenticateAsServerAsync(
+        pipes.Begin();
+        return Task.CompletedTask;
+    }
+
+    protected override Task HandshakeAsync(SslStream stream, TlsCredentials known, CancellationToken limit) =>
+        stream.AuthenticateAsServerAsync(
             (_, hello, _, _) => ValueTask.FromResult(new SslServerAuthenticationOptions
             {
                 ServerCertificateContext = known.ContextFor(hello.ServerName),
@@ -228,7 +225,6 @@ internal sealed class TlsServerSide(IPEndPoint remote, IStreamCredentials creden
             }),
             null,
             limit);
-    }
 
     public override string BeforeAnything(Exception? failure) =>
         failure is null ? "the peer closed the stream" : IsAlert(failure) ? Refused : StreamFailure.Of(failure);

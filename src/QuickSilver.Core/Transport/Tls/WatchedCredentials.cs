@@ -11,5 +11,7 @@ internal sealed class WatchedCredentials : IStreamCredentials
 
     public TlsCredentials Latest => _files.Latest;
 
+    public bool IsLookDue => _files.IsLookDue;
+
     public TlsCredentials Refresh() => _files.Refresh();
 }

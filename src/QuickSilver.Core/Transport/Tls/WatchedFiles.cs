@@ -35,6 +35,9 @@ internal sealed class WatchedFiles<T>
 
     public T Latest => Volatile.Read(ref _latest);
 
+    /// <summary>Whether the files may be looked at again. From any thread; never waits.</summary>
+    public bool IsLookDue => _time.GetElapsedTime(Volatile.Read(ref _lookedAt)) >= LookInterval;
+
     public T Refresh()
     {
         lock (_lock)
@@ -45,7 +48,7 @@ internal sealed class WatchedFiles<T>
                 return _latest;
             }
 
-            _lookedAt = now;
+            Volatile.Write(ref _lookedAt, now);
             var marks = Look();
             if (marks.AsSpan().SequenceEqual(_marks))
             {

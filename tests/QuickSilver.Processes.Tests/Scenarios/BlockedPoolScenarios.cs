@@ -1,0 +1,101 @@
+using QuickSilver.Processes.Tests.Lab;
+
+namespace QuickSilver.Processes.Tests.Scenarios;
+
+// With a secret, a program whose code blocks the whole thread pool stays what it was: a member, a host whose neighbours go on and take
+// others in, and a node that changes its secret.
+public sealed class BlockedPoolScenarios : IDisposable
+{
+    private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory("qs-pool-");
+    private readonly ToolProcesses _tools = new();
+
+    public void Dispose()
+    {
+        _tools.Dispose();
+        _folder.Delete(recursive: true);
+    }
+
+    [SkippableFact]
+    public void A_member_whose_pool_is_blocked_stays_a_member()
+    {
+        string secret = NewSecret();
+        using var cluster = new QsmCluster(3, secretFileOf: _ => Write("c.secret", secret));
+        var node = Start(cluster, 2, cluster.Service, "c.secret");
+        node.Feed("block\n");
+        WaitUntilBlockedForLong(node);
+        AssertAlwaysReady(node);
+        Assert.Empty(cluster.Removals);
+        node.WaitForOutput(static o => o.Text().Contains("state Running True ThreadPoolStarved", StringComparison.Ordinal), "the reason");
+        node.WaitForErrors(static e => e.Text().Contains("started no work", StringComparison.Ordinal), "the line of the log");
+        node.Feed("free\n");
+        node.WaitForErrors(static e => e.Text().Contains("works again", StringComparison.Ordinal), "the end of it");
+    }
+
+    [SkippableFact]
+    public void A_host_whose_pool_is_blocked_keeps_its_neighbours_and_takes_new_programs()
+    {
+        string secret = NewSecret();
+        using var cluster = new QsmCluster(4, secretFileOf: _ => Write("c.secret", secret));
+        var host = Start(cluster, 2, "none", "c.secret");
+        var neighbour = Start(cluster, 3, "none", "c.secret");
+        host.Feed("block\n");
+        WaitUntilBlockedForLong(host);
+        var late = Start(cluster, 4, "none", "c.secret");
+        AssertAlwaysReady(host, neighbour, late);
+        Assert.DoesNotContain("is removed:", host.Errors.Text(), StringComparison.Ordinal);
+    }
+
+    [SkippableFact]
+    public void A_node_whose_pool_is_blocked_comes_back_with_the_secret_that_has_taken_the_place_of_its_own()
+    {
+        string old = NewSecret();
+        string next = NewSecret();
+        using var cluster = new QsmCluster(3, service: ["--verbose"], secretFileOf: node => Write($"{node}.secret", old));
+        var node = Start(cluster, 2, cluster.Service, "2.secret");
+        node.Feed("block\n");
+        Write("1.secret", next + old);
+        Write("2.secret", next);
+        // The service looks at its files while sessions are open, and ends those of a secret that it has no more.
+        cluster.ServiceProcess.WaitForErrors(static e => e.Text().Contains("were read anew", StringComparison.Ordinal), "both secrets");
+        Write("1.secret", next);
+        node.WaitForErrors(static e => e.Text().Split("Connected to the membership service at ").Length > 2, "the second session");
+        WaitUntilBlockedForLong(node);
+        Assert.Empty(cluster.Removals);
+        Assert.False(node.HasExited);
+    }
+
+    private static void WaitUntilBlockedForLong(NodeProcess node) =>
+        node.WaitForOutput(static o => o.Lines().Contains("blocked for long"), "a time longer than the limit of heartbeats");
+
+    private static void AssertAlwaysReady(params NodeProcess[] nodes)
+    {
+        foreach (var node in nodes)
+        {
+            Assert.False(node.HasExited, node.Report());
+            string[] states = Array.FindAll(node.Output.Lines(), static line => line.StartsWith("state ", StringComparison.Ordinal));
+            Assert.All(states, static line => Assert.StartsWith("state Running True", line));
+        }
+    }
+
+    private NodeProcess Start(QsmCluster cluster, int node, string service, string secret)
+    {
+        string on = cluster.Network.Address(node).ToString();
+        var process = cluster.StartProgram(Programs.ChurnNode, node, "block", service, on, Path.Combine(_folder.FullName, secret));
+        QsmCluster.WaitUntilReady(process);
+        return process;
+    }
+
+    private string NewSecret()
+    {
+        var (code, output, errors) = _tools.Run("keys", "secret");
+        Assert.Equal((0, ""), (code, errors));
+        return output;
+    }
+
+    private string Write(string name, string text)
+    {
+        string path = Path.Combine(_folder.FullName, name);
+        File.WriteAllText(path, text);
+        return path;
+    }
+}
