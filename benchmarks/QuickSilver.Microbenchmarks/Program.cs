@@ -7,7 +7,7 @@ using QuickSilver.Microbenchmarks.Sealing;
 
 // `--list flat` names the benchmarks, `--filter '*Alarm*'` runs some; `receive` alone tells quickly what a received message
 // costs; `seal` what encryption adds to a packet, beside openssl; `gc` is a trial over whole processes (docs/gc.md); `topics` weighs idle
-// topics (docs/memory.md).
+// topics, and `idle` an idle node (docs/memory.md), with `burst` also after a burst.
 if (args is ["gc", "send" or "receive", _])
 {
     await GcTrial.RunAsync(args[1], args[2]);
@@ -19,6 +19,10 @@ else if (args is ["receive"])
 else if (args is ["topics"])
 {
     await IdleTopics.RunAsync();
+}
+else if (args is ["idle"] or ["idle", "burst"])
+{
+    await IdleNode.RunAsync(withBurst: args.Length > 1);
 }
 else if (args is ["seal", ..])
 {

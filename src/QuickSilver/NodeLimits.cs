@@ -6,14 +6,16 @@ public sealed record NodeLimits
     /// <summary>
     /// The size of packet memory for received packets, packets kept for repair, and sent packets: 32 MiB to 16 GiB; default 256 MiB. With
     /// <see cref="QuickSilverOptions.PacketBytes"/> above 21,845 the minimum is larger, up to 55 MiB, so that the largest message fits. The
-    /// memory is reserved at start, and the system commits pages when they are first used.
+    /// address space is reserved at start, outside the heap of the garbage collector. The system gives the memory when it is first used,
+    /// and on Linux gets it back when a node has not used it for 15 to 30 s.
     /// </summary>
     /// <remarks>
     /// Every 16 MiB above 64 MiB let one more sender keep a full window of 4 MiB in flight to this node: 11 senders with the default. With
     /// more senders or less memory, each sender's window is smaller. When received packets have used their share, a node accepts only the
     /// next packet of each stream and drops the others, which are repaired later (and counted as dropped packets). This is slow, but all
     /// streams make progress with up to 704 senders with the minimum, and 5,632 with the default. A message needs up to 64 KiB at once for
-    /// each region of its topic. A process whose garbage collector limit is lower than this option fails to start.
+    /// each region of its topic. The memory does not count against a limit of the garbage collector, but against the
+    /// limit of a container. A node fails to start if the system refuses the address space.
     /// </remarks>
     public long BufferBytes { get; set; } = 256L << 20;
 

@@ -9,30 +9,33 @@ namespace QuickSilver.Core.Buffers;
 // Without a tracker the pool gives the same lease object out again, and a late second release takes the claim of whoever
 // holds it by then. With one every rental has an object of its own, so the culprit is caught in the act.
 [DebuggerDisplay("claims = {_claims}")]
-internal sealed class Lease
+internal sealed unsafe class Lease
 {
     private readonly ILeaseHome _home;
-    private readonly byte[] _slab;
-    private readonly int _offset;
+    private readonly byte* _first;
     private readonly int _bytes;
     private int _claims;
 
-    internal Lease(ILeaseHome home, byte[] slab, int offset, int bytes)
+    internal Lease(ILeaseHome home, Slab slab, int offset, int bytes)
     {
+        ArgumentOutOfRangeException.ThrowIfGreaterThan((uint)offset + (ulong)(uint)bytes, (ulong)slab.Length);
         _home = home;
-        _slab = slab;
-        _offset = offset;
+        Slab = slab;
+        _first = slab.First + offset;
         _bytes = bytes;
     }
 
-    public Span<byte> Span => _slab.AsSpan(_offset, _bytes);
+    public Span<byte> Span => new(_first, _bytes);
 
-    public Memory<byte> Memory => _slab.AsMemory(_offset, _bytes);
+    public Memory<byte> Memory => Slab.MemoryOf(Start, _bytes);
 
-    /// <summary>The array in which the block lies, from Start on: for who hands parts of it on.</summary>
-    public byte[] Slab => _slab;
+    /// <summary>The memory in which the block lies, from Start on: for who hands parts of it on.</summary>
+    public Slab Slab { get; }
 
-    public int Start => _offset;
+    public int Start => (int)(_first - Slab.First);
+
+    /// <summary>Where the block begins: for the system.</summary>
+    public byte* Address => _first;
 
     /// <summary>A place within a block, and not a block.</summary>
     public bool IsPlace => _bytes < SlabPool.BlockBytes;
@@ -49,7 +52,7 @@ internal sealed class Lease
     }
 
     // The same block under a new object.
-    internal Lease Renew() => new(_home, _slab, _offset, _bytes);
+    internal Lease Renew() => new(_home, Slab, Start, _bytes);
 
     public void AddClaim()
     {

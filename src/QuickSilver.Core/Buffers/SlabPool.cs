@@ -1,24 +1,45 @@
 namespace QuickSilver.Core.Buffers;
 
-// Packet memory: blocks of BlockBytes cut from large pinned slabs, so that a steady stream allocates nothing and the
+// Packet memory: blocks of BlockBytes cut from large slabs, so that a steady stream allocates nothing and the
 // collector neither moves nor scans what is in flight. Bounded: when MaxBytes is leased, TryRent says no and the caller
 // sheds load (a receive is put off, a send waits). Before that, who keeps what was received, or packs what is to be sent, asks
-// whether its share is used up (MemoryShares). Memory once taken is kept: a pool that shrank would pay for it again in
-// the next burst. It grows by need, or is reserved whole before the first packet. Rent and release are the core thread's; no
-// lock.
+// whether its share is used up (MemoryShares). It grows by need, on the collector's heap, or is reserved whole before the first
+// packet, outside of it. Rent and release are the core thread's; no lock.
 //
-// Invariant: LeasedBlocks is the sum of the blocks to send, those under places, and those that were received into.
+// The block that was returned last is rented first. So the blocks at the bottom of the stack of free ones are those of the last burst,
+// and what lies below the lowest level of the stack since some time was not used since then. Of a reserved pool that is given back
+// (GiveBack): the blocks stay, and the system gives them pages again when they are touched.
+//
+// Invariants: LeasedBlocks is the sum of the blocks to send, those under places, and those that were received into. The lowest _clean
+// free blocks have no pages.
 internal sealed class SlabPool : ILeaseHome
 {
     // A run of segmentation offload, and the largest datagram, are at most 65,507 bytes; one block takes any.
     public const int BlockBytes = 64 * 1024;
     private const int BlocksPerSlab = 16;
-    private const int BlocksPerReservedSlab = 1024;
+    // A reserved pool of so many bytes uses pages of 2 MiB, each of which is resident whole once a byte of it was touched.
+    private const long LeastLargeBytes = 64 << 20;
+    // A call of GiveBack takes about a millisecond for these, in pages of 4 KiB.
+    private const int MostGivenBack = 256;
+    // What is given back was not used in one to two of these spans of calls.
+    private const int CallsInSpan = 3;
     // What a tracked block is filled with when it is returned: who still reads it sees no packet.
     private const byte ReturnedFill = 0xDB;
 
-    private readonly Stack<Lease> _free = new();
+    private static readonly IComparer<Lease> Descending =
+        Comparer<Lease>.Create(static (one, other) => AddressOf(other).CompareTo(AddressOf(one)));
+
     private readonly long _maxBlocks;
+    // A stack, whose bottom is the beginning.
+    private Lease[] _free = [];
+    private int _count;
+    // The lowest level of the stack in the present span of calls, and in the one before.
+    private int _lowest;
+    private int _lowestBefore;
+    private int _callsInSpan;
+    private int _clean;
+    // Those that were reserved.
+    private Slab[] _slabs = [];
     private long _blocks;
     private long _toSend;
     private long _underPlaces;
@@ -52,7 +73,7 @@ internal sealed class SlabPool : ILeaseHome
     /// <summary>Set in debug runs and tests: knows who holds what.</summary>
     public LeaseTracker? Tracker { get; init; }
 
-    public long LeasedBlocks => _blocks - _free.Count;
+    public long LeasedBlocks => _blocks - _count;
 
     /// <summary>Blocks that can still be rented before the bound is reached.</summary>
     public long AvailableBlocks => _maxBlocks - LeasedBlocks;
@@ -60,6 +81,9 @@ internal sealed class SlabPool : ILeaseHome
     public bool IsHalfUsed => LeasedBlocks > _maxBlocks / 2;
 
     public long AllocatedBytes => _blocks * BlockBytes;
+
+    /// <summary>The most that can be resident of a reserved pool: blocks that were used since they were reserved, or given back.</summary>
+    public long TouchedBlocks => _blocks - Math.Min(_clean, _lowest);
 
     /// <summary>A block with one claim on it, to receive into, or null when the bound is reached.</summary>
     public Lease? TryRent() => TryRent(toSend: false);
@@ -99,15 +123,21 @@ internal sealed class SlabPool : ILeaseHome
 
     private Lease? TryRent(bool toSend)
     {
-        if (!_free.TryPop(out var lease))
+        if (_count == 0)
         {
             if (_blocks >= _maxBlocks)
             {
                 return null;
             }
 
-            Grow(BlocksPerSlab);
-            lease = _free.Pop();
+            int blocks = (int)Math.Min(BlocksPerSlab, _maxBlocks - _blocks);
+            Add(Slab.Pinned(blocks * BlockBytes));
+        }
+
+        var lease = _free[--_count];
+        if (_count < _lowest)
+        {
+            _lowest = _count;
         }
 
         lease.Begin(toSend);
@@ -117,19 +147,72 @@ internal sealed class SlabPool : ILeaseHome
     }
 
     /// <summary>
-    /// Takes everything up to the bound at once, so that no burst makes the collector's budget run out: growth on the pinned
-    /// heap counts as large allocations, which cause full collections. The system gives the pages as they are first touched.
+    /// Takes everything up to the bound at once, outside the collector's heap. The system gives the pages as they are first touched.
     /// </summary>
+    /// <exception cref="InsufficientMemoryException">The system refuses.</exception>
+    /// <exception cref="InvalidOperationException">The pool has grown already.</exception>
     public void Reserve()
     {
-        while (_blocks < _maxBlocks)
+        if (_blocks > 0)
         {
-            var slab = Grow(BlocksPerReservedSlab);
-            if (slab.Length == BlocksPerReservedSlab * BlockBytes)
+            throw new InvalidOperationException("Reserve the pool before the first block is rented.");
+        }
+
+        var slabs = new Slab[(MaxBytes + AddressSpace.PieceBytes - 1) / AddressSpace.PieceBytes];
+        for (int i = 0; i < slabs.Length; i++)
+        {
+            slabs[i] = Slab.Reserved((int)Math.Min(MaxBytes - ((long)i * AddressSpace.PieceBytes), AddressSpace.PieceBytes));
+        }
+
+        _slabs = slabs;
+        _free = new Lease[_maxBlocks];
+        foreach (var slab in slabs)
+        {
+            if (MaxBytes >= LeastLargeBytes)
             {
-                // Not for a small pool: a page of 2 MiB is resident whole once a byte of it was touched.
-                HugePages.Advise(slab);
+                // Not at the top of the stack, where an idle node takes its blocks: of those it has the pages that it touched.
+                slab.AdviseHugePages(slab == slabs[^1] ? AddressSpace.HugePageBytes : 0);
             }
+
+            Add(slab);
+        }
+
+        _clean = _lowest = _lowestBefore = _count;
+    }
+
+    /// <summary>
+    /// Gives pages back that were not used for some time. To be called every few seconds. A pool that uses what it used before has
+    /// nothing to give.
+    /// </summary>
+    public void GiveBack()
+    {
+        if (_slabs.Length == 0)
+        {
+            return;
+        }
+
+        _clean = Math.Min(_clean, _lowest);
+        int unused = Math.Min(Math.Min(_lowest, _lowestBefore) - _clean, MostGivenBack);
+        if (unused > 0)
+        {
+            Discard(_free.AsSpan(_clean, unused));
+            _clean += unused;
+        }
+
+        if (++_callsInSpan == CallsInSpan)
+        {
+            _callsInSpan = 0;
+            _lowestBefore = _lowest;
+            _lowest = _count;
+        }
+    }
+
+    /// <summary>The node has ended: gives all pages back. What still reads leased blocks reads zeros.</summary>
+    public void End()
+    {
+        foreach (var slab in _slabs)
+        {
+            slab.Discard();
         }
     }
 
@@ -143,22 +226,41 @@ internal sealed class SlabPool : ILeaseHome
             lease = lease.Renew();
         }
 
-        _free.Push(lease);
+        _free[_count++] = lease;
         IsShort = FreeToKeep <= 0;
     }
 
-    private byte[] Grow(int most)
+    private static unsafe nuint AddressOf(Lease block) => (nuint)block.Address;
+
+    // Sorted, so that neighbours are given back together and then rented in the order of memory.
+    private static unsafe void Discard(Span<Lease> blocks)
     {
-        int blocks = (int)Math.Min(most, _maxBlocks - _blocks);
-        var slab = GC.AllocateUninitializedArray<byte>(BlockBytes * blocks, pinned: true);
-        _free.EnsureCapacity((int)(_blocks + blocks));
+        blocks.Sort(Descending);
+        int end = 0;
+        for (int i = 1; i <= blocks.Length; i++)
+        {
+            if (i == blocks.Length || blocks[i].Address + BlockBytes != blocks[i - 1].Address)
+            {
+                AddressSpace.Discard(blocks[i - 1].Address, (nuint)(i - end) * BlockBytes);
+                end = i;
+            }
+        }
+    }
+
+    private void Add(Slab slab)
+    {
+        int blocks = slab.Length / BlockBytes;
+        if (_free.Length < _blocks + blocks)
+        {
+            Array.Resize(ref _free, (int)Math.Max(_blocks + blocks, Math.Min(_blocks * 2, _maxBlocks)));
+        }
+
         // Pushed from the end, so that they come out in the order of memory.
         for (int i = blocks - 1; i >= 0; i--)
         {
-            _free.Push(new Lease(this, slab, i * BlockBytes, BlockBytes));
+            _free[_count++] = new Lease(this, slab, i * BlockBytes, BlockBytes);
         }
 
         _blocks += blocks;
-        return slab;
     }
 }

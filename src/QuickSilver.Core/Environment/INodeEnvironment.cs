@@ -40,7 +40,7 @@ internal interface INodeEnvironment
     /// <summary>What people call the process of this node. From any thread.</summary>
     ProcessLabel Label => ProcessLabel.None;
 
-    /// <summary>The node's pool of pinned packet memory.</summary>
+    /// <summary>The node's pool of packet memory.</summary>
     SlabPool Buffers { get; }
 
     /// <summary>The address of the interface this node talks through.</summary>

@@ -170,6 +170,8 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
             port.Renew();
         }
 
+        Buffers.GiveBack();
+
         if (_open.Count > 0)
         {
             Schedule(_renewal, RenewalInterval);
@@ -180,6 +182,7 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
     {
         _lingering = _streams.CloseAll();
         _logs.End(TimeSpan.Zero);
+        Buffers.End();
     }
 
     private static RandomStream NewRandomStream()

@@ -450,9 +450,8 @@ internal sealed class InboundStream
     private void Parse(long sequence, Lease lease, int offset, int length)
     {
         _packets[sequence].IsParsed = true;
-        byte[] slab = lease.Slab;
         int from = lease.Start + offset;
-        var packet = new ReadOnlySpan<byte>(slab, from, length);
+        ReadOnlySpan<byte> packet = lease.Span.Slice(offset, length);
         var header = new PacketHeader(packet);
         _delivering = true;
         if (header.HeadBytes > 0)
@@ -461,6 +460,7 @@ internal sealed class InboundStream
         }
 
         var message = new StreamMessage(Sender) { EndPacket = sequence };
+        message.Delivered.Begin(lease.Slab);
         int at = PacketHeader.Bytes + header.HeadBytes;
         while (MessageHeader.TryRead(packet[at..], out int bytes, out var marks, out ulong topicId, out long number))
         {
@@ -484,7 +484,7 @@ internal sealed class InboundStream
                 break;
             }
 
-            message.Delivered.Set(topicId, number, slab, from + payload, bytes, fieldBytes);
+            message.Delivered.Set(topicId, number, from + payload, bytes, fieldBytes);
             _consumer.OnMessage(this, message);
             at = payload + bytes;
             if (marks != MessageMarks.None)

@@ -132,14 +132,13 @@ internal static class NodeComposition
             {
                 return MachineEnvironment.Start(machine, logs);
             }
-            catch (OutOfMemoryException exception)
+            catch (InsufficientMemoryException exception)
             {
-                long limit = GC.GetGCMemoryInfo().TotalAvailableMemoryBytes;
                 string what = string.Create(
                     CultureInfo.InvariantCulture, $"The option Limits:BufferBytes is {machine.BufferBytes:N0}, but");
-                string why = string.Create(CultureInfo.InvariantCulture, $"the garbage collector may use {limit:N0} bytes");
                 throw new QuickSilverOptionsException(
-                    $"{what} the process could not reserve this memory: {why}. Decrease the option, or raise the process's memory limit.",
+                    $"{what} the process could not reserve this address space: {exception.Message}. Decrease the option, or raise the "
+                    + "process's limits (ulimit -v, ulimit -d, vm.overcommit_memory).",
                     exception);
             }
         }

@@ -40,8 +40,9 @@ public sealed class HostCheckTests
     [Theory]
     [InlineData(1000 * MiB, null, FindingStatus.Ok)]
     [InlineData(288 * MiB, 384 * MiB, FindingStatus.Ok)]
-    [InlineData(200 * MiB, null, FindingStatus.Problem)]
-    [InlineData(192 * MiB, 256 * MiB, FindingStatus.Problem)]
+    [InlineData(64 * MiB, null, FindingStatus.Ok)]
+    [InlineData(48 * MiB, null, FindingStatus.Warning)]
+    [InlineData(192 * MiB, 256 * MiB, FindingStatus.Warning)]
     [InlineData(270 * MiB, 360 * MiB, FindingStatus.Warning)]
     public void Memory_is_judged_by_the_limits_of_the_collector_and_the_container(long collector, long? container, object status)
     {
@@ -51,11 +52,11 @@ public sealed class HostCheckTests
     }
 
     [Fact]
-    public void A_container_is_given_so_much_memory_that_its_collector_may_use_enough()
+    public void A_container_is_given_memory_for_the_process_beside_its_packet_memory()
     {
         string command = Assert.Single(MemoryCheck.Of(new MemoryFacts(256 * MiB, 192 * MiB, 256 * MiB)).Remedies).Command;
-        Assert.Equal("docker update --memory 512m --memory-swap 512m CONTAINER", command);
-        Assert.Equal(FindingStatus.Ok, MemoryCheck.Of(new MemoryFacts(256 * MiB, 384 * MiB, 512 * MiB)).Status);
+        Assert.Equal("docker update --memory 384m --memory-swap 384m CONTAINER", command);
+        Assert.Equal(FindingStatus.Ok, MemoryCheck.Of(new MemoryFacts(256 * MiB, 288 * MiB, 384 * MiB)).Status);
     }
 
     [Theory]

@@ -144,8 +144,7 @@ internal sealed unsafe class OverlappedPortSource : PortSource, IOverlappedOwner
             var part = (BufferPart*)(message + 1);
             var block = Block!;
             part->Length = SlabPool.BlockBytes;
-            // Slabs lie on the heap of pinned objects.
-            part->Bytes = (byte*)System.Runtime.InteropServices.Marshal.UnsafeAddrOfPinnedArrayElement(block.Slab, block.Start);
+            part->Bytes = block.Address;
             *message = new OverlappedMessage
             {
                 Parts = part,
