@@ -24,7 +24,7 @@ public sealed class AdmissionTests
     public void A_service_for_other_machines_refuses_a_node_that_they_cannot_reach(string listensOn, string node, bool isRefused)
     {
         var numbers = new ConfigurationNumbers(new MemoryMembershipStore(), NullLogger.Instance, life: 7);
-        var admission = new Admission("c", numbers, [], life: 7, () => IPAddress.Parse(listensOn));
+        var admission = new Admission("c", numbers, new EndedLives(7), [], life: 7, () => IPAddress.Parse(listensOn));
         string? refusal = admission.Refuse(
             new JoinMessage
             {

@@ -6,12 +6,15 @@ using QuickSilver.Membership.Views;
 namespace QuickSilver.Membership.Client;
 
 // The views of which this node is a member, as it was told last. A service that did not make them is told of each with the first topic of
-// it, and goes on with those that all their members hold alike.
+// it, and goes on with those that all their members hold alike. The lives that are over are reported to it as well.
 internal sealed class HeldRegions(NodeKey self)
 {
     // Null while there are none.
     private Dictionary<ulong, RegionView>? _views;
     private HashSet<ulong>? _told;
+
+    /// <summary>The lives that are over, as this node was told.</summary>
+    public ImmutableArray<EndedLife> Ended { get; private set; } = [];
 
     public void Apply(bool isSnapshot, ConfigurationContent content)
     {
@@ -20,6 +23,7 @@ internal sealed class HeldRegions(NodeKey self)
             _views = null;
         }
 
+        Ended = content.EndedAfter(isSnapshot, Ended);
         foreach (var view in content.Regions)
         {
             if (view.Members.AsSpan().BinarySearch(self) >= 0)

@@ -129,8 +129,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
     /// <summary>What ails discovery though the node goes on; null when all is well. From any thread.</summary>
     public Trouble? Trouble => _link.Discovery is { } discovery ? discovery.Trouble : _link.Servers.Trouble;
 
-    // Where there are several servers, another one comes. Who goes without a word is a member that says nothing: the others wait for it
-    // until the next server has found out.
+    // Another one of several servers comes. Until then, the others would wait for a member that goes without a word.
     private bool MayBeTakenOver => _link.Servers.All.Length > 1 && _known > 0;
 
     int IServiceLinkOwner.Rank
@@ -271,6 +270,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
             Proof = _options.Proof,
             Name = _options.Name,
             Process = Environment.Label,
+            Ended = _held.Ended,
         };
         _link.SendJoin(join, _topics?.Register(_held) ?? []);
         _afterWelcome = null;

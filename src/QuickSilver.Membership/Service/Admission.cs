@@ -2,23 +2,26 @@ using System.Net;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Service.Lines;
-using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Service;
 
 // Who may join, and which lives are over. A life that ended is told so when it comes back, instead of being taken for new
-// (I10); the oldest of these are forgotten. One that has meanwhile lived on under another service is not over: it was on
+// (I10), also if an earlier service has ended it. One that has meanwhile lived on under another service is not over: it was on
 // the other side of a torn network. Which of two lives of a node is the newer is not read off their incarnations, which come
 // from a clock: the one that joins last is.
 internal sealed class Admission(
-    string cluster, ConfigurationNumbers numbers, Dictionary<ulong, Member> membersById, ulong life, Func<IPAddress?> listensOn)
+    string cluster,
+    ConfigurationNumbers numbers,
+    EndedLives ended,
+    Dictionary<ulong, Member> membersById,
+    ulong life,
+    Func<IPAddress?> listensOn)
 {
-    private const int MaxBarred = 16_384;
     private const int MaxProved = 256;
+    // What a node may claim of its place in the order of joining leaves room for all that join after it.
+    private const long MostClaimedOrder = 1L << 48;
 
-    // With the reason.
-    private readonly Dictionary<NodeKey, string> _barred = [];
-    private readonly Queue<NodeKey> _order = new();
+    private long _nextJoinOrder = 1;
     // Ids that somebody else had before their owner proved them; null until there is one.
     private Queue<ulong>? _proved;
 
@@ -97,7 +100,7 @@ internal sealed class Admission(
     /// <summary>Why this life is over; null when it is not.</summary>
     public string? EndOfLife(JoinMessage join)
     {
-        if (!_barred.TryGetValue(join.Node, out string? why))
+        if (ended.Find(join.Node) is not { } end)
         {
             return null;
         }
@@ -107,8 +110,47 @@ internal sealed class Admission(
             return $"another incarnation of it ({member.Key}) is a member";
         }
 
-        return join.WasMember && join.Service != life ? null : why;
+        return !join.WasMember || end.Life.Ends(join.Origin) ? end.Reason : null;
     }
+
+    /// <summary>
+    /// The node that joins reports lives that earlier services have ended. Returns those that have joined here as they were, and that no
+    /// configuration has admitted yet: they are to be removed again.
+    /// </summary>
+    public List<Member> OnReported(JoinMessage join)
+    {
+        var returned = new List<Member>();
+        foreach (var over in join.Ended)
+        {
+            var member = membersById.GetValueOrDefault(over.Node.Id);
+            if (member?.Key != over.Node)
+            {
+                ended.Learn(over);
+            }
+            else if (member.IsNew && member.WasMember && over.Ends(member.Info.Origin))
+            {
+                ended.Learn(over);
+                returned.Add(member);
+            }
+        }
+
+        return returned;
+    }
+
+    /// <summary>The node becomes a member. Returns its place in the order of joining: the one that it had, unless another has it.</summary>
+    public long OnAdmitted(JoinMessage join)
+    {
+        ended.OnTakenBack(join.Node);
+        bool keepsOrder = join.JoinOrder is > 0 and <= MostClaimedOrder
+            && !membersById.Values.Any(other => other.Info.JoinOrder == join.JoinOrder);
+        long order = keepsOrder ? join.JoinOrder : _nextJoinOrder;
+        _nextJoinOrder = Math.Max(_nextJoinOrder, order + 1);
+        return order;
+    }
+
+    /// <summary>The life of this member is over, for this reason; it has left, or was removed for good.</summary>
+    public void OnEnded(Member member, string reason, bool hasLeft) =>
+        ended.Add(member.Key, reason, hasLeft || member.IsNew ? null : member.Info.Origin);
 
     /// <summary>A node has shown that this id is its own: nobody else is taken for it any more.</summary>
     public void OnProved(ulong id)
@@ -118,21 +160,6 @@ internal sealed class Admission(
         if (_proved.Count > MaxProved)
         {
             _proved.Dequeue();
-        }
-    }
-
-    /// <summary>This life is over.</summary>
-    public void Bar(NodeKey node, string reason)
-    {
-        if (!_barred.TryAdd(node, reason))
-        {
-            return;
-        }
-
-        _order.Enqueue(node);
-        if (_order.Count > MaxBarred)
-        {
-            _barred.Remove(_order.Dequeue());
         }
     }
 }

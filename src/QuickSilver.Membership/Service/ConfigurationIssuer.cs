@@ -51,7 +51,8 @@ internal sealed class ConfigurationIssuer
             Keys = Keys,
         };
         Numbers = new ConfigurationNumbers(store, context.Logger, life);
-        _publisher = new ConfigurationPublisher(Map, context.Counters) { Keys = Keys };
+        Ended = new EndedLives(life);
+        _publisher = new ConfigurationPublisher(Map, Ended, context.Counters) { Keys = Keys };
         Settlement = new Settlement(context.Environment, options.SettleInterval, members, _addresses, ForgetSettled);
         _batch = new SubscriptionBatch(options.BatchInterval, options.QuietDelay);
         _gathering = new Gathering(options.GatherGrace);
@@ -65,6 +66,8 @@ internal sealed class ConfigurationIssuer
     public RegionKeys? Keys { get; }
 
     public ConfigurationNumbers Numbers { get; }
+
+    public EndedLives Ended { get; }
 
     public Settlement Settlement { get; }
 
@@ -211,6 +214,7 @@ internal sealed class ConfigurationIssuer
         var joined = _members.FindAll(static member => member.IsNew);
         long previous = Numbers.Current;
         Numbers.Use(number);
+        Ended.OnMade(number);
         Map.Apply(number);
         if (Keys is not null && (Keys.Cluster is null || _removed.Count > 0))
         {

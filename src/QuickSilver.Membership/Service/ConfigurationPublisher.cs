@@ -3,6 +3,7 @@ using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Service.Lines;
 using QuickSilver.Membership.Service.Places;
 using QuickSilver.Membership.Views;
 
@@ -11,7 +12,7 @@ namespace QuickSilver.Membership.Service;
 // Writes and sends each member its side of a configuration: a delta, or a snapshot for one who is new or lost its place.
 // Everyone gets every number, even with nothing in it, so that everyone can confirm it. What several members are told alike is
 // written once: of n members that come together each is told of all n, which is n² to send, but not to write or to keep.
-internal sealed class ConfigurationPublisher(RegionMap map, ServiceCounters counters)
+internal sealed class ConfigurationPublisher(RegionMap map, EndedLives ended, ServiceCounters counters)
 {
     private readonly ControlBuffer _buffer = new();
     private readonly NewsFrames _news = new();
@@ -27,7 +28,7 @@ internal sealed class ConfigurationPublisher(RegionMap map, ServiceCounters coun
     public void PublishDelta(Member member, long number, long previous, List<NodeInfo> joined, List<NodeKey> removed)
     {
         var header = new ConfigurationHeader(number, previous, IsSnapshot: false, member.LastRequest, NewClusterKey(number));
-        _changed ??= WriteNodes(header, joined, removed);
+        _changed ??= WriteNodes(header, joined, removed, ended.News);
         Tell(member, header, _changed, map.NewsOf(member.Key));
     }
 
@@ -35,7 +36,7 @@ internal sealed class ConfigurationPublisher(RegionMap map, ServiceCounters coun
     public void PublishFirst(Member member, long number, List<Member> members)
     {
         var header = new ConfigurationHeader(number, 0, IsSnapshot: true, member.LastRequest, Keys?.Cluster);
-        _all ??= WriteNodes(header, Known(members), []);
+        _all ??= WriteNodes(header, Known(members), [], ended.Told);
         Tell(member, header, _all, map.NewsOf(member.Key));
     }
 
@@ -45,7 +46,7 @@ internal sealed class ConfigurationPublisher(RegionMap map, ServiceCounters coun
         counters.SnapshotsSent++;
         var header = new ConfigurationHeader(number, 0, IsSnapshot: true, member.LastRequest, Keys?.Cluster);
         member.Backlog.Clear();
-        Tell(member, header, WriteNodes(header, Known(members), []), map.SnapshotOf(member.Key));
+        Tell(member, header, WriteNodes(header, Known(members), [], ended.Told), map.SnapshotOf(member.Key));
         _news.Clear();
         _buffer.Rest();
     }
@@ -96,9 +97,10 @@ internal sealed class ConfigurationPublisher(RegionMap map, ServiceCounters coun
         frames.SendTo(member.Session);
     }
 
-    private NodeFrames WriteNodes(in ConfigurationHeader header, List<NodeInfo> joined, List<NodeKey> removed)
+    private NodeFrames WriteNodes(
+        in ConfigurationHeader header, List<NodeInfo> joined, List<NodeKey> removed, IReadOnlyList<EndedLife> lives)
     {
-        if (joined.Count == 0 && removed.Count == 0)
+        if (joined.Count == 0 && removed.Count == 0 && lives.Count == 0)
         {
             return new NodeFrames(SharedFrames.None, 0);
         }
@@ -106,6 +108,11 @@ internal sealed class ConfigurationPublisher(RegionMap map, ServiceCounters coun
         var writer = Begin(header, firstPart: 0);
         joined.ForEach(writer.Add);
         removed.ForEach(writer.Add);
+        foreach (var life in lives)
+        {
+            writer.Add(life);
+        }
+
         writer.End(isLast: false);
         return new NodeFrames(Take(), writer.NextPart);
     }

@@ -27,8 +27,6 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
 {
     // A member that has spoken within so many heartbeats is heard.
     private const int HeartbeatsFresh = 3;
-    // What a node may claim of its place in the order of joining leaves room for all that join after it.
-    private const long MostClaimedOrder = 1L << 48;
 
     private readonly INodeEnvironment _environment;
     private readonly MembershipServiceOptions _options;
@@ -56,7 +54,6 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     private readonly Refusals _refusals;
     private readonly JoinRefusals _joinRefusals;
     private readonly ulong _life;
-    private long _nextJoinOrder = 1;
     private IControlListener? _listener;
     // Where those go that it said goodbye to.
     private IPEndPoint? _successor;
@@ -87,7 +84,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         _settlement = _issuer.Settlement;
         _topics = new MemberTopics(_map, _sessionContext, _membersById, options.Access);
         _failures = new FailureDetector(options.Failures);
-        _admission = new Admission(options.Cluster, _numbers, _membersById, _life, () => _listener?.LocalEndPoint.Address);
+        _admission = new Admission(options.Cluster, _numbers, _issuer.Ended, _membersById, _life, () => _listener?.LocalEndPoint.Address);
         _audience = new Audience(_members, options.Failures.HeartbeatInterval * HeartbeatsFresh);
         _inquiries = new Inquiries(environment, options.Cluster, counters, _issuer.Keys);
         _observers = new Observers(
@@ -397,7 +394,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
             _issuer.OnLeaving(session, member.IsNew);
         }
 
-        Forget(member, "it left");
+        Forget(member, "it left", hasLeft: true);
     }
 
     void IControlRequests.OnResync(Member member)
@@ -433,10 +430,12 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
 
     private void Admit(ControlSession session, JoinMessage join, List<SetTopicMessage> topics)
     {
-        bool keepsOrder = join.JoinOrder is > 0 and <= MostClaimedOrder
-            && !_members.Exists(other => other.Info.JoinOrder == join.JoinOrder);
-        long order = keepsOrder ? join.JoinOrder : _nextJoinOrder;
-        _nextJoinOrder = Math.Max(_nextJoinOrder, order + 1);
+        foreach (var ended in _admission.OnReported(join))
+        {
+            Remove(ended, "the membership service removed it before another one took over", isOver: true);
+        }
+
+        long order = _admission.OnAdmitted(join);
         ulong identity = _topics.Rights is null ? IdentityId.None : IdentityId.Of(session.Peer?.Name);
         var info = new NodeInfo(join.Node, join.EndPoint, order, Origin: join.Origin, Identity: identity) { Name = join.Name };
         var member = new Member(info, join, _sessionContext.Kept);
@@ -561,7 +560,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     }
 
     // With the reason, if its life is over.
-    private void Forget(Member member, string? over)
+    private void Forget(Member member, string? over, bool hasLeft = false)
     {
         member.Session = null;
         member.Backlog.Clear();
@@ -573,7 +572,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         _map.RemoveNode(member.Key);
         if (over is not null)
         {
-            _admission.Bar(member.Key, over);
+            _admission.OnEnded(member, over, hasLeft);
         }
 
         if (!member.IsNew)

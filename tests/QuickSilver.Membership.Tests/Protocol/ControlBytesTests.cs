@@ -50,6 +50,19 @@ public sealed class ControlBytesTests
             + "7018AC022203312E32");
 
     [Fact]
+    public void Join_with_a_life_that_is_over() => Holds(
+        new JoinMessage
+        {
+            Cluster = "cl",
+            ProtocolVersion = 3,
+            Node = Node,
+            EndPoint = EndPoint,
+            Ended = [new EndedLife(new NodeKey(5, 6), 0x1122334455667788, 300, new Origin(9, 2))],
+        },
+        "460000000A440A02636C10031A0B090807060504030201100722090A040A000009108827"
+            + "7A240A0B090500000000000000100611887766554433221118AC022109000000000000002802");
+
+    [Fact]
     public void JoinComplete() => Holds(
         SignalMessage.JoinComplete,
         "020000001200");
@@ -379,6 +392,21 @@ public sealed class ControlBytesTests
         Assert.Equal(
             "2E0000009A012B080510043A210A0B090807060504030201100712090A040A00000910882718032002420361406228013009",
             Convert.ToHexString(buffer.Written));
+    }
+
+    [Fact]
+    public void Configuration_with_a_life_that_is_over()
+    {
+        var buffer = new ControlBuffer();
+        var writer = new ConfigurationWriter(buffer);
+        writer.Begin(new ConfigurationHeader(5, 4, IsSnapshot: false, LastRequest: 9));
+        writer.Add(new EndedLife(new NodeKey(5, 6), 0x1122334455667788, 300));
+        writer.End(isLast: true);
+        Assert.Equal(
+            "260000009A0123080510046A190A0B090500000000000000100611887766554433221118AC0228013009",
+            Convert.ToHexString(buffer.Written));
+        Assert.True(ControlFrame.TryRead<ConfigurationMessage>(buffer.Written[7..], out var read, out _));
+        Assert.Equal(new EndedLife(new NodeKey(5, 6), 0x1122334455667788, 300), Assert.Single(read.Content.Ended));
     }
 
     private static ProcessLabel Process => new() { Machine = "b", Process = "p", ProcessId = 300, Version = "1.2" };

@@ -67,6 +67,19 @@ public sealed class ControlFieldsTests
     }
 
     [Fact]
+    public void Ended_lives_are_bounded_and_have_the_number_of_a_configuration()
+    {
+        EndedLife[] ended = [.. Enumerable.Range(1, EndedLife.Most).Select(static id => new EndedLife(new NodeKey((ulong)id, 1), 7, 1))];
+        Assert.Null(Fault<JoinMessage>(buffer => (RawClient.Join(1) with { Ended = [.. ended] }).Write(buffer)));
+        Assert.Equal(
+            "More than 1024 ended lives are named",
+            Fault<JoinMessage>(buffer => (RawClient.Join(1) with { Ended = [.. ended, ended[0]] }).Write(buffer)));
+        Assert.Equal(
+            "Configuration 0, which ended a life, is not valid",
+            Fault<JoinMessage>(static buffer => (RawClient.Join(1) with { Ended = [default] }).Write(buffer)));
+    }
+
+    [Fact]
     public void Numbers_have_bounds()
     {
         Assert.Equal(

@@ -11,14 +11,17 @@ internal sealed class ConfigurationContent
     // What came of this and the content that followed it for the node that was told last. Nodes that are told the same find it.
     private WeakReference<ConfigurationContent>? _continued;
     private ConfigurationContent? _lastAdded;
+    private EndedStep? _ended;
 
     public ImmutableArray<NodeInfo> Joined { get; init; } = [];
     public ImmutableArray<NodeKey> Removed { get; init; } = [];
     public ImmutableArray<RegionView> Regions { get; init; } = [];
     public ImmutableArray<TopicView> Topics { get; init; } = [];
     public ImmutableArray<ulong> OutOfSight { get; init; } = [];
+    public ImmutableArray<EndedLife> Ended { get; init; } = [];
 
-    private bool IsEmpty => Joined.IsEmpty && Removed.IsEmpty && Regions.IsEmpty && Topics.IsEmpty && OutOfSight.IsEmpty;
+    private bool IsEmpty =>
+        Joined.IsEmpty && Removed.IsEmpty && Regions.IsEmpty && Topics.IsEmpty && OutOfSight.IsEmpty && Ended.IsEmpty;
 
     /// <summary>This and then <paramref name="next"/>.</summary>
     public ConfigurationContent With(ConfigurationContent next)
@@ -45,9 +48,37 @@ internal sealed class ConfigurationContent
             Regions = Regions.AddRange(next.Regions),
             Topics = Topics.AddRange(next.Topics),
             OutOfSight = OutOfSight.AddRange(next.OutOfSight),
+            Ended = Ended.AddRange(next.Ended),
             _lastAdded = next,
         };
         Volatile.Write(ref _continued, new WeakReference<ConfigurationContent>(both));
         return both;
     }
+
+    /// <summary>The ended lives that a node knows after this. Nodes that knew the same before find the same.</summary>
+    public ImmutableArray<EndedLife> EndedAfter(bool isSnapshot, ImmutableArray<EndedLife> known)
+    {
+        if (isSnapshot)
+        {
+            return Ended;
+        }
+
+        if (Ended.IsEmpty && (known.IsEmpty || Joined.IsEmpty))
+        {
+            return known;
+        }
+
+        if (Volatile.Read(ref _ended) is { } step && step.From == known)
+        {
+            return step.To;
+        }
+
+        var back = new HashSet<NodeKey>(Joined.Select(static node => node.Key));
+        EndedLife[] after = [.. known.Where(life => !back.Contains(life.Node)), .. Ended];
+        step = new EndedStep(known, [.. after.AsSpan(Math.Max(0, after.Length - EndedLife.Most))]);
+        Volatile.Write(ref _ended, step);
+        return step.To;
+    }
+
+    private sealed record EndedStep(ImmutableArray<EndedLife> From, ImmutableArray<EndedLife> To);
 }

@@ -44,6 +44,7 @@ internal sealed class ConfigurationMessage : IReadableMessage<ConfigurationMessa
         var regions = ImmutableArray.CreateBuilder<RegionView>(0);
         var topics = ImmutableArray.CreateBuilder<TopicView>(0);
         var outOfSight = ImmutableArray.CreateBuilder<ulong>(0);
+        ImmutableArray<EndedLife>.Builder? ended = null;
         while (reader.TryReadField(out var field))
         {
             switch (field.Number)
@@ -63,6 +64,7 @@ internal sealed class ConfigurationMessage : IReadableMessage<ConfigurationMessa
                 case 10: topics.Add(ViewFields.ReadTopic(ref reader, field, topics.Count > 0 ? topics[^1].Regions : [])); break;
                 case 11: outOfSight.Add(reader.ReadFixed64(field)); break;
                 case 12: clusterKey = ViewFields.ReadClusterKey(ref reader, field); break;
+                case 13: EndedFields.Read(ref reader, field, ref ended); break;
                 default: reader.Skip(field); break;
             }
         }
@@ -83,6 +85,7 @@ internal sealed class ConfigurationMessage : IReadableMessage<ConfigurationMessa
                 Regions = regions.DrainToImmutable(),
                 Topics = topics.DrainToImmutable(),
                 OutOfSight = outOfSight.DrainToImmutable(),
+                Ended = ended?.DrainToImmutable() ?? [],
             },
         };
     }

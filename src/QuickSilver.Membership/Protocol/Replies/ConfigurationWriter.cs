@@ -37,6 +37,12 @@ internal sealed class ConfigurationWriter(ControlBuffer buffer, int maxPartBytes
         ViewFields.WriteNode(buffer, 8, removed);
     }
 
+    public void Add(EndedLife ended)
+    {
+        MakeRoom();
+        EndedFields.Write(buffer, 13, ended);
+    }
+
     public void Add(RegionView region)
     {
         MakeRoom();

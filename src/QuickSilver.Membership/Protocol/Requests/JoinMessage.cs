@@ -38,6 +38,9 @@ internal sealed record JoinMessage : IControlMessage, IReadableMessage<JoinMessa
     // For those who watch the cluster.
     public ProcessLabel Process { get; init; } = ProcessLabel.None;
 
+    // What a service that did not remove them must know.
+    public ImmutableArray<EndedLife> Ended { get; init; } = [];
+
     public bool WasMember => Known > 0;
 
     public bool IsProved => NodeProof.Holds(Proof, Node);
@@ -64,6 +67,10 @@ internal sealed record JoinMessage : IControlMessage, IReadableMessage<JoinMessa
 
         buffer.Text(13, Name);
         ProcessFields.Write(buffer, 14, Process);
+        foreach (var life in Ended)
+        {
+            EndedFields.Write(buffer, 15, life);
+        }
     }
 
     public static JoinMessage Read(ReadOnlySpan<byte> body)
@@ -81,6 +88,7 @@ internal sealed record JoinMessage : IControlMessage, IReadableMessage<JoinMessa
         string name = "";
         var process = ProcessLabel.None;
         ImmutableArray<OpenView>.Builder? open = null;
+        ImmutableArray<EndedLife>.Builder? ended = null;
         while (reader.TryReadField(out var field))
         {
             switch (field.Number)
@@ -99,6 +107,7 @@ internal sealed record JoinMessage : IControlMessage, IReadableMessage<JoinMessa
                 case 12: proof = ReadProof(ref reader, field); break;
                 case 13: name = ProcessFields.ReadName(ref reader, field); break;
                 case 14: process = ProcessFields.Read(ref reader, field); break;
+                case 15: EndedFields.Read(ref reader, field, ref ended); break;
                 default: reader.Skip(field); break;
             }
         }
@@ -130,6 +139,7 @@ internal sealed record JoinMessage : IControlMessage, IReadableMessage<JoinMessa
             Proof = proof,
             Name = name,
             Process = process,
+            Ended = ended?.DrainToImmutable() ?? [],
         };
     }
 
