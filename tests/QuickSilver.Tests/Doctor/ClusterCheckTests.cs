@@ -9,6 +9,7 @@ namespace QuickSilver.Tests.Doctor;
 public sealed class ClusterCheckTests
 {
     private static readonly IPEndPoint EndPoint = IPEndPoint.Parse("10.0.0.1:7400");
+    private static readonly IPAddress Local = IPAddress.Parse("10.0.0.2");
     private static readonly KeyFacts Secret = new(KeyKind.Secret) { File = "cluster.secret" };
 
     private static readonly KeyFacts Certificate =
@@ -160,19 +161,31 @@ public sealed class ClusterCheckTests
     public void What_nodes_report_of_themselves_is_told()
     {
         var well = new ClusterNode("aa", EndPoint, null, null);
-        Assert.Equal(FindingStatus.NotChecked, Assert.Single(NodesCheck.Of(null)).Status);
-        Assert.Equal(FindingStatus.NotChecked, Assert.Single(NodesCheck.Of([])).Status);
-        Assert.Equal(FindingStatus.Ok, Assert.Single(NodesCheck.Of([well, well])).Status);
-        var findings = NodesCheck.Of([well, well with { SilentSeconds = 3.2 }, well with { Trouble = "It is deaf." }]).ToList();
+        Assert.Equal(FindingStatus.NotChecked, Assert.Single(NodesCheck.Of(null, Local)).Status);
+        Assert.Equal(FindingStatus.NotChecked, Assert.Single(NodesCheck.Of([], Local)).Status);
+        Assert.Equal(FindingStatus.Ok, Assert.Single(NodesCheck.Of([well, well], Local)).Status);
+        var findings = NodesCheck.Of([well, well with { SilentSeconds = 3.2 }, well with { Trouble = "It is deaf." }], Local).ToList();
         Assert.Equal(2, findings.Count);
         Assert.All(findings, finding => Assert.Equal(FindingStatus.Warning, finding.Status));
         Assert.Contains("silent for 3.2", findings[0].Text);
         Assert.EndsWith("reports: It is deaf.", findings[1].Text);
 
         // A slow reader that takes messages is no trouble.
-        findings = [.. NodesCheck.Of([well, well with { Held = [("prices", "250/s by orders@web-3")] }])];
+        findings = [.. NodesCheck.Of([well, well with { Held = [("prices", "250/s by orders@web-3")] }], Local)];
         Assert.All(findings, static finding => Assert.Equal(FindingStatus.Ok, finding.Status));
         Assert.EndsWith("topic \"prices\" at the rate of a slow reader: 250/s by orders@web-3.", findings[1].Text);
+    }
+
+    [Fact]
+    public void A_node_at_a_loopback_address_among_other_machines_is_named()
+    {
+        var alone = new ClusterNode("aa", IPEndPoint.Parse("127.0.1.1:9000"), null, null);
+        var finding = Assert.Single(NodesCheck.Of([alone, alone with { EndPoint = EndPoint }], Local));
+        Assert.Equal(FindingStatus.Problem, finding.Status);
+        Assert.StartsWith("The node aa has the loopback address 127.0.1.1.", finding.Text);
+        Assert.Equal(new Remedy("export QuickSilver__Interface=eth0", "the machine of aa"), Assert.Single(finding.Remedies));
+        Assert.Equal(FindingStatus.Ok, Assert.Single(NodesCheck.Of([alone], IPAddress.Loopback)).Status);
+        Assert.Equal(FindingStatus.Ok, Assert.Single(NodesCheck.Of([alone], null)).Status);
     }
 
     private static IReadOnlyList<Remedy> Differ(KeyFault fault, KeyFacts keys)

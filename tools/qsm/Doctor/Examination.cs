@@ -66,7 +66,7 @@ internal static class Examination
         }
 
         findings.AddRange(EtcdCheck.Of(election));
-        findings.AddRange(NodesCheck.Of(answer?.Nodes));
+        findings.AddRange(NodesCheck.Of(answer?.Nodes, choice?.Address));
         return findings;
     }
 
@@ -123,7 +123,7 @@ internal static class Examination
         var (mtu, subnet, carriesMulticast) = HostReader.ReadInterface(choice.Name, local);
         var ports = PortReader.Read(options, local);
         var (targets, paths) = EchoProbe.Run(
-            local, answer?.EchoTargets(areNodesDeaf ? 0 : MostNodes) ?? [], options.Cluster, key, packetBytes);
+            local, answer?.EchoTargets(local, areNodesDeaf ? 0 : MostNodes) ?? [], options.Cluster, key, packetBytes);
         var multicast = new MulticastFacts(choice.Name ?? local.ToString(), DoctorSockets.GroupOf(local))
         {
             IsUsed = usesMulticast,
@@ -144,7 +144,10 @@ internal static class Examination
             PortCheck.OfGroups(ports),
             MtuCheck.OfInterface(facts),
             TimeToLiveCheck.Of(new TimeToLiveFacts(
-                options.MulticastTimeToLive, local, subnet, [.. answer?.Nodes?.Select(static node => node.EndPoint.Address) ?? []])
+                options.MulticastTimeToLive,
+                local,
+                subnet,
+                [.. answer?.Nodes?.Where(node => node.IsInReachOf(local)).Select(static node => node.EndPoint.Address) ?? []])
             {
                 UsesMulticast = usesMulticast,
             }),

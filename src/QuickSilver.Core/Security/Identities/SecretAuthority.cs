@@ -8,14 +8,16 @@ namespace QuickSilver.Core.Security.Identities;
 // those that others have signed so. So TLS is the same for secrets and for certificates.
 //
 // The key is a number below the order of P-256, from 128 bits more than that has, so that it is as good as drawn evenly (FIPS 186-5,
-// A.2.1). Its certificates hold for ever: who has the secret could sign another one at any time, and a wrong clock locks nobody out.
+// A.2.1). Its certificates hold from the first to the last moment that a certificate can name in its usual form (RFC 5280, 4.1.2.5): a
+// process with the secret could sign another one at any time, and a wrong clock locks none out, such as that of a device that starts in
+// 1970.
 internal static class SecretAuthority
 {
     private const int ScalarBytes = 32;
     private static readonly BigInteger Order = BigInteger.Parse(
         "0ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551", System.Globalization.NumberStyles.HexNumber);
 
-    private static readonly DateTimeOffset From = new(2000, 1, 1, 0, 0, 0, TimeSpan.Zero);
+    private static readonly DateTimeOffset From = new(1950, 1, 1, 0, 0, 0, TimeSpan.Zero);
     private static readonly DateTimeOffset Until = new(9999, 12, 31, 23, 59, 59, TimeSpan.Zero);
 
     /// <summary>The authority, with its key.</summary>

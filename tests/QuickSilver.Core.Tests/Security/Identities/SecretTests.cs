@@ -1,4 +1,5 @@
 using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
 using QuickSilver.Core.Security.Identities;
 using QuickSilver.Core.Tests.Infrastructure;
 using QuickSilver.Core.Transport.Tls;
@@ -35,6 +36,23 @@ public sealed class SecretTests
     {
         using var authority = SecretAuthority.Of(Secret.Of("cluster", Key));
         Assert.StartsWith("ec4a3a43ce19e9cd22a8fd42f558d361f7a15c659", TlsCredentials.HashOf(authority));
+    }
+
+    // Of two processes, as each makes the certificate of the authority itself.
+    [Theory]
+    [InlineData(1970)]
+    [InlineData(1999)]
+    [InlineData(2050)]
+    [InlineData(9999)]
+    public void A_secret_is_believed_whatever_the_clock_shows(int year)
+    {
+        var secret = Secret.Of("cluster", Key);
+        var peer = TlsCredentials.Of([secret]);
+        var clock = new DateTime(year, 1, 1, 0, 0, 0, DateTimeKind.Utc);
+        using var chain = new X509Chain { ChainPolicy = TlsCredentials.Of([secret]).NewPolicy() };
+        chain.ChainPolicy.VerificationTime = clock;
+        Assert.True(chain.Build(peer.Own.TargetCertificate));
+        Assert.True(peer.HoldsAt(clock));
     }
 
     [Theory]

@@ -9,6 +9,11 @@ internal sealed record ClusterNode(string Name, IPEndPoint EndPoint, double? Sil
 {
     // Topics that it publishes at the rate of a slow reader: the rate, and the node of the reader.
     public IReadOnlyList<(string Topic, string Rate)> Held { get; init; } = [];
+
+    public bool IsInReachOf(IPAddress local) => AreInReach(local, EndPoint.Address);
+
+    /// <summary>Whether packets from one address can reach the other: what has a loopback address is on its own machine only.</summary>
+    public static bool AreInReach(IPAddress local, IPAddress other) => IPAddress.IsLoopback(local) || !IPAddress.IsLoopback(other);
 }
 
 // What the nodes of the running cluster say themselves, such as whom multicast does not reach.
@@ -16,14 +21,16 @@ internal static class NodesCheck
 {
     public const string Name = "nodes";
 
-    public static IEnumerable<Finding> Of(IReadOnlyList<ClusterNode>? nodes)
+    /// <param name="nodes">Those of the cluster; null: they are not known.</param>
+    /// <param name="local">The address of this host's interface; null: it has none.</param>
+    public static IEnumerable<Finding> Of(IReadOnlyList<ClusterNode>? nodes, IPAddress? local)
     {
         if (nodes is null)
         {
             return [Finding.NotChecked(Name, "No service answered that could name them.")];
         }
 
-        Finding[] troubled = [.. nodes.Select(Of).OfType<Finding>()];
+        Finding[] troubled = [.. nodes.Select(node => Of(node, local)).OfType<Finding>()];
         return
         [
             .. troubled.Length > 0 ? troubled
@@ -34,8 +41,14 @@ internal static class NodesCheck
         ];
     }
 
-    private static Finding? Of(ClusterNode node) => node switch
+    private static Finding? Of(ClusterNode node, IPAddress? local) => node switch
     {
+        _ when local is not null && !node.IsInReachOf(local) => new Finding(
+            Name,
+            FindingStatus.Problem,
+            $"The node {node.Name} has the loopback address {node.EndPoint.Address}. No node on another machine can reach it, and the "
+            + "service admits none while it is a member. Set its Interface to an address that the others can reach, and restart it.",
+            new Remedy("export QuickSilver__Interface=eth0", $"the machine of {node.Name}")),
         { SilentSeconds: { } silent } => new Finding(
             Name,
             FindingStatus.Warning,

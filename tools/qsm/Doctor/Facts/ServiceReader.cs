@@ -29,13 +29,15 @@ internal sealed record ServiceAnswer(ServiceFacts Facts, ClusterSigns? Answer)
     public long MostRegions => Answer?.Nodes.Max(static report => report.Signs?.Regions) ?? 0;
 
     /// <summary>Where echoes are sent: the service, if it tells its port, and nodes.</summary>
+    /// <param name="local">From where.</param>
     /// <param name="mostNodes">None of a cluster whose nodes answer sealed packets only, and whose key is not known.</param>
-    public IReadOnlyList<EchoTarget> EchoTargets(int mostNodes) => Answer is not { } answer ? [] :
+    public IReadOnlyList<EchoTarget> EchoTargets(IPAddress local, int mostNodes) => Answer is not { } answer ? [] :
     [
         .. answer.Service.EchoPort > 0
             ? [new EchoTarget("the service", new IPEndPoint(Facts.EndPoint!.Address, answer.Service.EchoPort), IsService: true)]
             : Array.Empty<EchoTarget>(),
-        .. answer.Nodes.Take(mostNodes).Select(static report => new NodeRow(report))
+        .. answer.Nodes.Where(report => ClusterNode.AreInReach(local, report.Node.EndPoint.Address)).Take(mostNodes)
+            .Select(static report => new NodeRow(report))
             .Select(static row => new EchoTarget($"node {row.Name}", row.Report.Node.EndPoint, IsService: false)),
     ];
 }
