@@ -182,7 +182,7 @@ public sealed class SocketPipesTests : IDisposable
 
     private Socket Peer => _peer!;
 
-        private StreamThread NewThread(PollerKind kind)
+    private StreamThread NewThread(PollerKind kind)
     {
         var thread = new StreamThread("streams", () => Poller.Create(kind), new LogRecorder());
         _threads.Add(thread);
