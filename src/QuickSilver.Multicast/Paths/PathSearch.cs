@@ -9,6 +9,10 @@ namespace QuickSilver.Multicast.Paths;
 //   rest → check (one echo, then a small one too) → search (all smaller sizes, six times what has not come back) → rest
 //   rest → growth (all larger sizes, twice) → rest
 //
+// Meanwhile packets are lost, and each costs repairs. So when a path is suspected, because much is asked for again or an echo is late, a
+// small echo follows the large one. If only the small one comes back, the search begins at once, and until it ends packets have the
+// largest size that has come back so far. If the large one comes back after all, nothing of this remains.
+//
 // A reply that is as large as what is looked for ends it at once. Without any reply for a second, the node is silent and nothing is found.
 //
 // What goes wrong: on a machine that is short of time, replies come hundreds of milliseconds late. A check that gave up before the first
@@ -34,12 +38,13 @@ internal sealed class PathSearch
     private TimeSpan _growthDelay = FirstGrowth;
     private TimeSpan _wait;
     private TimeSpan _begunAt = TimeSpan.MinValue / 2;
-    private TimeSpan _endedAt = TimeSpan.MinValue / 2;
+    private TimeSpan _suspicionEndedAt = TimeSpan.MinValue / 2;
     private int _round;
     private int _searchRound;
     private int _best;
     private int _silentGrowths;
     private bool _isGrowth;
+    private bool _isSuspected;
 
     public PathSearch(PathSizes sizes, DatagramAddress address)
     {
@@ -57,6 +62,9 @@ internal sealed class PathSearch
 
     public bool IsSearching { get; private set; }
 
+    /// <summary>The largest packet to send there now: what the search has found so far, if something smaller came back alone.</summary>
+    public int Usable => IsSearching && _isSuspected && _best > 0 ? Math.Min(_best, Bytes) : Bytes;
+
     /// <summary>Whether nothing is known of it that a new one would not know.</summary>
     public bool IsAtRest => !IsSearching && Bytes == Option;
 
@@ -67,14 +75,22 @@ internal sealed class PathSearch
     // Since the last one began: a stream asks once a second, and would otherwise find a check that ended a moment after its time not due.
     public bool IsCheckDue(TimeSpan now) => !IsSearching && now - _begunAt >= CheckInterval;
 
-    /// <summary>Whether it may be checked although it was a short time ago.</summary>
-    public bool MaySuspect(TimeSpan now) => !IsSearching && now - _endedAt >= SuspicionSpacing;
+    /// <summary>Whether it may be suspected, although it was checked a short time ago.</summary>
+    public bool MaySuspect(TimeSpan now) =>
+        IsSearching ? !_isGrowth && !_isSuspected : now - _suspicionEndedAt >= SuspicionSpacing;
 
-    public void Check()
+    /// <summary>Begins a check.</summary>
+    /// <param name="isSuspected">Whether something large did not come.</param>
+    public void Check(bool isSuspected = false)
     {
         if (!IsSearching)
         {
-            Begin(isGrowth: false);
+            Begin(isGrowth: false, isSuspected);
+        }
+        else if (isSuspected && !_isGrowth && !_isSuspected)
+        {
+            _isSuspected = true;
+            Step();
         }
     }
 
@@ -85,7 +101,8 @@ internal sealed class PathSearch
             return;
         }
 
-        if (_best == 0)
+        bool isFirst = _best == 0;
+        if (isFirst)
         {
             var took = _sizes.Context.Environment.Now - _begunAt;
             _wait = took < Round ? Round : took > LongestRound ? LongestRound : took;
@@ -95,6 +112,15 @@ internal sealed class PathSearch
         if (_best >= Wanted)
         {
             End();
+        }
+        else if (isFirst && _isSuspected)
+        {
+            // The small echo was sent after the large one, whose reply is missing.
+            Step();
+        }
+        else
+        {
+            _sizes.OnSearch();
         }
     }
 
@@ -114,10 +140,11 @@ internal sealed class PathSearch
         IsSearching = false;
     }
 
-    private void Begin(bool isGrowth)
+    private void Begin(bool isGrowth, bool isSuspected = false)
     {
         IsSearching = true;
         _isGrowth = isGrowth;
+        _isSuspected = isSuspected;
         _round = 0;
         _searchRound = 0;
         _best = 0;
@@ -153,12 +180,12 @@ internal sealed class PathSearch
         }
         else if (_best == 0)
         {
-            if (_round > 0)
+            _isSuspected |= _round > 0;
+            _sizes.Send(this, _address, Bytes);
+            if (_isSuspected)
             {
                 _sizes.Send(this, _address, MulticastOptions.MinPacketBytes);
             }
-
-            _sizes.Send(this, _address, Bytes);
         }
         else
         {
@@ -167,6 +194,7 @@ internal sealed class PathSearch
         }
 
         _round++;
+        _sizes.OnSearch();
         _sizes.Context.Environment.Schedule(_alarm, _wait);
     }
 
@@ -185,7 +213,7 @@ internal sealed class PathSearch
     private void End()
     {
         Close();
-        _endedAt = _sizes.Context.Environment.Now;
+        _suspicionEndedAt = _isSuspected ? _sizes.Context.Environment.Now : _suspicionEndedAt;
         _silentGrowths = _best > 0 ? 0 : _silentGrowths + (_isGrowth ? 1 : 0);
         if (_silentGrowths > MostSilentGrowths)
         {
@@ -216,6 +244,8 @@ internal sealed class PathSearch
         {
             ScheduleGrowth();
         }
+
+        _sizes.OnSearch();
     }
 
     private void Set(int bytes)

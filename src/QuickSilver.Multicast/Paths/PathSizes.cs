@@ -31,6 +31,8 @@ internal sealed class PathSizes(MulticastContext context)
     // The number of echoes whose replies are still recognized.
     private const int Remembered = 1024;
     private const int MostPaths = 4096;
+    // So many packets in a row are rarely lost one by one.
+    private const int ManyPackets = 16;
 
     // Of jumbo frames, Ethernet, PPPoE, tunnels over IPv4 and IPv6, overlay networks, WireGuard, and the least of IPv6 and of IPv4.
     private static readonly int[] Mtus = [9000, 4500, 1500, 1492, 1480, 1450, 1420, 1400, 1350, 1280, 1006];
@@ -61,7 +63,7 @@ internal sealed class PathSizes(MulticastContext context)
 
     /// <summary>The largest packet for a node at this address.</summary>
     public int To(DatagramAddress to) =>
-        IsAnySmall && _paths.TryGetValue(to.EndPoint, out var path) ? path.Bytes : context.Options.PacketBytes;
+        IsAnySmall && _paths.TryGetValue(to.EndPoint, out var path) ? path.Usable : context.Options.PacketBytes;
 
     /// <summary>The largest packet that reaches all of these members.</summary>
     public int Of(LiveMembers live)
@@ -99,8 +101,17 @@ internal sealed class PathSizes(MulticastContext context)
                     return;
                 }
 
-                path.Check();
+                path.Check(isRefused);
             }
+        }
+    }
+
+    /// <summary>The node at this address lacks so many packets in a row: if they were large, that may be why.</summary>
+    public void SuspectIfMany(DatagramAddress to, long packets)
+    {
+        if (packets >= ManyPackets)
+        {
+            Suspect(to);
         }
     }
 
@@ -112,7 +123,7 @@ internal sealed class PathSizes(MulticastContext context)
         _suspicions ??= new RateLimit(now, SuspicionsPerSecond, SuspicionsPerSecond);
         if (path.MaySuspect(now) && _suspicions.TryTake(now, 1))
         {
-            path.Check();
+            path.Check(isSuspected: true);
         }
     }
 
@@ -181,23 +192,45 @@ internal sealed class PathSizes(MulticastContext context)
         }
     }
 
+    /// <summary>A search has begun, or has found something.</summary>
+    internal void OnSearch()
+    {
+        int usable = Smallest;
+        SumUsable();
+        // A stream to a node whose size is between asks too.
+        if (usable != Smallest || IsAnySmall)
+        {
+            Version++;
+        }
+    }
+
     private void Sum()
     {
         Version++;
+        SumUsable();
         int small = 0;
-        Smallest = context.Options.PacketBytes;
+        int smallest = context.Options.PacketBytes;
         foreach (var one in _paths.Values)
         {
-            Smallest = Math.Min(Smallest, one.Bytes);
+            smallest = Math.Min(smallest, one.Bytes);
             small += one.Bytes < context.Options.PacketBytes ? 1 : 0;
         }
 
         context.Counters.SmallPaths = small;
-        context.Counters.SmallestPathBytes = Smallest;
-        Tell(small);
+        context.Counters.SmallestPathBytes = smallest;
+        Tell(small, smallest);
     }
 
-    private void Tell(int small)
+    private void SumUsable()
+    {
+        Smallest = context.Options.PacketBytes;
+        foreach (var one in _paths.Values)
+        {
+            Smallest = Math.Min(Smallest, one.Usable);
+        }
+    }
+
+    private void Tell(int small, int smallest)
     {
         if (small == 0)
         {
@@ -205,11 +238,11 @@ internal sealed class PathSizes(MulticastContext context)
             return;
         }
 
-        var narrow = _paths.Values.Where(one => one.Bytes == Smallest)
+        var narrow = _paths.Values.Where(one => one.Bytes == smallest)
             .MinBy(static one => one.EndPoint.ToString(), StringComparer.Ordinal)!;
         string nodes = Counted.Of(small, "node");
         // The option counts what sealing adds.
-        int most = Smallest + context.Options.DatagramBytes - context.Options.PacketBytes;
+        int most = smallest + context.Options.DatagramBytes - context.Options.PacketBytes;
         string what = $"Packets of {context.Options.DatagramBytes} bytes (PacketBytes) do not pass between this node and {nodes}, for "
             + $"example the one at {narrow.EndPoint}, but packets of {most} bytes do. "
             + "This node sends smaller packets in the regions of these.";

@@ -76,6 +76,7 @@ internal sealed class RepairResponder(MulticastContext context, ISentStreams str
         {
             var (first, last) = PullRequest.Range(body, i);
             var range = new SequenceRange(first, last);
+            context.Sizes.SuspectIfMany(asker.Address, last - first + 1);
             if (own is not null)
             {
                 pending.Add(own, range);

@@ -46,6 +46,29 @@ public sealed class NarrowPathTests
         Assert.Equal(repairs, run.Repairs);
     }
 
+    // No router says that a packet is too large for the path, so the loss says so. 20 MB.
+    [Theory]
+    [InlineData(2, 1252, false)]
+    [InlineData(2, 1252, true)]
+    [InlineData(3, 1252, true)]
+    [InlineData(5, 1252, false)]
+    [InlineData(2, 600, false)]
+    public void A_path_that_drops_large_packets_without_a_word_costs_at_most_one_repair_for_each_packet(int nodes, int bytes, bool isLate)
+    {
+        for (ulong seed = 1; seed <= 3; seed++)
+        {
+            using var run = new Run(nodes, seed);
+            run.Publish(isLate ? 5_000 : 0);
+            run.Cluster.Nodes[1].Faults.InboundLargestBytes = bytes;
+            long sent = run.Sent;
+            long repairs = run.Repairs;
+            run.Publish(40_000);
+            run.PublishStable();
+            run.ExpectAll();
+            Assert.InRange(run.Repairs - repairs, 1, run.Sent - sent);
+        }
+    }
+
     [Fact]
     public void When_the_path_is_wide_again_packets_grow_and_the_trouble_ends()
     {
@@ -130,6 +153,8 @@ public sealed class NarrowPathTests
         public List<string>[] Got { get; }
 
         public long Repairs => Cluster.Nodes.Sum(node => node.Node.GetCounters().Repairs);
+
+        public long Sent => Cluster.Nodes[0].Node.GetCounters().PacketsSent;
 
         // Where messages wait for room, they must wait in virtual time.
         public void Publish(int messages) => Cluster.RunUntilCompleted(
