@@ -97,6 +97,9 @@ public enum StatusReasonKind
 
     /// <summary>The thread pool of the process starts no work.</summary>
     ThreadPoolStarved = 30,
+
+    /// <summary>The membership service answers and cannot make changes.</summary>
+    ChangesWait = 31,
 }
 
 /// <summary>Why a node is not ready, or which problem it has although it is ready.</summary>

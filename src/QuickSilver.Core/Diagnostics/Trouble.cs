@@ -23,6 +23,7 @@ internal enum TroubleKind
     HostNotReached,
     ServersApart,
     ThreadPoolStarved,
+    ChangesWait,
 }
 
 /// <summary>A trouble of a node.</summary>

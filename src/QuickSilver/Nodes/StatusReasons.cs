@@ -106,6 +106,10 @@ internal static class StatusReasons
             + "consumers, readers and awaits wait.",
             "Let consumers and other code await instead of blocking (.Result, Wait, Thread.Sleep), or raise the minimum of threads: "
             + "ThreadPool.SetMinThreads or System.Threading.ThreadPool.MinThreads."),
+        [StatusReasonKind.ChangesWait] = (
+            "The membership service answers, but its store does not take changes, as when etcd's quota is used up. Data flows in the last "
+            + "views. No node joins or leaves, no topic opens, and streams to a failed member wait.",
+            "Do what the reason says, at the store of the service. The changes are made by themselves then."),
     };
 
     public static string MeaningOf(StatusReasonKind kind) => Table[kind].Meaning;
@@ -139,6 +143,7 @@ internal static class StatusReasons
         TroubleKind.HostNotReached => StatusReasonKind.HostNotReached,
         TroubleKind.ServersApart => StatusReasonKind.ServersApart,
         TroubleKind.ThreadPoolStarved => StatusReasonKind.ThreadPoolStarved,
+        TroubleKind.ChangesWait => StatusReasonKind.ChangesWait,
         _ => StatusReasonKind.HandlerBlocks,
     };
 }

@@ -55,6 +55,10 @@ public sealed class ReasonTableTests
             NodeReasons.ThreadPoolStarvedAsync,
             ["The thread pool of the process has started no work for 3 s: 1,000 work items wait for its 12 threads."],
             "code of the application to return", "await instead of blocking"),
+        [StatusReasonKind.ChangesWait] = new(
+            NodeReasons.ChangesWaitAsync,
+            ["The membership service cannot make changes: etcd refused", "alarm disarm", "no failed node is removed"],
+            null, "Do what the reason says"),
         [StatusReasonKind.GroupRefused] = new(
             ClusterReasons.GroupRefused,
             ["The system refuses the group ", "Too many open files"],
