@@ -94,6 +94,9 @@ public enum StatusReasonKind
 
     /// <summary>Several membership servers are named, and they share nothing: each leads a cluster of its own.</summary>
     ServersApart = 29,
+
+    /// <summary>The process may open few more files and sockets.</summary>
+    DescriptorsFew = 33,
 }
 
 /// <summary>Why a node is not ready, or which problem it has although it is ready.</summary>

@@ -9,6 +9,7 @@ using QuickSilver.Core.Loop;
 using QuickSilver.Core.Requests;
 using QuickSilver.Core.Storage;
 using QuickSilver.Core.Transport;
+using QuickSilver.Core.Transport.Descriptors;
 using QuickSilver.Core.Transport.Streams;
 
 namespace QuickSilver.Core.Environment;
@@ -43,12 +44,14 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
             Spin = options.Spin,
         };
         _core = new CoreThread(coreOptions, Buffers, Counters, logger, CloseAll);
+        Descriptors = options.Descriptors;
         _ports = new DatagramSocketFactory(options.LocalAddress, options.SegmentationOffload, Counters, logger)
         {
             TimeToLive = options.MulticastTimeToLive,
+            Descriptors = Descriptors,
         };
         _renewal = new Alarm(Renew);
-        _streams = new ControlStreams(_core, options.Credentials);
+        _streams = new ControlStreams(_core, options.Credentials) { Descriptors = Descriptors };
         _logs = new MachineLogs(_core, options);
     }
 
@@ -69,6 +72,8 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
     public IPAddress LocalAddress { get; }
 
     public bool HasLocalAddress => LocalRoute.Has(LocalAddress);
+
+    public DescriptorRoom? Descriptors { get; }
 
     /// <summary>Whether the caller is on this node's core thread.</summary>
     public bool IsOnCoreThread => _core.IsCurrent;

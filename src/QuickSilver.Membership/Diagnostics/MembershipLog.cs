@@ -158,6 +158,11 @@ internal static partial class MembershipLog
         "No membership server takes this node's word that it leaves. It waits up to {Limit} for one, so that the other members are told.")]
     public static partial void WaitsToLeave(this ILogger logger, TimeSpan limit);
 
+    [LoggerMessage(1324, LogLevel.Warning,
+        "This process may open {Limit} files and sockets, of which {Reserve} stay in reserve. This is too few for {MaxSessions} sessions, "
+        + "which the membership service takes otherwise. To raise the limit: ulimit -n (systemd: LimitNOFILE).")]
+    public static partial void FewDescriptors(this ILogger logger, int limit, int reserve, int maxSessions);
+
     [LoggerMessage(1330, LogLevel.Warning, "{Trouble}")]
     public static partial void HostsAlone(this ILogger logger, string trouble);
 

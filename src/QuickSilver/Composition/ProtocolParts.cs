@@ -88,10 +88,10 @@ internal abstract class ProtocolParts(
 
     public string? KeyFailure => _membership?.KeyFailure;
 
-    public IReadOnlyList<Trouble> Troubles => (_membership?.Trouble, _multicast?.Troubles) switch
+    public IReadOnlyList<Trouble> Troubles => (_membership?.Trouble, Environment.Descriptors?.Trouble, _multicast?.Troubles) switch
     {
-        (null, var others) => others ?? [],
-        ({ } one, var others) => [one, .. others ?? []],
+        (null, null, var others) => others ?? [],
+        var (one, other, others) => [.. one is null ? [] : new[] { one }, .. other is null ? [] : new[] { other }, .. others ?? []],
     };
 
     public IReadOnlyList<PacedTopic> Paced => _multicast?.Paced ?? [];

@@ -101,6 +101,11 @@ internal static class StatusReasons
             "MembershipService names several servers, and the one that took the node in shares nothing with the others: nodes that reach "
             + "another of them are in another cluster.",
             "Start all servers with the same --etcd and --cluster, or name one server."),
+        [StatusReasonKind.DescriptorsFew] = (
+            "The process may open few more files and sockets. Those are kept for the process itself, and connections to a membership "
+            + "service that the node hosts give way to each other.",
+            "Raise the limit (ulimit -n, LimitNOFILE), or look for what the program opens and does not close. If the node hosts the "
+            + "service, look in its log for the addresses whose connections were closed."),
     };
 
     public static string MeaningOf(StatusReasonKind kind) => Table[kind].Meaning;
@@ -133,6 +138,7 @@ internal static class StatusReasons
         TroubleKind.AddressLost => StatusReasonKind.AddressLost,
         TroubleKind.HostNotReached => StatusReasonKind.HostNotReached,
         TroubleKind.ServersApart => StatusReasonKind.ServersApart,
+        TroubleKind.DescriptorsFew => StatusReasonKind.DescriptorsFew,
         _ => StatusReasonKind.HandlerBlocks,
     };
 }

@@ -51,6 +51,10 @@ public sealed class ReasonTableTests
             ClusterReasons.ServersApart,
             ["2 addresses of membership servers are named, and the server at ", "which took this node in, shares nothing with other"],
             null, "Start all servers with the same --etcd"),
+        [StatusReasonKind.DescriptorsFew] = new(
+            ClusterReasons.DescriptorsFew,
+            ["This process may open 160 files and sockets, and fewer than 32 are left"],
+            "descriptors to become free", "Raise the limit"),
         [StatusReasonKind.GroupRefused] = new(
             ClusterReasons.GroupRefused,
             ["The system refuses the group ", "Too many open files"],
