@@ -100,6 +100,9 @@ public enum StatusReasonKind
 
     /// <summary>The membership service answers and cannot make changes.</summary>
     ChangesWait = 31,
+
+    /// <summary>The process may open few more files and sockets.</summary>
+    DescriptorsFew = 32,
 }
 
 /// <summary>Why a node is not ready, or which problem it has although it is ready.</summary>

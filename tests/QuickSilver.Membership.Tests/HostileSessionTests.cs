@@ -2,6 +2,7 @@ using System.Buffers.Binary;
 using System.Net;
 using FsCheck;
 using FsCheck.Fluent;
+using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Protocol;
@@ -22,6 +23,37 @@ public sealed class HostileSessionTests
         var raw = new RawClient(cluster);
         cluster.World.RunUntil(() => raw.IsConnected);
         return raw;
+    }
+
+    [Fact]
+    public void Where_descriptors_are_few_the_oldest_silent_client_of_the_address_with_the_most_gives_way()
+    {
+        var cluster = new FakeCluster();
+        var nodes = cluster.AddNodes(2);
+        var (many, few, newcomer) = (cluster.World.AddNode(70), cluster.World.AddNode(71), cluster.World.AddNode(72));
+        RawClient[] silent = [new(few), new(many), new(many), new(many), new(few)];
+        cluster.World.RunUntil(() => silent.All(static one => one.IsConnected));
+
+        GiveWay(newcomer);
+        Assert.Equal([false, true, false, false, false], silent.Select(static one => one.IsClosed));
+        // Neither of the two has far more than the other: a newcomer takes the place of its own oldest.
+        GiveWay(few);
+        Assert.Equal([true, true, false, false, false], silent.Select(static one => one.IsClosed));
+        GiveWay(newcomer);
+        GiveWay(newcomer);
+        GiveWay(newcomer);
+        Assert.All(silent, static one => Assert.True(one.IsClosed));
+
+        // Who has said what it wants stays.
+        GiveWay(newcomer);
+        Assert.Equal((2, 5), (cluster.Service.SessionCount, cluster.Counters.SessionsDisplaced));
+        Assert.All(nodes, static node => Assert.True(node.Client.IsReachable));
+
+        void GiveWay(FakeEnvironment to)
+        {
+            ((IControlAcceptor)cluster.Service).OnFewDescriptors(new IPEndPoint(to.LocalAddress, 1));
+            cluster.Run(0.1);
+        }
     }
 
     [Fact]

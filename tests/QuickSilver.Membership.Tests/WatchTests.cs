@@ -251,6 +251,58 @@ public sealed class WatchTests
     }
 
     [Fact]
+    public void Observers_that_take_nothing_for_30_s_give_way_to_those_that_come()
+    {
+        var cluster = new FakeCluster();
+        var limits = new SessionLimits();
+        var suspended = Enumerable.Range(0, limits.MaxObservers)
+            .Select(i => new FakeObserver(cluster.World, FakeCluster.EndPoint, seed: (ulong)(500 + i)).Ask()).ToList();
+        cluster.Run(5);
+        var early = new FakeObserver(cluster.World, FakeCluster.EndPoint, seed: 600).Ask();
+        cluster.Run(0.5);
+        Assert.Contains("already has 8 observers, which is its limit: 1 at 10.0.0.", early.Ended);
+
+        suspended[0].AsksOn = true;
+        suspended[0].Ask();
+        cluster.Run(limits.ObserverGivesWay.TotalSeconds);
+        var comes = new FakeObserver(cluster.World, FakeCluster.EndPoint, seed: 601) { AsksOn = true }.Ask();
+        cluster.Run(0.5);
+        Assert.NotEmpty(comes.Answers);
+        Assert.Null(suspended[0].Ended);
+        Assert.Single(suspended, static one => one.Ended is not null);
+    }
+
+    [Fact]
+    public void Observers_that_take_nothing_stay_while_there_is_a_place()
+    {
+        var cluster = new FakeCluster();
+        var suspended = new FakeObserver(cluster.World, FakeCluster.EndPoint).Ask();
+        cluster.Run(new SessionLimits().ObserverGivesWay.TotalSeconds + 5);
+        var comes = new FakeObserver(cluster.World, FakeCluster.EndPoint, seed: 601).Ask();
+        cluster.Run(0.5);
+        Assert.Single(comes.Answers);
+        Assert.Null(suspended.Ended);
+    }
+
+    [Fact]
+    public void One_address_leaves_places_for_observers_elsewhere()
+    {
+        var cluster = new FakeCluster(new MembershipServiceOptions { Limits = new SessionLimits { MaxObserversPerAddress = 1 } });
+        var at = cluster.World.AddNode(70);
+        var raws = new[] { new RawClient(at), new RawClient(at) };
+        cluster.World.RunUntil(() => raws.All(static one => one.IsConnected));
+        foreach (var raw in raws)
+        {
+            raw.Send(new WatchMessage { Cluster = "default", ProtocolVersion = ControlFrame.ProtocolVersion, Rows = 1 });
+        }
+
+        var elsewhere = new FakeObserver(cluster.World, FakeCluster.EndPoint).Ask();
+        cluster.Run(2.5);
+        Assert.Equal((false, true), (raws[0].IsClosed, raws[1].IsClosed));
+        Assert.Single(elsewhere.Answers);
+    }
+
+    [Fact]
     public void An_observer_of_another_cluster_is_refused_with_the_name()
     {
         var cluster = new FakeCluster();

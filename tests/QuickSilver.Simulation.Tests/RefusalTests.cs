@@ -1,5 +1,6 @@
 using System.Net;
 using QuickSilver.Core.Transport;
+using QuickSilver.Core.Transport.Descriptors;
 using QuickSilver.Simulation.Machines;
 using QuickSilver.Simulation.Tests.Infrastructure;
 
@@ -81,6 +82,26 @@ public sealed class RefusalTests
         _bench.Run();
         Assert.Equal(["Too many open files"], handler.Closings);
         Assert.Equal(0, handler.Connections);
+    }
+
+    [Fact]
+    public void Connections_leave_the_descriptors_that_the_process_keeps_for_itself()
+    {
+        const int Limit = 40;
+        var acceptor = new RecordingAcceptor();
+        Node.Environment.Listen(Service, acceptor);
+        var room = new DescriptorRoom(Limit, static () => DateTimeOffset.UnixEpoch);
+        Node.Faults.Descriptors = room;
+        var handlers = Enumerable.Range(0, Limit).Select(_ => new RecordingHandler()).ToArray();
+        foreach (var handler in handlers)
+        {
+            _bench.Cluster.Nodes[0].Environment.Connect(new IPEndPoint(Node.Address, Service.Port), handler);
+        }
+
+        _bench.Run();
+        Assert.Equal(Limit - (room.Reserve / 2), acceptor.Accepted.Count);
+        Assert.Equal(room.Reserve / 2, handlers.Count(static one => one.Closings.Count == 1));
+        Assert.True(room.IsShort);
     }
 
     [Fact]

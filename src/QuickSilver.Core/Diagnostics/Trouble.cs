@@ -24,6 +24,7 @@ internal enum TroubleKind
     ServersApart,
     ThreadPoolStarved,
     ChangesWait,
+    DescriptorsFew,
 }
 
 /// <summary>A trouble of a node.</summary>

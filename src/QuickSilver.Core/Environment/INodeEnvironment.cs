@@ -5,6 +5,7 @@ using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Requests;
 using QuickSilver.Core.Storage;
 using QuickSilver.Core.Transport;
+using QuickSilver.Core.Transport.Descriptors;
 
 namespace QuickSilver.Core.Environment;
 
@@ -51,6 +52,9 @@ internal interface INodeEnvironment
     /// addresses.
     /// </summary>
     bool HasLocalAddress => true;
+
+    /// <summary>How many descriptors the process of this node may still open; null where the system does not tell a limit.</summary>
+    DescriptorRoom? Descriptors => null;
 
     /// <summary>Sets <paramref name="alarm"/> to fire once, <paramref name="delay"/> from now; a pending alarm is moved.</summary>
     void Schedule(Alarm alarm, TimeSpan delay);

@@ -9,6 +9,7 @@ using QuickSilver.Core.Loop;
 using QuickSilver.Core.Requests;
 using QuickSilver.Core.Storage;
 using QuickSilver.Core.Transport;
+using QuickSilver.Core.Transport.Descriptors;
 using QuickSilver.Core.Transport.Streams;
 
 namespace QuickSilver.Core.Environment;
@@ -45,12 +46,14 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
         };
         _core = new CoreThread(coreOptions, Buffers, Counters, logger, CloseAll);
         var newStreamThread = () => new StreamThread($"{options.Name} streams", coreOptions.NewPoller, logger);
+        Descriptors = options.Descriptors;
         _ports = new DatagramSocketFactory(options.LocalAddress, options.SegmentationOffload, Counters, logger)
         {
             TimeToLive = options.MulticastTimeToLive,
+            Descriptors = Descriptors,
         };
         _renewal = new Alarm(Renew);
-        _streams = new ControlStreams(_core, newStreamThread, options.Credentials);
+        _streams = new ControlStreams(_core, newStreamThread, options.Credentials) { Descriptors = Descriptors };
         _logs = new MachineLogs(_core, options);
         _pool = options.WatchesThreadPool
             ? new PoolWatch(this, static () => (ThreadPool.PendingWorkItemCount, ThreadPool.ThreadCount), logger)
@@ -80,6 +83,8 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
 
     /// <summary>How often the thread pool began to start no work. From any thread.</summary>
     public long PoolStarvations => _pool?.Starvations ?? 0;
+
+    public DescriptorRoom? Descriptors { get; }
 
     /// <summary>Whether the caller is on this node's core thread.</summary>
     public bool IsOnCoreThread => _core.IsCurrent;

@@ -1,5 +1,6 @@
 using System.Net;
 using QuickSilver.Core.Transport;
+using QuickSilver.Core.Transport.Descriptors;
 using QuickSilver.Core.Transport.Tls;
 
 namespace QuickSilver.Core.Environment;
@@ -35,6 +36,9 @@ internal sealed record MachineEnvironmentOptions
 
     /// <summary>What control streams show and believe. Null (default): they are TCP alone.</summary>
     public IStreamCredentials? Credentials { get; init; }
+
+    /// <summary>How many descriptors the process may open; null: the system does not tell. Default: as this system tells.</summary>
+    public DescriptorRoom? Descriptors { get; init; } = DescriptorRoom.OfThisProcess();
 
     /// <summary>Where this node's logs lie, and no other node's. Null (default): the node can open no logs.</summary>
     public string? StorageDirectory { get; init; }

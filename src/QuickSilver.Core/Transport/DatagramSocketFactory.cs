@@ -2,6 +2,7 @@ using System.Net;
 using System.Net.Sockets;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Diagnostics;
+using QuickSilver.Core.Transport.Descriptors;
 
 namespace QuickSilver.Core.Transport;
 
@@ -20,6 +21,9 @@ internal sealed class DatagramSocketFactory(IPAddress interfaceAddress, bool seg
     /// <summary>How many routers what is sent to groups may pass, plus one.</summary>
     public int TimeToLive { get; init; } = 1;
 
+    /// <summary>Null where the system does not tell a limit.</summary>
+    public DescriptorRoom? Descriptors { get; init; }
+
     /// <summary>Looks up the interface again, before ports are bound to it again.</summary>
     public void Refresh() => _interface.Refresh();
 
@@ -37,7 +41,8 @@ internal sealed class DatagramSocketFactory(IPAddress interfaceAddress, bool seg
             string place = options.Group is null
                 ? $"{new IPEndPoint(interfaceAddress, options.Port)}"
                 : $"{new IPEndPoint(options.Group, options.Port)} on {interfaceAddress}";
-            throw new TransportException($"Cannot open a datagram port at {place}: {refusal.Message}.", refusal);
+            throw new TransportException(
+                $"Cannot open a datagram port at {place}: {DescriptorRoom.InWords(refusal, Descriptors)}.", refusal);
         }
         catch
         {

@@ -50,6 +50,13 @@ internal interface IControlAcceptor
     /// </summary>
     IControlStreamHandler? OnAccept(IControlStream stream);
 
+    /// <summary>
+    /// The process may open few more descriptors, and somebody connects: a stream that has shown nothing yet gives way, if there is one.
+    /// </summary>
+    void OnFewDescriptors(IPEndPoint newcomer)
+    {
+    }
+
     /// <summary>Somebody connected and did not prove who it is, or found no room to do so; the reason is the end of a sentence.</summary>
     void OnRefused(IPEndPoint remote, string reason, StreamRefusal kind)
     {

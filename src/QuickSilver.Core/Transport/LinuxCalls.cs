@@ -19,6 +19,7 @@ internal static unsafe partial class LinuxCalls
     public const int ENOBUFS = 105;
 
     public const int MsgDontWait = 0x40;
+    public const int CloseOnExec = 0x80000;
 
     private const int SchedulingOther = 0;
     private const int SchedulingBatch = 3;

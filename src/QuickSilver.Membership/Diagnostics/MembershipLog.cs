@@ -173,6 +173,11 @@ internal static partial class MembershipLog
         + "the disk. The service saves its epoch again with the next configuration.")]
     public static partial void StateNotWritten(this ILogger logger, string? file, string reason);
 
+    [LoggerMessage(1324, LogLevel.Warning,
+        "This process may open {Limit} files and sockets, of which {Reserve} stay in reserve. This is too few for {MaxSessions} sessions, "
+        + "which the membership service takes otherwise. To raise the limit: ulimit -n (systemd: LimitNOFILE).")]
+    public static partial void FewDescriptors(this ILogger logger, int limit, int reserve, int maxSessions);
+
     [LoggerMessage(1330, LogLevel.Warning, "{Trouble}")]
     public static partial void HostsAlone(this ILogger logger, string trouble);
 

@@ -19,6 +19,8 @@ internal sealed class ServiceCounters
     public long HandshakesAbandoned { get; set; }
     public long TlsRefused { get; set; }
     public long SessionsNeverJoined { get; set; }
+    // Sessions that had said nothing, while the process may open few more descriptors.
+    public long SessionsDisplaced { get; set; }
     // Sessions that ended with the certificate that was shown.
     public long SessionsExpired { get; set; }
     // Sessions whose secret or authority was taken away.

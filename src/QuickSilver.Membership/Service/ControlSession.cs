@@ -72,6 +72,9 @@ internal sealed class ControlSession : IControlStreamHandler
 
     public bool IsProving => _stage == Stage.Proving;
 
+    /// <summary>It has not said what it wants.</summary>
+    public bool IsUnheard => _stage == Stage.Connected;
+
     public bool IsObserver => _stage == Stage.Observer;
 
     public System.Net.IPEndPoint? RemoteEndPoint => _stream.RemoteEndPoint;

@@ -14,6 +14,7 @@ using QuickSilver.Membership.Regions;
 using QuickSilver.Membership.Regions.Held;
 using QuickSilver.Membership.Service.Failures;
 using QuickSilver.Membership.Service.Lines;
+using QuickSilver.Membership.Service.Places;
 using QuickSilver.Membership.Service.Stores;
 using QuickSilver.Membership.Service.Watching;
 using QuickSilver.Membership.Views;
@@ -138,11 +139,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         _issuer.Start(known);
         CheckFailures();
         _environment.Pauses.Add(_pauses);
-        if (_options.GroupPorts.IsAllEphemeral)
-        {
-            Log.GroupPortsEphemeral(_options.GroupPorts);
-        }
-
+        StartWarnings.Log(_options, _environment.Descriptors, Log);
         Log.ServiceListens(_options.Cluster, _listener.LocalEndPoint);
         return _listener.LocalEndPoint;
     }
@@ -194,6 +191,8 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
 
         return session;
     }
+
+    void IControlAcceptor.OnFewDescriptors(IPEndPoint newcomer) => _sessions.GiveWayTo(newcomer.Address, _sessionContext);
 
     void IControlAcceptor.OnRefused(IPEndPoint remote, string reason, StreamRefusal kind) => _refusals.OnRefused(remote, reason, kind);
 

@@ -107,6 +107,10 @@ internal sealed record SessionLimits
     public double MostCost { get; init; } = 1_000;
     // Those who watch the cluster at a time.
     public int MaxObservers { get; init; } = 8;
+    // Of them from one address: it leaves places to operators elsewhere.
+    public int MaxObserversPerAddress { get; init; } = 6;
+    // One that has not asked for so long gives way to one that comes and finds no place.
+    public TimeSpan ObserverGivesWay { get; init; } = TimeSpan.FromSeconds(30);
     // Nodes of which an observer is told: the first that joined.
     public int MaxSignsNodes { get; init; } = 1_000;
     // Rows of regions, and of topics, of all nodes in one answer: with a hundred bytes each, some 3 MB.

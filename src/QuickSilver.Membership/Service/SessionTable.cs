@@ -1,4 +1,7 @@
+using System.Net;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Transport;
+using QuickSilver.Core.Transport.Descriptors;
 using QuickSilver.Membership.Service.Places;
 
 namespace QuickSilver.Membership.Service;
@@ -13,6 +16,28 @@ internal sealed class SessionTable(SessionLimits limits)
     public int Count => _sessions.Count;
 
     public bool HasRoomFor(IControlStream stream) => !_isClosed && _places.HasRoomFor(stream);
+
+    /// <summary>The process may open few more descriptors: a session that has said nothing yet is closed, if there is one.</summary>
+    public void GiveWayTo(IPAddress newcomer, SessionContext context)
+    {
+        if (FindUnheard(newcomer) is { } session)
+        {
+            bool isLogged = RepeatedEvent.IsLogged(++context.Counters.SessionsDisplaced);
+            string? shortage = context.Environment.Descriptors?.Shortage;
+            session.Close(isLogged ? $"{shortage}, and this client, which has said nothing yet, gave way to another one" : null);
+        }
+    }
+
+    private ControlSession? FindUnheard(IPAddress newcomer)
+    {
+        var unheard = _sessions
+            .Where(static session => session is { IsUnheard: true, RemoteEndPoint: not null })
+            .Select(static session => (session.RemoteEndPoint!.Address, session))
+            .ToArray();
+        var counts = unheard.CountBy(static one => one.Address).ToDictionary();
+        return GivingWay.Find(unheard, address => counts[address], counts.GetValueOrDefault(newcomer))
+            ?? Array.Find(unheard, one => one.Address.Equals(newcomer)).session;
+    }
 
     /// <summary>There is no room any more.</summary>
     public void Close() => _isClosed = true;

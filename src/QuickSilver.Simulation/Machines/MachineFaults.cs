@@ -1,3 +1,5 @@
+using QuickSilver.Core.Transport.Descriptors;
+
 namespace QuickSilver.Simulation.Machines;
 
 // What is wrong with a machine just now, beside what its model says. Set by faults, undone by healing.
@@ -29,6 +31,9 @@ internal sealed class MachineFaults
 
     /// <summary>Calls that its system refuses.</summary>
     public SystemRefusals Refusals => field ??= new();
+
+    /// <summary>How many descriptors its process may open; null: any number.</summary>
+    public DescriptorRoom? Descriptors { get; set; }
 
     /// <summary>No datagram of another node reaches it, while its streams live.</summary>
     public bool HearsNoDatagrams { get; set; }
@@ -71,6 +76,7 @@ internal sealed class MachineFaults
         Store = StoreFaults.None;
         StoreDelay = TimeSpan.Zero;
         Refusals.End();
+        Descriptors = null;
         HearsNoDatagrams = false;
         SendsNoDatagrams = false;
         HasNoStreams = false;

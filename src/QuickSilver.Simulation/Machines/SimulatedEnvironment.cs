@@ -10,6 +10,7 @@ using QuickSilver.Core.Loop;
 using QuickSilver.Core.Requests;
 using QuickSilver.Core.Storage;
 using QuickSilver.Core.Transport;
+using QuickSilver.Core.Transport.Descriptors;
 using QuickSilver.Simulation.Network;
 
 namespace QuickSilver.Simulation.Machines;
@@ -82,6 +83,8 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
     public LeaseTracker? Leases { get; }
 
     public IPAddress LocalAddress => Node.Address;
+
+    public DescriptorRoom? Descriptors => Node.Faults.Descriptors;
 
     public bool HasLocalAddress => !Node.Faults.HasNoAddress;
 

@@ -146,7 +146,13 @@ internal sealed class SimulatedConnection
             return;
         }
 
-        var server = new SimulatedStream(this, life, new IPEndPoint(Client.Life.LocalAddress, _clientPort))
+        var from = new IPEndPoint(Client.Life.LocalAddress, _clientPort);
+        if (!HasDescriptor(life, listener.Acceptor, from))
+        {
+            return;
+        }
+
+        var server = new SimulatedStream(this, life, from)
         {
             Outgoing = Client.Incoming,
             Incoming = Client.Outgoing,
@@ -165,6 +171,29 @@ internal sealed class SimulatedConnection
         server.Incoming!.Reader = server;
         life.Endpoints.Connections.Add(this);
         server.MarkAccepted();
+    }
+
+    // As a listener of a machine does. Each connection of the node has a descriptor, and those of its process are not counted.
+    private bool HasDescriptor(SimulatedEnvironment life, IControlAcceptor acceptor, IPEndPoint from)
+    {
+        if (life.Descriptors is not { } descriptors)
+        {
+            return true;
+        }
+
+        descriptors.OnOpened(life.Endpoints.Connections.Count);
+        if (descriptors.IsShort)
+        {
+            acceptor.OnFewDescriptors(from);
+        }
+
+        if (descriptors.IsSpent)
+        {
+            acceptor.OnRefused(from, descriptors.Shortage, StreamRefusal.NoRoom);
+            Refuse();
+        }
+
+        return !descriptors.IsSpent;
     }
 
     private SimulatedListener? FindListener(SimulatedEnvironment life) =>

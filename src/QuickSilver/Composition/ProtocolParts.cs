@@ -88,13 +88,15 @@ internal abstract class ProtocolParts(
 
     public string? KeyFailure => _membership?.KeyFailure;
 
-    public IReadOnlyList<Trouble> Troubles => (_membership?.Trouble, _multicast?.Troubles, PoolTrouble) switch
+    public IReadOnlyList<Trouble> Troubles
     {
-        (null, var others, null) => others ?? [],
-        ({ } one, var others, null) => [one, .. others ?? []],
-        (null, var others, { } pool) => [pool, .. others ?? []],
-        ({ } one, var others, { } pool) => [one, pool, .. others ?? []],
-    };
+        get
+        {
+            var others = _multicast?.Troubles ?? [];
+            Trouble?[] own = [_membership?.Trouble, PoolTrouble, Environment.Descriptors?.Trouble];
+            return own is [null, null, null] ? others : [.. own.OfType<Trouble>(), .. others];
+        }
+    }
 
     /// <summary>The thread pool of the process starts no work; null while it does, and in a simulation.</summary>
     protected virtual Trouble? PoolTrouble => null;

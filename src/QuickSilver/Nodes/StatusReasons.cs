@@ -110,6 +110,11 @@ internal static class StatusReasons
             "The membership service answers, but its store does not take changes, as when etcd's quota is used up. Data flows in the last "
             + "views. No node joins or leaves, no topic opens, and streams to a failed member wait.",
             "Do what the reason says, at the store of the service. The changes are made by themselves then."),
+        [StatusReasonKind.DescriptorsFew] = (
+            "The process may open few more files and sockets. Those are kept for the process itself, and connections to a membership "
+            + "service that the node hosts give way to each other.",
+            "Raise the limit (ulimit -n, LimitNOFILE), or look for what the program opens and does not close. If the node hosts the "
+            + "service, look in its log for the addresses whose connections were closed."),
     };
 
     public static string MeaningOf(StatusReasonKind kind) => Table[kind].Meaning;
@@ -144,6 +149,7 @@ internal static class StatusReasons
         TroubleKind.ServersApart => StatusReasonKind.ServersApart,
         TroubleKind.ThreadPoolStarved => StatusReasonKind.ThreadPoolStarved,
         TroubleKind.ChangesWait => StatusReasonKind.ChangesWait,
+        TroubleKind.DescriptorsFew => StatusReasonKind.DescriptorsFew,
         _ => StatusReasonKind.HandlerBlocks,
     };
 }

@@ -1,4 +1,5 @@
 using System.Net;
+using QuickSilver.Core.Transport.Descriptors;
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Machines;
 
@@ -77,6 +78,15 @@ internal static class ClusterReasons
             },
             Second * 40);
         return Reason(cluster, decides ?? 0, StatusReasonKind.HostNotReached);
+    }
+
+    public static Task<StatusReason> DescriptorsFew()
+    {
+        using var cluster = Started(nodes: 2);
+        var room = new DescriptorRoom(160, static () => DateTimeOffset.UnixEpoch);
+        room.OnOpened(room.Limit - 1);
+        cluster.Nodes[1].Faults.Descriptors = room;
+        return Reason(cluster, 1, StatusReasonKind.DescriptorsFew);
     }
 
     public static Task<StatusReason> ServersApart()

@@ -59,6 +59,10 @@ public sealed class ReasonTableTests
             NodeReasons.ChangesWaitAsync,
             ["The membership service cannot make changes: etcd refused", "alarm disarm", "no failed node is removed"],
             null, "Do what the reason says"),
+        [StatusReasonKind.DescriptorsFew] = new(
+            ClusterReasons.DescriptorsFew,
+            ["This process may open 160 files and sockets, and fewer than 32 are left"],
+            "descriptors to become free", "Raise the limit"),
         [StatusReasonKind.GroupRefused] = new(
             ClusterReasons.GroupRefused,
             ["The system refuses the group ", "Too many open files"],

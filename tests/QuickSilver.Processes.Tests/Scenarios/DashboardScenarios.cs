@@ -54,6 +54,37 @@ public sealed class DashboardScenarios : IDisposable
         Assert.Equal(0, process.ExitCode);
     }
 
+    [SkippableFact]
+    public async Task Connections_without_the_token_keep_nobody_out_who_has_it()
+    {
+        Skip.IfNot(OperatingSystem.IsLinux(), "other systems have one loopback address");
+        const int Connections = 200;
+        var variables = new Dictionary<string, string> { ["QSM_DASHBOARD_TOKEN"] = "0123456789abcdef" };
+        var process = _processes.Start(
+            variables, "dashboard", "--listen", "127.0.0.1:0", "--cluster", _cluster, "--gms", _processes.StartService(_cluster));
+        var address = new Uri(ToolProcesses.Await(process.StandardError, "listening ")["listening ".Length..]);
+        var strangers = new List<Socket>();
+        try
+        {
+            for (int i = 0; i < Connections; i++)
+            {
+                var stranger = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+                strangers.Add(stranger);
+                stranger.Bind(new IPEndPoint(new IPAddress([127, 0, 0, (byte)(2 + (i % 4))]), 0));
+                await stranger.ConnectAsync(IPAddress.Loopback, address.Port);
+            }
+
+            Assert.Equal(
+                HttpStatusCode.OK, await StatusAsync(new Uri(address, "signs.json"), ("Authorization", "Bearer 0123456789abcdef")));
+            string note = ToolProcesses.Await(process.StandardError, "The dashboard has room for 64 connections");
+            Assert.Contains(" from 127.0.0.", note);
+        }
+        finally
+        {
+            strangers.ForEach(static one => one.Dispose());
+        }
+    }
+
     [Fact]
     public async Task A_service_that_ends_is_told_and_one_that_comes_again_is_found()
     {

@@ -126,6 +126,42 @@ public sealed class KeysScenarios : IDisposable
         Assert.Empty(_folder.GetFiles("*.new"));
     }
 
+    [SkippableFact]
+    public void What_is_no_file_is_neither_written_nor_replaced()
+    {
+        Skip.IfNot(OperatingSystem.IsLinux(), "other systems have other files");
+        string pipe = PathOf("pipe");
+        using (var made = System.Diagnostics.Process.Start("mkfifo", [pipe]))
+        {
+            made.WaitForExit();
+        }
+
+        File.CreateSymbolicLink(PathOf("link"), pipe);
+        File.CreateSymbolicLink(PathOf("null"), "/dev/null");
+        Directory.CreateDirectory(PathOf("folder"));
+        foreach (string path in (string[])[pipe, PathOf("link"), PathOf("null"), PathOf("folder"), "/dev/null"])
+        {
+            foreach (string[] force in (string[][])[[], ["--force"]])
+            {
+                var (code, output, errors) = Keys(["secret", "--out", path, .. force]);
+                Assert.Equal((Failed, ""), (code, output));
+                Assert.Contains($"{path} is ", errors);
+                Assert.Contains("and not a file", errors);
+            }
+        }
+
+        Assert.Contains(PathOf("link"), Directory.GetFiles(_folder.FullName));
+        Assert.Equal(pipe, new FileInfo(PathOf("link")).LinkTarget);
+        Assert.Empty(_folder.GetFiles("*.new"));
+
+        // A link that leads to a file is replaced as a file is, and one that leads nowhere is not followed.
+        Assert.Equal(0, Keys(["secret", "--out", PathOf("one.secret")]).Code);
+        File.CreateSymbolicLink(PathOf("to-one"), PathOf("one.secret"));
+        string before = File.ReadAllText(PathOf("one.secret"));
+        Assert.Equal(0, Keys(["secret", "--out", PathOf("to-one"), "--force"]).Code);
+        Assert.Equal(before, File.ReadAllText(PathOf("one.secret")));
+    }
+
     [Fact]
     public void An_authority_of_which_one_file_exists_is_not_half_written()
     {

@@ -40,6 +40,10 @@ internal sealed class ToolProcesses : IDisposable
 
     public Process Start(params string[] arguments) => Start([], arguments);
 
+    /// <summary>Starts a process that may open so many files and sockets.</summary>
+    public Process StartWithDescriptors(int limit, params string[] arguments) =>
+        Start("/bin/sh", [], ["-c", $"ulimit -n {limit} && exec \"$0\" \"$@\"", Programs.Qsm, .. arguments]);
+
     /// <summary>Starts a node that does what its input says, on the loopback interface, and waits until it has joined.</summary>
     public Process StartStreamNode(string service)
     {
@@ -48,7 +52,8 @@ internal sealed class ToolProcesses : IDisposable
         return node;
     }
 
-    private Process Start(Dictionary<string, string> variables, string[] arguments) => Start(Programs.Qsm, variables, arguments);
+    /// <summary>Starts a command with these variables in its environment.</summary>
+    public Process Start(Dictionary<string, string> variables, params string[] arguments) => Start(Programs.Qsm, variables, arguments);
 
     private Process Start(string program, Dictionary<string, string> variables, string[] arguments)
     {

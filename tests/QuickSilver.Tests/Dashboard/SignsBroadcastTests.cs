@@ -56,6 +56,14 @@ public sealed class SignsBroadcastTests
         Assert.Empty(Read(other));
     }
 
+    [Fact]
+    public void Where_browsers_are_is_named()
+    {
+        using var one = _broadcast.TryAdd(System.Net.IPAddress.Loopback);
+        using var other = _broadcast.TryAdd(System.Net.IPAddress.Loopback);
+        Assert.Equal("2 from 127.0.0.1", _broadcast.Holders);
+    }
+
     private static List<int> Read(SignsBroadcast.Viewer viewer)
     {
         var read = new List<int>();

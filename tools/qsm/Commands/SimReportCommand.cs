@@ -4,6 +4,7 @@ using System.Globalization;
 using System.Text;
 using System.Text.Json;
 using QuickSilver.Simulation;
+using QuickSilver.Tool.Lines;
 using QuickSilver.Tool.Scenarios;
 using QuickSilver.Tool.Scenarios.Catalog;
 using QuickSilver.Tool.Sessions;
@@ -13,6 +14,8 @@ namespace QuickSilver.Tool.Commands;
 // Many figures, or all, at once: figures.json for scripts, figures.md to read, and figures.html with the plots.
 internal static class SimReportCommand
 {
+    private static readonly string[] FileNames = ["figures.json", "figures.md", "figures.html"];
+
     private static readonly Argument<string[]> Names = new("SCENARIO")
     {
         Description = "The scenarios whose figures are wanted; none with --all.",
@@ -90,6 +93,8 @@ internal static class SimReportCommand
         try
         {
             folder.Create();
+            string[] files = [.. FileNames.Select(name => Path.Combine(folder.FullName, name))];
+            Array.ForEach(files, OutputFile.Check);
             int done = 0;
             var reports = new ScenarioSweep(parse.GetValue(Jobs)).Run(points, report =>
             {
@@ -97,7 +102,7 @@ internal static class SimReportCommand
                 string variant = report.Variant is { } name ? $", {name}" : "";
                 Terminal.Note($"{number} of {points.Length}: {report.Scenario}, {report.Nodes} nodes{variant}");
             });
-            Write(folder, scenarios, points, reports);
+            Write(files, scenarios, points, reports);
             var cpu = Process.GetCurrentProcess().TotalProcessorTime;
             Terminal.Note(string.Create(
                 CultureInfo.InvariantCulture,
@@ -112,7 +117,7 @@ internal static class SimReportCommand
 
             return ExitCode.Ok;
         }
-        catch (Exception exception) when (exception is SimulationException or IOException or UnauthorizedAccessException)
+        catch (Exception exception) when (exception is SimulationException or IOException or UnauthorizedAccessException or ToolException)
         {
             Terminal.Error(exception.Message);
             return ExitCode.Failed;
@@ -133,7 +138,7 @@ internal static class SimReportCommand
     }
 
     private static void Write(
-        DirectoryInfo folder, IReadOnlyList<Scenario> scenarios, ScenarioPoint[] points, IReadOnlyList<ScenarioReport> reports)
+        string[] files, IReadOnlyList<Scenario> scenarios, ScenarioPoint[] points, IReadOnlyList<ScenarioReport> reports)
     {
         var json = new List<FigureReport>();
         var pages = new List<(Scenario, IReadOnlyList<double>, IReadOnlyList<ScenarioReport>)>();
@@ -149,9 +154,8 @@ internal static class SimReportCommand
             FigureReport.Markdown(text, scenario, at, mine);
         }
 
-        File.WriteAllText(
-            Path.Combine(folder.FullName, "figures.json"), JsonSerializer.Serialize([.. json], ScenarioJson.Default.FigureReportArray));
-        File.WriteAllText(Path.Combine(folder.FullName, "figures.md"), text.ToString());
-        File.WriteAllText(Path.Combine(folder.FullName, "figures.html"), CurvePage.Html("all figures", pages));
+        File.WriteAllText(files[0], JsonSerializer.Serialize([.. json], ScenarioJson.Default.FigureReportArray));
+        File.WriteAllText(files[1], text.ToString());
+        File.WriteAllText(files[2], CurvePage.Html("all figures", pages));
     }
 }

@@ -1,8 +1,10 @@
 using System.Net;
 using System.Net.Sockets;
 using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Hosting;
 using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using QuickSilver.Tool.Sessions;
@@ -17,12 +19,19 @@ internal sealed class DashboardServer : IAsyncDisposable
 
     // With room for pages that are loaded and for scripts.
     private const int MostConnections = 4 * MostBrowsers;
+    // Room for all browsers behind one proxy or tunnel.
+    private const int MostConnectionsOfAddress = MostConnections / 2;
+
+    // A browser sends the head of a request at once, and connects again when it asks for more.
+    private static readonly TimeSpan HeadLimit = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan IdleLimit = TimeSpan.FromSeconds(10);
 
     private readonly WebApplication _application;
     private readonly DashboardAccess _access;
     private readonly SignsGathering _gathering;
     private readonly SignsBroadcast _broadcast;
     private readonly TopicPages _topics;
+    private readonly DashboardPlaces _places = new(MostConnections, MostConnectionsOfAddress, Terminal.Note);
 
     private DashboardServer(
         WebApplication application, DashboardAccess access, SignsGathering gathering, SignsBroadcast broadcast, TopicPages topics)
@@ -51,18 +60,25 @@ internal sealed class DashboardServer : IAsyncDisposable
     public static async Task<DashboardServer> StartAsync(
         IPEndPoint listen, DashboardAccess access, SignsGathering gathering, SignsBroadcast broadcast, TopicPages topics)
     {
+        DashboardPlaces? places = null;
         var builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
         builder.WebHost.UseKestrelCore().ConfigureKestrel(kestrel =>
         {
-            kestrel.Listen(listen);
+            kestrel.Listen(listen, endpoint =>
+            {
+                endpoint.Protocols = HttpProtocols.Http1;
+                endpoint.Use(next => connection => ServeAsync(connection, next, places!));
+            });
             kestrel.AddServerHeader = false;
-            kestrel.Limits.MaxConcurrentConnections = MostConnections;
+            kestrel.Limits.RequestHeadersTimeout = HeadLimit;
+            kestrel.Limits.KeepAliveTimeout = IdleLimit;
             kestrel.Limits.MaxRequestBodySize = 4_096;
         });
         builder.Services.AddRoutingCore();
         builder.Services.Configure<HostOptions>(static options => options.ShutdownTimeout = TimeSpan.FromSeconds(2));
         var application = builder.Build();
         var server = new DashboardServer(application, access, gathering, broadcast, topics);
+        places = server._places;
         application.Use(server.GuardAsync);
         application.UseRouting();
         application.MapGet("/", server.GetPageAsync);
@@ -91,6 +107,26 @@ internal sealed class DashboardServer : IAsyncDisposable
     {
         await _application.StopAsync();
         await _application.DisposeAsync();
+    }
+
+    // A connection, if there is a place for it.
+    private static async Task ServeAsync(ConnectionContext connection, ConnectionDelegate next, DashboardPlaces places)
+    {
+        var address = (connection.RemoteEndPoint as IPEndPoint)?.Address ?? IPAddress.None;
+        if (!places.TryTake(connection.ConnectionId, address, connection.Abort))
+        {
+            connection.Abort();
+            return;
+        }
+
+        try
+        {
+            await next(connection);
+        }
+        finally
+        {
+            places.GiveBack(connection.ConnectionId);
+        }
     }
 
     // In front of all routes.
@@ -122,6 +158,11 @@ internal sealed class DashboardServer : IAsyncDisposable
             string? shown = request.Path == "/" ? request.Query["token"].FirstOrDefault() : null;
             await (_access.IsToken(shown) ? AdmitAsync(response) : AskForTokenAsync(context, isPage, wasWrong: shown is not null));
             return;
+        }
+
+        if (!_access.NeedsToken || IsKnown(request))
+        {
+            _places.OnAdmitted(context.Connection.Id);
         }
 
         await next(context);
@@ -205,11 +246,13 @@ internal sealed class DashboardServer : IAsyncDisposable
 
     private async Task GetEventsAsync(HttpContext context)
     {
-        using var viewer = _broadcast.TryAdd();
+        using var viewer = _broadcast.TryAdd(context.Connection.RemoteIpAddress);
         if (viewer is null)
         {
             await RefuseAsync(
-                context.Response, StatusCodes.Status503ServiceUnavailable, $"{MostBrowsers} browsers look already. Close one of them.");
+                context.Response,
+                StatusCodes.Status503ServiceUnavailable,
+                $"{MostBrowsers} browsers look already: {_broadcast.Holders}. Close one of them.");
             return;
         }
 

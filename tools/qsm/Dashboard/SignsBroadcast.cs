@@ -1,3 +1,4 @@
+using System.Net;
 using System.Threading.Channels;
 
 namespace QuickSilver.Tool.Dashboard;
@@ -23,8 +24,21 @@ internal sealed class SignsBroadcast(int most)
         }
     }
 
+    /// <summary>Where the browsers are, for a sentence.</summary>
+    public string Holders
+    {
+        get
+        {
+            lock (_lock)
+            {
+                return DashboardPlaces.HoldersOf(_viewers.Select(static viewer => viewer.From));
+            }
+        }
+    }
+
     /// <summary>Adds a browser, until it is disposed; null if there are too many.</summary>
-    public Viewer? TryAdd()
+    /// <param name="from">Its address.</param>
+    public Viewer? TryAdd(IPAddress? from = null)
     {
         lock (_lock)
         {
@@ -33,7 +47,7 @@ internal sealed class SignsBroadcast(int most)
                 return null;
             }
 
-            var viewer = new Viewer(this);
+            var viewer = new Viewer(this, from ?? IPAddress.None);
             _viewers.Add(viewer);
             return viewer;
         }
@@ -59,10 +73,12 @@ internal sealed class SignsBroadcast(int most)
         }
     }
 
-    internal sealed class Viewer(SignsBroadcast broadcast) : IDisposable
+    internal sealed class Viewer(SignsBroadcast broadcast, IPAddress from) : IDisposable
     {
         private readonly Channel<ReadOnlyMemory<byte>> _frames = Channel.CreateBounded<ReadOnlyMemory<byte>>(
             new BoundedChannelOptions(MostWaiting) { FullMode = BoundedChannelFullMode.DropOldest, SingleReader = true });
+
+        public IPAddress From { get; } = from;
 
         public ChannelReader<ReadOnlyMemory<byte>> Frames => _frames.Reader;
 

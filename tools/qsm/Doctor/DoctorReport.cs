@@ -21,7 +21,7 @@ internal sealed record DoctorReport(string Cluster, string Status, IReadOnlyList
     /// </summary>
     public static Finding Printable(Finding finding)
     {
-        Remedy[] remedies = [.. finding.Remedies.Where(static one => !one.Command.Any(char.IsControl))];
+        Remedy[] remedies = [.. finding.Remedies.Where(static one => SafeText.IsSafe(one.Command))];
         string refused = remedies.Length < finding.Remedies.Count
             ? " A command is not shown, as a name in it has control characters."
             : "";

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using QuickSilver.Tool.Catalog;
 using Serilog.Core;
 using Serilog.Events;
 
@@ -43,10 +44,23 @@ internal sealed class LogLines : ILogEventSink, IDisposable
         }
     }
 
+    // Names and reasons come from other nodes. The text of the message itself is this program's.
+    private static void MakeSafe(LogEvent one)
+    {
+        foreach (var (name, value) in one.Properties.ToArray())
+        {
+            if (value is ScalarValue { Value: string text } && !SafeText.IsSafe(text))
+            {
+                one.AddOrUpdateProperty(new LogEventProperty(name, new ScalarValue(SafeText.Of(text))));
+            }
+        }
+    }
+
     private void Run()
     {
         foreach (var one in _queue.GetConsumingEnumerable())
         {
+            MakeSafe(one);
             _inner.Write(one);
             if (Interlocked.Exchange(ref _dropped, 0) is > 0 and var dropped)
             {

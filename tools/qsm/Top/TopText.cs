@@ -1,6 +1,7 @@
 using System.Globalization;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Membership.Signs;
+using QuickSilver.Tool.Catalog;
 
 namespace QuickSilver.Tool.Top;
 
@@ -46,18 +47,18 @@ internal static class TopText
     /// <summary>What is wrong with a node, in a line of its own; null if nothing is.</summary>
     public static string? Note(NodeRow row) => row switch
     {
-        { Remark: { } remark } => $"{row.Name} {row.Address}: {Printable(remark)}",
-        { Signs.Trouble: { Length: > 0 } trouble } => $"{row.Name} {row.Address}: {Printable(trouble)}",
+        { Remark: { } remark } => $"{SafeText.Of(row.Name)} {row.Address}: {SafeText.Of(remark)}",
+        { Signs.Trouble: { Length: > 0 } trouble } => $"{SafeText.Of(row.Name)} {row.Address}: {SafeText.Of(trouble)}",
         _ => null,
     };
 
     /// <summary>A topic that is held to the rate of a slow reader, in a line of its own. It is no trouble.</summary>
     public static string Note(HeldRow row) =>
-        $"{Printable(row.Topic)}: {row.Publisher.Name} is held to {Printable(row.Rate)}";
+        $"{SafeText.Of(row.Topic)}: {SafeText.Of(row.Publisher.Name)} is held to {SafeText.Of(row.Rate)}";
 
     public static string[] Cells(NodeRow row, NodeSigns signs) =>
     [
-        $"{row.Name} {row.Address}",
+        $"{SafeText.Of(row.Name)} {row.Address}",
         Figures.Number(signs.Published),
         Figures.Number(signs.Delivered),
         Figures.PerMille(signs.BusyPerMille),
@@ -91,7 +92,7 @@ internal static class TopText
 
     public static string[] Cells(TopicRow row) =>
     [
-        Printable(row.Name),
+        SafeText.Of(row.Name),
         Figures.Number(row.Published),
         Figures.Number(row.Delivered),
         Figures.Number(row.Subscribers),
@@ -135,10 +136,6 @@ internal static class TopText
 
     private static string Line(IReadOnlyList<(string Title, int From)> columns, string[] cells) =>
         string.Join("  ", columns.Select((column, i) => $"{column.Title} {cells[i]}"));
-
-    // What others have written must not give commands to a terminal.
-    private static string Printable(string text) =>
-        text.Any(char.IsControl) ? string.Concat(text.Select(each => char.IsControl(each) ? '\uFFFD' : each)) : text;
 
     // The service's epoch is the upper half.
     private static string Number(long configuration) => $"{configuration >> 32}.{configuration & uint.MaxValue}";

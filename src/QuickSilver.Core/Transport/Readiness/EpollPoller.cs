@@ -12,7 +12,6 @@ namespace QuickSilver.Core.Transport.Readiness;
 internal sealed unsafe class EpollPoller : ReadyPoller
 {
     private const int MaxEvents = 64;
-    private const int CloseOnExec = 0x80000;
     private const int NonBlocking = 0x800;
     private const int Add = 1;
     private const int Delete = 2;
@@ -33,8 +32,8 @@ internal sealed unsafe class EpollPoller : ReadyPoller
 
     public EpollPoller()
     {
-        _epoll = Checked(LinuxCalls.epoll_create1(CloseOnExec), "epoll_create1");
-        _wake = Checked(LinuxCalls.eventfd(0, CloseOnExec | NonBlocking), "eventfd");
+        _epoll = Checked(LinuxCalls.epoll_create1(LinuxCalls.CloseOnExec), "epoll_create1");
+        _wake = Checked(LinuxCalls.eventfd(0, LinuxCalls.CloseOnExec | NonBlocking), "eventfd");
         Control(Add, (int)_wake.DangerousGetHandle(), WakeMark, Interest.Read);
         _isPreciseWaitOffered = IsPreciseWaitOffered();
     }

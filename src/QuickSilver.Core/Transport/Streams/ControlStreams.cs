@@ -1,5 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
+using QuickSilver.Core.Transport.Descriptors;
 using QuickSilver.Core.Transport.Tls;
 
 namespace QuickSilver.Core.Transport.Streams;
@@ -35,6 +36,9 @@ internal sealed class ControlStreams
     /// <summary>Null: streams are TCP alone. Otherwise all of them are TLS.</summary>
     public StreamCredentials? Credentials { get; }
 
+    /// <summary>Null where the system does not tell a limit.</summary>
+    public DescriptorRoom? Descriptors { get; init; }
+
     /// <summary>What is received comes here first, and small messages are gathered here: nothing stays after the step.</summary>
     public byte[] Scratch => field ??= GC.AllocateUninitializedArray<byte>(IStreamSocket.MostReceivedBytes, pinned: true);
 
@@ -55,7 +59,8 @@ internal sealed class ControlStreams
         }
         catch (SocketException refusal)
         {
-            return new RefusedStream(remote, handler, $"no socket for a connection to {remote}: {refusal.Message}", Host.Poller);
+            string why = DescriptorRoom.InWords(refusal, Descriptors);
+            return new RefusedStream(remote, handler, $"no socket for a connection to {remote}: {why}", Host.Poller);
         }
     }
 

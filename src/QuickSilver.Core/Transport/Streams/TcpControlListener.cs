@@ -1,6 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
 using QuickSilver.Core.Diagnostics;
+using QuickSilver.Core.Transport.Descriptors;
 using QuickSilver.Core.Transport.Tls;
 
 namespace QuickSilver.Core.Transport.Streams;
@@ -121,6 +122,12 @@ internal sealed class TcpControlListener : CompletionSource, IControlListener
         (_failures, _retry) = (0, FirstRetry);
         var accepted = _accepted!;
         _accepted = null;
+        if (!HasDescriptor(accepted))
+        {
+            accepted.Dispose();
+            return;
+        }
+
         if (_admission is not null)
         {
             _admission.Accept(accepted);
@@ -154,11 +161,58 @@ internal sealed class TcpControlListener : CompletionSource, IControlListener
 
     public override string ToString() => $"listener at {LocalEndPoint}";
 
+    // Where few are left, another connection gives way. One that has a descriptor which the process keeps for itself is closed all the
+    // same.
+    private bool HasDescriptor(Socket accepted)
+    {
+        if (_streams.Descriptors is not { } descriptors)
+        {
+            return true;
+        }
+
+        descriptors.OnOpened((int)accepted.Handle);
+        if (!descriptors.IsShort || RemoteOf(accepted) is not { } remote)
+        {
+            return !descriptors.IsSpent;
+        }
+
+        if (_admission is null)
+        {
+            _acceptor.OnFewDescriptors(remote);
+        }
+        else if (!descriptors.IsSpent)
+        {
+            // Handshakes that gave way take a moment to close. Those that are left must not give way for it.
+            _admission.MakeRoomFor(remote, descriptors.Shortage);
+        }
+
+        if (descriptors.IsSpent)
+        {
+            _acceptor.OnRefused(remote, descriptors.Shortage, StreamRefusal.NoRoom);
+        }
+
+        return !descriptors.IsSpent;
+    }
+
+    // Null: the peer is gone already.
+    private static IPEndPoint? RemoteOf(Socket accepted)
+    {
+        try
+        {
+            return accepted.RemoteEndPoint as IPEndPoint;
+        }
+        catch (SocketException)
+        {
+            return null;
+        }
+    }
+
     private void OnFailed(SocketError error)
     {
         if (long.IsPow2(++_failures))
         {
-            CoreLog.AcceptFailed(_streams.Host.Logger, LocalEndPoint, new SocketException((int)error).Message);
+            CoreLog.AcceptFailed(
+                _streams.Host.Logger, LocalEndPoint, DescriptorRoom.InWords(new SocketException((int)error), _streams.Descriptors));
         }
 
         _streams.Host.After(_retry, Resume);

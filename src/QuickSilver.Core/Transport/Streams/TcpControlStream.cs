@@ -136,7 +136,8 @@ internal sealed class TcpControlStream : HandledStream
             _state = StreamState.Closed;
             _operations?.Close();
             DropHeld();
-            if (wasConnected)
+            // Where few descriptors are left, none is held for a peer that is sent nothing more.
+            if (wasConnected && !(_streams.Descriptors is { IsShort: true } && _output.IsEmpty))
             {
                 _streams.Remove(this, _streams.Linger(_socket, _output.TakeRest()));
             }

@@ -40,10 +40,25 @@ internal sealed class TlsAdmission(IStreamCredentials credentials, IControlAccep
 
         if (displaced is not null)
         {
-            Displace(displaced);
+            string most = $"{TlsGate<TlsControlStream>.MostUnderWay} handshakes were under way";
+            string which = $"this one, the oldest of {displaced.RemoteEndPoint!.Address}";
+            Displace(displaced, $"{most}, and {which}, gave way to that of another address");
         }
 
         _gate.Enter(remote.Address, TlsControlStream.Accept(socket, remote, this, streams));
+    }
+
+    /// <summary>Few descriptors are left: a handshake gives way to a newcomer, or else a stream that has shown nothing.</summary>
+    public void MakeRoomFor(IPEndPoint newcomer, string shortage)
+    {
+        if (_gate.FindOldest(newcomer.Address) is { RemoteEndPoint.Address: var address } oldest)
+        {
+            Displace(oldest, $"{shortage}, and this handshake, the oldest of {address}, gave way to another one");
+        }
+        else
+        {
+            acceptor.OnFewDescriptors(newcomer);
+        }
     }
 
     /// <summary>No more connections come. The acceptor still hears of the handshakes that are under way: it may have a last word.</summary>
@@ -66,13 +81,10 @@ internal sealed class TlsAdmission(IStreamCredentials credentials, IControlAccep
     void ITlsAdmission.OnRefused(TlsControlStream stream, string reason) =>
         acceptor.OnRefused(stream.RemoteEndPoint!, reason, stream.WasSilent ? StreamRefusal.Silent : StreamRefusal.Failed);
 
-    private void Displace(TlsControlStream oldest)
+    private void Displace(TlsControlStream oldest, string reason)
     {
-        var remote = oldest.RemoteEndPoint!;
-        string reason = $"{TlsGate<TlsControlStream>.MostUnderWay} handshakes were under way, and this one, the oldest of {remote.Address},"
-            + " gave way to that of another address";
         oldest.Close();
-        acceptor.OnRefused(remote, reason, StreamRefusal.Displaced);
+        acceptor.OnRefused(oldest.RemoteEndPoint!, reason, StreamRefusal.Displaced);
     }
 
     // Null: the peer is gone already.

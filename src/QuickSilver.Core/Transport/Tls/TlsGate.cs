@@ -1,4 +1,5 @@
 using System.Net;
+using QuickSilver.Core.Transport.Descriptors;
 
 namespace QuickSilver.Core.Transport.Tls;
 
@@ -9,6 +10,9 @@ namespace QuickSilver.Core.Transport.Tls;
 // Intuition: who connects and says nothing holds a place for as long as a handshake may take, and has not failed yet. So a few addresses
 // could hold all places. Once these are taken, an address that has far more of them than the newcomer's gives one up: its oldest, as an
 // honest handshake is over in milliseconds. A newcomer whose address has none always finds a place.
+//
+// Where the process may open few more descriptors, there are as many places as handshakes are under way: each newcomer takes that of
+// another one. If no address has more handshakes than the newcomer's, it is the newcomer's oldest.
 //
 // What goes wrong: of addresses that have one handshake each, the oldest of all gives way. Who connects from that many addresses, within
 // the time that a handshake takes, still keeps others out. Two addresses of which one has one more do not take places from each other:
@@ -51,9 +55,15 @@ internal sealed class TlsGate<THandshake>(TimeProvider time)
             return null;
         }
 
-        displaced = FindDisplaced(ofAddress);
+        displaced = GivingWay.Find(_underWay, one => _ofAddress[one], ofAddress);
         return displaced is null ? $"{MostUnderWay} handshakes are under way" : null;
     }
+
+    /// <summary>The handshake that gives way to a newcomer where there is no place but those that are taken; null: none.</summary>
+    public THandshake? FindOldest(IPAddress newcomer) => Left(newcomer) < 1
+        ? null
+        : GivingWay.Find(_underWay, one => _ofAddress[one], _ofAddress.GetValueOrDefault(newcomer))
+            ?? _underWay.Find(one => one.Address.Equals(newcomer)).Handshake;
 
     public void Enter(IPAddress address, THandshake handshake)
     {
@@ -75,23 +85,6 @@ internal sealed class TlsGate<THandshake>(TimeProvider time)
         {
             OnFailed(address);
         }
-    }
-
-    // The oldest of those whose addresses have the most.
-    private THandshake? FindDisplaced(int ofNewcomer)
-    {
-        THandshake? displaced = null;
-        int most = ofNewcomer == 0 ? 0 : ofNewcomer + 1;
-        foreach (var (address, handshake) in _underWay)
-        {
-            int ofAddress = _ofAddress[address];
-            if (ofAddress > most)
-            {
-                (displaced, most) = (handshake, ofAddress);
-            }
-        }
-
-        return displaced;
     }
 
     private void OnFailed(IPAddress address)

@@ -28,7 +28,7 @@ internal sealed class Observers : IDisposable
     private readonly Func<int> _topics;
     private readonly TimeSpan _begun;
     private readonly Alarm _alarm;
-    private readonly List<ControlSession> _all = [];
+    private readonly ObserverPlaces _places;
     private readonly List<ControlSession> _waiting = [];
     private ulong _question;
     private TimeSpan _askedAt = TimeSpan.MinValue / 2;
@@ -57,11 +57,12 @@ internal sealed class Observers : IDisposable
         _standing = standing;
         _echoPort = echoPort;
         _topics = topics;
+        _places = new ObserverPlaces(context);
         _begun = context.Environment.Now;
         _alarm = new Alarm(OnAlarm);
     }
 
-    public int Count => _all.Count;
+    public int Count => _places.Count;
 
     /// <summary>Whether the session is an observer, or becomes one. One that is refused is told why, and closed.</summary>
     /// <param name="session">The session.</param>
@@ -70,12 +71,13 @@ internal sealed class Observers : IDisposable
     /// <param name="watches">Whether nodes are asked for it. What the service itself knows has no limit of its own.</param>
     public bool TryAdmit(ControlSession session, string cluster, int protocolVersion, bool watches)
     {
-        if (session.IsObserver && (!watches || _all.Contains(session)))
+        if (session.IsObserver && (!watches || _places.Has(session)))
         {
+            _places.OnAsked(session);
             return true;
         }
 
-        if (Refusal(cluster, protocolVersion, watches) is { } refusal)
+        if (Refusal(session, cluster, protocolVersion, watches) is { } refusal)
         {
             _context.Counters.ObserversRefused++;
             session.SayLast(ReasonMessage.Refused(refusal));
@@ -85,13 +87,13 @@ internal sealed class Observers : IDisposable
         session.BeginWatching();
         if (watches)
         {
-            _all.Add(session);
+            _places.Take(session);
         }
 
         return true;
     }
 
-    private string? Refusal(string cluster, int protocolVersion, bool watches)
+    private string? Refusal(ControlSession session, string cluster, int protocolVersion, bool watches)
     {
         if (protocolVersion != ControlFrame.ProtocolVersion)
         {
@@ -105,9 +107,13 @@ internal sealed class Observers : IDisposable
                 + " Check the name of the cluster.";
         }
 
-        return watches && _all.Count >= _context.Limits.MaxObservers
-            ? $"This membership service already has {_all.Count} observers, which is its limit. Stop another one first."
-            : null;
+        if (!watches)
+        {
+            return null;
+        }
+
+        _places.MakeRoomFor(session, other => !_waiting.Contains(other));
+        return _places.FullFor(session);
     }
 
     /// <summary>The observer waits for an answer. False: it waits for one already.</summary>
@@ -137,7 +143,7 @@ internal sealed class Observers : IDisposable
 
     public void Remove(ControlSession session)
     {
-        _all.Remove(session);
+        _places.Remove(session);
         if (_waiting.Remove(session) && _waiting.Count == 0)
         {
             EndQuestion();
@@ -246,7 +252,7 @@ internal sealed class Observers : IDisposable
             Configuration = standing.Configuration,
             Nodes = _members.Count,
             Told = told,
-            Observers = _all.Count,
+            Observers = _places.Count,
             AgeMillis = (long)(_context.Environment.Now - _begun).TotalMilliseconds,
             EchoPort = _echoPort(),
             Host = standing,

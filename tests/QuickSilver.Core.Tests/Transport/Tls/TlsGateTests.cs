@@ -121,6 +121,36 @@ public sealed class TlsGateTests
         Assert.Null(displaced);
     }
 
+    [Fact]
+    public void Where_there_is_no_place_but_those_taken_the_oldest_of_the_address_with_the_most_gives_way_to_a_newcomer()
+    {
+        Enter(Other, 2);
+        Enter(One, 20);
+        Assert.Same(_underWay[2], _gate.FindOldest(Newcomer));
+    }
+
+    [Fact]
+    public void Where_there_is_no_place_but_those_taken_an_address_that_has_the_most_gives_up_its_own_oldest()
+    {
+        Enter(Other, 2);
+        Enter(One, 20);
+        Assert.Same(_underWay[2], _gate.FindOldest(One));
+    }
+
+    [Fact]
+    public void Where_there_is_no_place_but_those_taken_and_none_is_none_gives_way()
+    {
+        Assert.Null(_gate.FindOldest(Newcomer));
+    }
+
+    [Fact]
+    public void None_gives_way_to_an_address_that_fails_again_and_again()
+    {
+        Enter(Other, 2);
+        Fail(One);
+        Assert.Null(_gate.FindOldest(One));
+    }
+
     private static IPAddress Numbered(int number) => new([10, 1, (byte)(number >> 8), (byte)number]);
 
     private void Enter(IPAddress address, int count)

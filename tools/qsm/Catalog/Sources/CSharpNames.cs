@@ -65,7 +65,7 @@ internal sealed class CSharpNames(params IEnumerable<string> taken)
             {
                 '"' => "\\\"",
                 '\\' => "\\\\",
-                _ when char.IsControl(c) || char.IsSurrogate(c) || c is '\u2028' or '\u2029' or '\u0085' =>
+                _ when char.IsSurrogate(c) || !SafeText.IsSafe($"{c}") =>
                     string.Create(CultureInfo.InvariantCulture, $"\\u{(int)c:X4}"),
                 _ => c.ToString(),
             });

@@ -1,3 +1,4 @@
+using QuickSilver.Tool.Lines;
 using QuickSilver.Tool.Sessions;
 
 namespace QuickSilver.Tool.Commands.Keys;
@@ -34,9 +35,10 @@ internal static class KeyFile
         }
     }
 
-    /// <exception cref="ToolException">The file exists and is not to be replaced.</exception>
+    /// <exception cref="ToolException">What is there is no file, or exists and is not to be replaced.</exception>
     public static void CheckAbsent(string path, bool force)
     {
+        OutputFile.Check(path);
         if (!force && File.Exists(path))
         {
             throw new ToolException(ExitCode.Failed, $"{path} exists. Replace it with --force; what it protects is lost then.");

@@ -51,7 +51,7 @@ function buildCards() {
 function show(signs) {
   const { report } = signs;
   setText(byId("cluster"), report.cluster);
-  document.title = (signs.waits.length ? "(" + signs.waits.length + ") " : "") + report.cluster + " · QuickSilver";
+  document.title = (signs.waits.length ? "(" + signs.waits.length + ") " : "") + shown(report.cluster) + " · QuickSilver";
   setText(byId("about"), "service " + report.service + " · up " + span(report.serviceSeconds) + " · configuration "
     + configuration(report.configuration) + " · " + report.observers + (report.observers === 1 ? " observer" : " observers"));
   const time = new Date(report.time);

@@ -48,15 +48,19 @@ const limitMeaning = {
 };
 
 // Everything that comes from nodes is set as text, never as markup.
+// What others have written is shown without characters that control, or that nobody sees, such as those that reverse the direction.
+const shown = text => String(text).replace(/(?![\n\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\ufffd");
+
 function make(tag, name, text) {
   const element = document.createElement(tag);
   if (name) { element.className = name; }
-  if (text != null) { element.textContent = text; }
+  if (text != null) { element.textContent = shown(text); }
   return element;
 }
 
 // Writes only what changes: a browser lays out nothing for the rest.
 function setText(element, text) {
+  text = shown(text);
   if (element.textContent !== text) { element.textContent = text; }
 }
 const byId = id => document.getElementById(id);

@@ -2,8 +2,8 @@ using QuickSilver.Core.Diagnostics;
 
 namespace QuickSilver.Tool.Doctor.Checks;
 
-// Limit: the hard limit, to which .NET raises the other; null: none, or not known. Regions: of the node with the most, as far as nodes have
-// told. Nodes: of the cluster, each with a connection to the service.
+// Limit: the one in effect, which .NET has raised to the hard one; null: none, or not known. Regions: of the node with the most, as far as
+// nodes have told. Nodes: of the cluster, each with a connection to the service.
 internal sealed record DescriptorFacts(long? Limit, long Regions, int Nodes);
 
 // Whether a process may open the files and sockets that a node needs.

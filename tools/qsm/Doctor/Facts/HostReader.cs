@@ -3,6 +3,7 @@ using System.Net;
 using System.Net.NetworkInformation;
 using System.Net.Sockets;
 using QuickSilver.Core.Transport;
+using QuickSilver.Core.Transport.Descriptors;
 using QuickSilver.Tool.Doctor.Checks;
 
 namespace QuickSilver.Tool.Doctor.Facts;
@@ -11,7 +12,6 @@ namespace QuickSilver.Tool.Doctor.Facts;
 internal static class HostReader
 {
     private const string Kernel = "/proc/sys/net/core/";
-    private const string ProcessLimits = "/proc/self/limits";
     // The first is of version 2 inside of a container, the other of version 1.
     private static readonly string[] MemoryLimits = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
     // Version 1 writes a number like this where there is no limit.
@@ -44,7 +44,7 @@ internal static class HostReader
         ? properties?.GetIPv6Properties()?.Mtu
         : properties?.GetIPv4Properties()?.Mtu;
 
-    public static DescriptorFacts ReadDescriptors(long regions, int nodes) => new(ReadFileLimit(), regions, nodes);
+    public static DescriptorFacts ReadDescriptors(long regions, int nodes) => new(DescriptorRoom.ReadLimit(), regions, nodes);
 
     public static MemoryFacts ReadMemory(long bufferBytes)
     {
@@ -62,13 +62,6 @@ internal static class HostReader
         }
 
         return new IPNetwork(new IPAddress(bytes), prefix);
-    }
-
-    private static long? ReadFileLimit()
-    {
-        string? line = ReadLines(ProcessLimits).FirstOrDefault(static one => one.StartsWith("Max open files", StringComparison.Ordinal));
-        return line?.Split(' ', StringSplitOptions.RemoveEmptyEntries) is [.., var hard, _]
-            && long.TryParse(hard, NumberStyles.None, CultureInfo.InvariantCulture, out long limit) ? limit : null;
     }
 
     private static long? ReadNumber(string file) =>

@@ -6,6 +6,7 @@ using QuickSilver.Core.Sealing;
 using QuickSilver.Core.Security.Identities;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Client.Watching;
+using QuickSilver.Tool.Catalog;
 using QuickSilver.Tool.Doctor.Checks;
 using QuickSilver.Tool.Sessions;
 using QuickSilver.Tool.Top;
@@ -94,7 +95,7 @@ internal static partial class ServiceReader
 
     // A refusal is text only. The name comes from another host: nothing that a terminal would obey is shown.
     private static string? ClusterOf(string refusal) =>
-        OtherCluster().Match(refusal) is { Success: true } match && !match.Groups["name"].Value.Any(char.IsControl)
+        OtherCluster().Match(refusal) is { Success: true } match && SafeText.IsSafe(match.Groups["name"].Value)
             ? match.Groups["name"].Value
             : null;
 

@@ -1,0 +1,110 @@
+using System.Net;
+using System.Net.Sockets;
+
+namespace QuickSilver.Processes.Tests.Scenarios;
+
+// A service whose process may open few files and sockets, and clients that connect and say nothing.
+public sealed class DescriptorScenarios : IDisposable
+{
+    private const int Limit = 160;
+    private const int Connections = 2_000;
+    // Of each address, as many as the process may open in all.
+    private const int MostHeld = 3 * Limit;
+
+    private readonly ToolProcesses _processes = new();
+    private readonly Queue<Socket> _held = new();
+    private readonly string _cluster = $"descriptors-{Guid.NewGuid():N}";
+
+    [SkippableTheory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void Silent_connections_of_three_addresses_neither_end_the_service_nor_keep_a_node_out(bool hasSecret)
+    {
+        Skip.IfNot(OperatingSystem.IsLinux(), "other systems do not tell a limit");
+        string[] cluster = ["--cluster", _cluster];
+        var folder = Directory.CreateTempSubdirectory("qs-descriptors-");
+        try
+        {
+            if (hasSecret)
+            {
+                string secret = Path.Combine(folder.FullName, "secret");
+                Assert.Equal(0, _processes.Run("keys", "secret", "--out", secret).Code);
+                cluster = [.. cluster, "--security", secret];
+            }
+
+            var service = _processes.StartWithDescriptors(Limit, ["gms", "--listen", "127.0.0.1:0", .. cluster]);
+            string at = ToolProcesses.Await(service.StandardError, "listening ")["listening ".Length..];
+            var errors = service.StandardError.ReadToEndAsync();
+            Flood(IPEndPoint.Parse(at));
+
+            PublishInFlood(at, cluster);
+            Assert.False(service.HasExited, "The service has ended.");
+            service.Kill();
+            string said = errors.Result;
+            Assert.Contains($" 1324: This process may open {Limit} files and sockets, of which 32 stay in reserve", said);
+            Assert.Contains($"this process may open {Limit} files and sockets, and fewer than 32 are left", said);
+        }
+        finally
+        {
+            folder.Delete(recursive: true);
+        }
+    }
+
+    public void Dispose()
+    {
+        foreach (var socket in _held)
+        {
+            socket.Dispose();
+        }
+
+        _processes.Dispose();
+    }
+
+    private void PublishInFlood(string service, string[] cluster)
+    {
+        using var stop = new CancellationTokenSource();
+        var flood = Task.Run(() =>
+        {
+            while (!stop.IsCancellationRequested)
+            {
+                Flood(IPEndPoint.Parse(service), connections: 3);
+            }
+        });
+        try
+        {
+            var publisher = _processes.Start(["pub", "t", "--no-wait", "--gms", service, .. cluster]);
+            publisher.StandardInput.Write("one line\n");
+            publisher.StandardInput.Close();
+            Assert.True(publisher.WaitForExit(ToolProcesses.Limit), "The node does not come in.");
+            Assert.True(publisher.ExitCode == 0, publisher.StandardError.ReadToEnd());
+        }
+        finally
+        {
+            stop.Cancel();
+            flood.Wait();
+        }
+    }
+
+    private void Flood(IPEndPoint service, int connections = Connections)
+    {
+        for (int i = 0; i < connections; i++)
+        {
+            var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+            _held.Enqueue(socket);
+            try
+            {
+                socket.Bind(new IPEndPoint(new IPAddress([127, 0, 0, (byte)(2 + (i % 3))]), 0));
+                socket.Connect(service);
+            }
+            catch (SocketException)
+            {
+                // The service that is gone is seen by the test.
+            }
+
+            if (_held.Count > MostHeld)
+            {
+                _held.Dequeue().Dispose();
+            }
+        }
+    }
+}
