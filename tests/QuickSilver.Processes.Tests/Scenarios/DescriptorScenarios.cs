@@ -8,6 +8,7 @@ public sealed class DescriptorScenarios : IDisposable
 {
     private const int Limit = 160;
     private const int Connections = 2_000;
+    private const int Attempts = 20;
     // Of each address, as many as the process may open in all.
     private const int MostHeld = 3 * Limit;
 
@@ -72,17 +73,22 @@ public sealed class DescriptorScenarios : IDisposable
         });
         try
         {
-            var publisher = _processes.Start(["pub", "t", "--no-wait", "--gms", service, .. cluster]);
-            publisher.StandardInput.Write("one line\n");
-            publisher.StandardInput.Close();
-            Assert.True(publisher.WaitForExit(ToolProcesses.Limit), "The node does not come in.");
-            Assert.True(publisher.ExitCode == 0, publisher.StandardError.ReadToEnd());
+            // A connection may be closed while those that gave way close. Who comes again gets in.
+            Assert.Contains(Enumerable.Range(0, Attempts), _ => HasPublished(service, cluster));
         }
         finally
         {
             stop.Cancel();
             flood.Wait();
         }
+    }
+
+    private bool HasPublished(string service, string[] cluster)
+    {
+        var publisher = _processes.Start(["pub", "t", "--no-wait", "--gms", service, .. cluster]);
+        publisher.StandardInput.Write("one line\n");
+        publisher.StandardInput.Close();
+        return publisher.WaitForExit(ToolProcesses.Limit) && publisher.ExitCode == 0;
     }
 
     private void Flood(IPEndPoint service, int connections = Connections)
