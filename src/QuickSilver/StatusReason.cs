@@ -94,6 +94,9 @@ public enum StatusReasonKind
 
     /// <summary>Several membership servers are named, and they share nothing: each leads a cluster of its own.</summary>
     ServersApart = 29,
+
+    /// <summary>The membership service answers and cannot make changes.</summary>
+    ChangesWait = 31,
 }
 
 /// <summary>Why a node is not ready, or which problem it has although it is ready.</summary>

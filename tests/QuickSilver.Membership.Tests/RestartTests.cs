@@ -157,6 +157,23 @@ public sealed class RestartTests
     }
 
     [Fact]
+    public void A_store_that_kept_an_old_epoch_since_its_disk_is_full_is_overtaken_by_what_nodes_report()
+    {
+        var kept = new MemoryMembershipStore();
+        kept.SaveEpoch(40);
+        var cluster = new FakeCluster(store: kept);
+        var node = cluster.AddNodes(1)[0];
+        Assert.Equal(41, node.Changes[^1].Number >> 32);
+        cluster.ServiceEnvironment.Crash();
+        int before = node.Changes.Count;
+        cluster.Store = new BrokenStore { Kept = 12 };
+        cluster.StartService();
+        cluster.World.RunUntil(() => node.Changes.Count > before);
+        Assert.Equal(42, node.Changes[^1].Number >> 32);
+        Assert.Null(node.Expelled);
+    }
+
+    [Fact]
     public void A_step_that_is_missing_is_made_good_by_a_snapshot()
     {
         var cluster = new FakeCluster();
@@ -189,7 +206,9 @@ public sealed class RestartTests
 
     private sealed class BrokenStore : IMembershipStore
     {
-        public long LoadEpoch() => throw new IOException("the disk is gone");
+        public long? Kept { get; init; }
+
+        public long LoadEpoch() => Kept ?? throw new IOException("the disk is gone");
 
         public void SaveEpoch(long epoch) => throw new IOException("the disk is full");
 

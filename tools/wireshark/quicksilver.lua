@@ -40,7 +40,7 @@ local FRAMES = {
     [8] = "Leave", [9] = "Resync", [10] = "Findings", [11] = "Watch", [12] = "Signs", [13] = "Paused", [14] = "ListTopics",
     [15] = "FollowTopics", [17] = "Welcome", [18] = "Refused", [19] = "Configuration", [20] = "TopicOutcome", [21] = "Settled",
     [22] = "Expelled", [23] = "HeartbeatReply", [24] = "Goodbye", [25] = "Left", [26] = "Inquiry", [27] = "SignsQuestion",
-    [28] = "ClusterSigns", [29] = "MemberSigns", [30] = "TopicList", [31] = "ListedTopic", [32] = "FollowedTopics",
+    [28] = "ClusterSigns", [29] = "MemberSigns", [30] = "TopicList", [31] = "ListedTopic", [32] = "FollowedTopics", [33] = "Waiting",
 }
 
 local f = {

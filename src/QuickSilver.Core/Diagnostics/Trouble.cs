@@ -22,6 +22,7 @@ internal enum TroubleKind
     AddressLost,
     HostNotReached,
     ServersApart,
+    ChangesWait,
 }
 
 /// <summary>A trouble of a node.</summary>

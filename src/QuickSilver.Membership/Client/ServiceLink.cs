@@ -229,6 +229,17 @@ internal sealed class ServiceLink : IControlStreamHandler, ServiceDiscovery.IOwn
         }
     }
 
+    private string? OnWaiting(ReadOnlySpan<byte> body)
+    {
+        if (!ControlFrame.TryRead(body, ControlMessageKind.Waiting, ReasonMessage.Read, out var waiting, out string? fault))
+        {
+            return $"invalid message of kind {ControlMessageKind.Waiting}: {fault}";
+        }
+
+        Servers.OnWaiting(waiting.Reason, _environment.UtcNow, _context.Logger);
+        return null;
+    }
+
     int IControlStreamHandler.OnBytes(IControlStream stream, ReadOnlySpan<byte> bytes)
     {
         int consumed = 0;
@@ -250,7 +261,8 @@ internal sealed class ServiceLink : IControlStreamHandler, ServiceDiscovery.IOwn
                 return consumed;
             }
 
-            string? fault = outcome == FrameOutcome.Garbage ? "invalid frame" : _owner.OnMessage(kind, body);
+            string? fault = outcome == FrameOutcome.Garbage ? "invalid frame"
+                : kind == ControlMessageKind.Waiting ? OnWaiting(body) : _owner.OnMessage(kind, body);
             if (fault is not null)
             {
                 Drop(fault);

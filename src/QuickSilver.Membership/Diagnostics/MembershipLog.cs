@@ -158,6 +158,21 @@ internal static partial class MembershipLog
         "No membership server takes this node's word that it leaves. It waits up to {Limit} for one, so that the other members are told.")]
     public static partial void WaitsToLeave(this ILogger logger, TimeSpan limit);
 
+    [LoggerMessage(1333, LogLevel.Warning,
+        "The number of the next configuration has not been granted for {Time}: {Reason} The members are notified that changes wait.")]
+    public static partial void ChangesWait(this ILogger logger, TimeSpan time, string reason);
+
+    [LoggerMessage(1334, LogLevel.Information, "Changes are made again, after {Time}.")]
+    public static partial void ChangesGoOn(this ILogger logger, TimeSpan time);
+
+    [LoggerMessage(1335, LogLevel.Warning, "{Trouble}")]
+    public static partial void ServiceWaits(this ILogger logger, string trouble);
+
+    [LoggerMessage(1336, LogLevel.Warning,
+        "The state file {File} cannot be written: {Reason}. The service starts, and goes on from what returning nodes report. Free space "
+        + "on the disk. The service saves its epoch again with the next configuration.")]
+    public static partial void StateNotWritten(this ILogger logger, string? file, string reason);
+
     [LoggerMessage(1330, LogLevel.Warning, "{Trouble}")]
     public static partial void HostsAlone(this ILogger logger, string trouble);
 

@@ -37,4 +37,5 @@ internal static class ControlMessageKind
     public const int TopicList = 30;
     public const int ListedTopic = 31;
     public const int FollowedTopics = 32;
+    public const int Waiting = 33;
 }

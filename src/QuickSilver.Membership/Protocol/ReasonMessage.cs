@@ -2,7 +2,7 @@ using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Membership.Protocol;
 
-// The service turns the node away, and why.
+// The service turns the node away, or does not make changes, and why.
 internal readonly record struct ReasonMessage(int Kind, string Reason) : IControlMessage
 {
     /// <summary>The node cannot join. The service closes the stream.</summary>
@@ -10,6 +10,9 @@ internal readonly record struct ReasonMessage(int Kind, string Reason) : IContro
 
     /// <summary>The node was removed from the views: it must start again as a new incarnation.</summary>
     public static ReasonMessage Expelled(string reason) => new(ControlMessageKind.Expelled, reason);
+
+    /// <summary>The service cannot make changes, for this reason; empty: it makes changes again.</summary>
+    public static ReasonMessage Waiting(string reason) => new(ControlMessageKind.Waiting, reason);
 
     public void Write(ControlBuffer buffer)
     {

@@ -58,6 +58,7 @@ internal sealed class ConfigurationIssuer
         _gathering = new Gathering(options.GatherGrace);
         _returns = new Returns(life, Numbers, _gathering, options.GatherGrace);
         _alarm = new Alarm(Issue);
+        Waiting = new WaitingClaim(context, store, members);
     }
 
     public RegionMap Map { get; }
@@ -68,6 +69,8 @@ internal sealed class ConfigurationIssuer
     public ConfigurationNumbers Numbers { get; }
 
     public EndedLives Ended { get; }
+
+    public WaitingClaim Waiting { get; }
 
     public Settlement Settlement { get; }
 
@@ -85,6 +88,7 @@ internal sealed class ConfigurationIssuer
     public void Stop()
     {
         _isStopped = true;
+        Waiting.End();
         _context.Environment.Cancel(_alarm);
         Settlement.Stop();
     }
@@ -174,6 +178,10 @@ internal sealed class ConfigurationIssuer
 
         _isClaiming = true;
         Numbers.Claim(OnClaimed);
+        if (_isClaiming)
+        {
+            Waiting.Begin();
+        }
     }
 
     private bool HasChanges => Map.HasChanges || _removed.Count > 0 || _members.Exists(static member => member.IsNew);
@@ -194,6 +202,7 @@ internal sealed class ConfigurationIssuer
     private void OnClaimed(long number)
     {
         _isClaiming = false;
+        Waiting.End();
         if (!_isStopped && !WaitsForMembers())
         {
             Make(number);

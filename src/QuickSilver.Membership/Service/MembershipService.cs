@@ -489,6 +489,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         session.Attach(member);
         Hear(member);
         session.Send(_options.Failures.WelcomeTo(_life, isResumed, leadsAlone: !_store.IsShared));
+        _issuer.Waiting.Notify(session);
     }
 
     private void Register(Member member, List<SetTopicMessage> topics)

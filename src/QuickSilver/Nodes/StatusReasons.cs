@@ -101,6 +101,10 @@ internal static class StatusReasons
             "MembershipService names several servers, and the one that took the node in shares nothing with the others: nodes that reach "
             + "another of them are in another cluster.",
             "Start all servers with the same --etcd and --cluster, or name one server."),
+        [StatusReasonKind.ChangesWait] = (
+            "The membership service answers, but its store does not take changes, as when etcd's quota is used up. Data flows in the last "
+            + "views. No node joins or leaves, no topic opens, and streams to a failed member wait.",
+            "Do what the reason says, at the store of the service. The changes are made by themselves then."),
     };
 
     public static string MeaningOf(StatusReasonKind kind) => Table[kind].Meaning;
@@ -133,6 +137,7 @@ internal static class StatusReasons
         TroubleKind.AddressLost => StatusReasonKind.AddressLost,
         TroubleKind.HostNotReached => StatusReasonKind.HostNotReached,
         TroubleKind.ServersApart => StatusReasonKind.ServersApart,
+        TroubleKind.ChangesWait => StatusReasonKind.ChangesWait,
         _ => StatusReasonKind.HandlerBlocks,
     };
 }

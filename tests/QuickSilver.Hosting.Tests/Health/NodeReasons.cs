@@ -1,3 +1,6 @@
+using System.Net;
+using Microsoft.Extensions.Logging.Abstractions;
+using QuickSilver.Membership.Client.Servers;
 using QuickSilver.Nodes;
 using QuickSilver.Tests.Infrastructure;
 
@@ -76,6 +79,16 @@ internal static class NodeReasons
         await using var parts = new FakeParts { LastFailure = "connection reset" };
         var node = await parts.StartAsync(Options);
         await parts.Core.RunAsync(() => parts.Service.Observer!.OnServiceReachable(false));
+        return Assert.Single(node.Status.Reasons);
+    }
+
+    public static async Task<StatusReason> ChangesWaitAsync()
+    {
+        var servers = new NamedServers([new IPEndPoint(IPAddress.Loopback, 7400)], resolution: null);
+        string refusal = "etcd refused a request (database space exceeded). End the alarm with 'etcdctl alarm disarm'.";
+        servers.OnWaiting(refusal, DateTimeOffset.UnixEpoch.AddDays(1), NullLogger.Instance);
+        await using var parts = new FakeParts { Troubles = [servers.Trouble!] };
+        var node = await parts.StartAsync(Options);
         return Assert.Single(node.Status.Reasons);
     }
 

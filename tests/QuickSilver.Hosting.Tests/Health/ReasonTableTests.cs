@@ -51,6 +51,10 @@ public sealed class ReasonTableTests
             ClusterReasons.ServersApart,
             ["2 addresses of membership servers are named, and the server at ", "which took this node in, shares nothing with other"],
             null, "Start all servers with the same --etcd"),
+        [StatusReasonKind.ChangesWait] = new(
+            NodeReasons.ChangesWaitAsync,
+            ["The membership service cannot make changes: etcd refused", "alarm disarm", "no failed node is removed"],
+            null, "Do what the reason says"),
         [StatusReasonKind.GroupRefused] = new(
             ClusterReasons.GroupRefused,
             ["The system refuses the group ", "Too many open files"],

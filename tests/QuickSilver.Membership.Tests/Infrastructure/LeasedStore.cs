@@ -12,6 +12,8 @@ internal sealed class LeasedStore : IMembershipStore
 
     public bool IsShared { get; set; } = true;
 
+    public string? Obstacle { get; set; }
+
     /// <summary>Whether a claim is answered at once.</summary>
     public bool Answers { get; set; } = true;
 

@@ -66,6 +66,22 @@ public sealed class FileMembershipStoreTests : MembershipStoreContract, IDisposa
         }
     }
 
+    [SkippableFact]
+    public async Task A_full_disk_is_told_from_other_failures_and_the_epoch_before_stays()
+    {
+        Skip.IfNot(System.IO.File.Exists("/dev/full"), "This system has no device that is always full.");
+        var store = FileMembershipStore.TryAcquire(File)!;
+        store.SaveEpoch(7);
+        System.IO.File.CreateSymbolicLink(File + ".new", "/dev/full");
+        Assert.True(FileMembershipStore.IsDiskFull(Assert.ThrowsAny<IOException>(() => store.SaveEpoch(8))));
+        Assert.Equal(7, store.LoadEpoch());
+        System.IO.File.Delete(File + ".new");
+        store.SaveEpoch(9);
+        Assert.Equal(9, store.LoadEpoch());
+        await store.ReleaseAsync();
+        Assert.False(FileMembershipStore.IsDiskFull(Assert.ThrowsAny<IOException>(() => store.SaveEpoch(10))));
+    }
+
     private protected override Task<IMembershipStore?> TryAcquireAsync(string server) =>
         Task.FromResult<IMembershipStore?>(FileMembershipStore.TryAcquire(File));
 }

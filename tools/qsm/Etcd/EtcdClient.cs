@@ -43,6 +43,7 @@ internal sealed class EtcdClient : IDisposable
     {
         byte[] body = JsonSerializer.SerializeToUtf8Bytes(request, requestType);
         List<string> failures = [];
+        int refusals = 0;
         Exception? cause = null;
         foreach (int _ in Enumerable.Range(0, _members.Count))
         {
@@ -64,6 +65,7 @@ internal sealed class EtcdClient : IDisposable
                     }
                 }
 
+                refusals++;
                 failures.Add($"{member}: {EtcdConnections.InWords(member, response.StatusCode, answer)}");
             }
             catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
@@ -79,7 +81,9 @@ internal sealed class EtcdClient : IDisposable
             _current = (_current + 1) % _members.Count;
         }
 
-        throw new EtcdUnavailableException($"No member of etcd answered ({string.Join("; ", failures)}).", cause);
+        string all = string.Join("; ", failures);
+        string what = refusals == failures.Count ? $"etcd refused a request ({all})." : $"No member of etcd answered ({all}).";
+        throw new EtcdUnavailableException(EtcdRefusal.WhatToDo(all) is { } whatToDo ? $"{what} {whatToDo}" : what, cause);
     }
 
     /// <summary>Waits until the key is deleted, at most for a time. It may return early, so look afterwards.</summary>

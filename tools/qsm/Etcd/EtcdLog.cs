@@ -24,6 +24,10 @@ internal static partial class EtcdLog
     [LoggerMessage(3005, LogLevel.Warning, "{Reason} No server can become the leader until etcd answers.")]
     public static partial void Unavailable(this ILogger logger, string reason);
 
+    [LoggerMessage(1332, LogLevel.Warning,
+        "{Reason} This server leads, and changes wait until etcd takes the number of the next configuration ({Count} attempts so far).")]
+    public static partial void ClaimWaits(this ILogger logger, string reason, long count);
+
     [LoggerMessage(3007, LogLevel.Error,
         "This server was elected and cannot lead, because it cannot listen on {EndPoint}: {Reason} It leaves leading to another "
         + "server, and tries every {Interval} to listen again. Find the program that uses the port (Linux: ss -tanp), and end it, or "

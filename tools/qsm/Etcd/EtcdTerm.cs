@@ -21,6 +21,10 @@ internal sealed class EtcdTerm : IMembershipStore
     private static readonly TimeSpan KeepAliveInterval = TimeSpan.FromMilliseconds(250);
     private static readonly TimeSpan MostDoubt = TimeSpan.FromSeconds(3);
     private static readonly TimeSpan Retry = TimeSpan.FromMilliseconds(100);
+    // What etcd refuses for so long, it refuses until somebody acts.
+    private const int QuickRetries = 10;
+    private static readonly TimeSpan SlowRetry = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan SaidInterval = TimeSpan.FromMinutes(1);
 
     private readonly EtcdCluster _cluster;
     private readonly long _lease;
@@ -33,7 +37,8 @@ internal sealed class EtcdTerm : IMembershipStore
     // The last number that was claimed; numbers are claimed one after another.
     private long _claimed;
     // Why this server cannot go on leading although it holds the lease; null: it can.
-    private string? _obstacle;
+    private string? _ending;
+    private volatile string? _obstacle;
 
     private EtcdTerm(EtcdCluster cluster, long lease, (long Revision, long Last) won, Action<Action> post, ILogger logger)
     {
@@ -47,6 +52,8 @@ internal sealed class EtcdTerm : IMembershipStore
     public long Last { get; }
 
     public bool IsShared => true;
+
+    public string? Obstacle => _obstacle;
 
     /// <summary>By this machine's clock, which counts from before etcd began to count: at the latest when etcd ends the lease.</summary>
     public bool IsHeld => Stopwatch.GetTimestamp() < Volatile.Read(ref _validUntil) && !_ended.IsCancellationRequested;
@@ -105,9 +112,9 @@ internal sealed class EtcdTerm : IMembershipStore
                 return null;
             }
 
-            if (Volatile.Read(ref _obstacle) is { } obstacle)
+            if (Volatile.Read(ref _ending) is { } ending)
             {
-                return obstacle;
+                return ending;
             }
 
             long begun = Stopwatch.GetTimestamp();
@@ -138,7 +145,7 @@ internal sealed class EtcdTerm : IMembershipStore
     }
 
     /// <summary>This server cannot lead, for this reason: <see cref="KeepAsync"/> returns soon. From any thread.</summary>
-    public void GiveUp(string reason) => Volatile.Write(ref _obstacle, reason);
+    public void GiveUp(string reason) => Volatile.Write(ref _ending, reason);
 
     /// <summary>Claims nothing more, and forgets what waits to be claimed.</summary>
     public Task EndAsync() => _end.CancelAsync();
@@ -178,11 +185,12 @@ internal sealed class EtcdTerm : IMembershipStore
     {
         try
         {
-            while (true)
+            for (long attempts = 1, said = 0; ; attempts++)
             {
                 try
                 {
                     long? last = await _cluster.TryPutConfigurationAsync(_createRevision, _claimed, configuration, _ended);
+                    _obstacle = null;
                     if (last == configuration)
                     {
                         _claimed = configuration;
@@ -197,8 +205,14 @@ internal sealed class EtcdTerm : IMembershipStore
                 }
                 catch (EtcdUnavailableException exception)
                 {
-                    _logger.Unavailable(exception.Message);
-                    await Task.Delay(Retry, _ended);
+                    _obstacle = exception.Message;
+                    if (attempts == 1 || Stopwatch.GetElapsedTime(said) > SaidInterval)
+                    {
+                        said = Stopwatch.GetTimestamp();
+                        _logger.ClaimWaits(exception.Message, attempts);
+                    }
+
+                    await Task.Delay(attempts < QuickRetries ? Retry : SlowRetry, _ended);
                 }
             }
         }

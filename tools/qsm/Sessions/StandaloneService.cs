@@ -44,8 +44,7 @@ internal sealed class StandaloneService : IAsyncDisposable
             OptionRules.Check(options);
             credentials = SecurityComposition.CredentialsOfService(options, logs);
             store = stateFile is null ? new MemoryMembershipStore() : await AcquireAsync(stateFile);
-            // A file that cannot be written is found out now and not when the service has something to remember.
-            store.SaveEpoch(store.LoadEpoch());
+            TrySave(store, stateFile, logs);
         }
         catch (QuickSilverOptionsException exception)
         {
@@ -116,6 +115,20 @@ internal sealed class StandaloneService : IAsyncDisposable
             });
         }));
         return closed.Task;
+    }
+
+    // A file that cannot be written is found out now and not when the service has something to remember. A full disk passes, and a service
+    // that does not come back for it would be worse than one that has to ask the nodes.
+    private static void TrySave(IMembershipStore store, string? stateFile, ILoggerFactory logs)
+    {
+        try
+        {
+            store.SaveEpoch(store.LoadEpoch());
+        }
+        catch (IOException full) when (FileMembershipStore.IsDiskFull(full))
+        {
+            logs.CreateLogger("QuickSilver.Membership").StateNotWritten(stateFile, full.Message);
+        }
     }
 
     private static async Task<FileMembershipStore> AcquireAsync(string stateFile)

@@ -34,7 +34,7 @@ internal sealed class NamedServers(ImmutableArray<IPEndPoint> servers, ServerRes
     private int _next;
     private volatile Trouble? _trouble;
 
-    /// <summary>That these servers are not of one service; null: as far as is known they are. From any thread.</summary>
+    /// <summary>That these servers are not of one service, or that it makes no changes; null: all is well. From any thread.</summary>
     public Trouble? Trouble => _trouble;
 
     /// <summary>Empty: no servers are named, and a service is looked for on the network.</summary>
@@ -84,6 +84,25 @@ internal sealed class NamedServers(ImmutableArray<IPEndPoint> servers, ServerRes
                 + "nothing with other servers. Nodes that reach another server are in another cluster.";
             _trouble = new Trouble(TroubleKind.ServersApart, what, now);
             logger.ServersApart(what);
+        }
+    }
+
+    /// <summary>The server that has this node cannot make changes, for this reason; empty: it makes changes again.</summary>
+    public void OnWaiting(string reason, DateTimeOffset now, ILogger logger)
+    {
+        if (reason.Length == 0)
+        {
+            _trouble = _trouble?.Kind == TroubleKind.ChangesWait ? null : _trouble;
+            return;
+        }
+
+        string what = $"The membership service cannot make changes: {reason} No node joins or leaves, no topic opens, and no failed node "
+            + "is removed.";
+        if (_trouble?.Kind != TroubleKind.ChangesWait || _trouble.What != what)
+        {
+            var since = _trouble is { Kind: TroubleKind.ChangesWait } known ? known.Since : now;
+            _trouble = new Trouble(TroubleKind.ChangesWait, what, since);
+            logger.ServiceWaits(what);
         }
     }
 

@@ -13,6 +13,9 @@ internal sealed class FileMembershipStore : IMembershipStore
     // EAGAIN of Linux and of macOS, and ERROR_SHARING_VIOLATION of Windows.
     private static readonly int[] LockedErrors = [11, 35, 32];
 
+    // ENOSPC, EDQUOT of Linux and of macOS, and ERROR_HANDLE_DISK_FULL and ERROR_DISK_FULL of Windows.
+    private static readonly int[] FullErrors = [28, 122, 69, 39, 112];
+
     private readonly string _path;
     private readonly Action<string> _flushDirectory;
     private readonly FileStream _lock;
@@ -37,6 +40,9 @@ internal sealed class FileMembershipStore : IMembershipStore
             return null;
         }
     }
+
+    /// <summary>Whether it was not saved because there is no space for it.</summary>
+    public static bool IsDiskFull(IOException failure) => FullErrors.Contains(failure.HResult & 0xFFFF);
 
     public long LoadEpoch()
     {

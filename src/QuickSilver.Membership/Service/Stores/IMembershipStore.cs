@@ -17,6 +17,9 @@ internal interface IMembershipStore
     /// <summary>Whether other servers may hold it later, so that they all form one service.</summary>
     bool IsShared => false;
 
+    /// <summary>Why a claim is not answered, in sentences that end what was not done; null: that is not known.</summary>
+    string? Obstacle => null;
+
     /// <summary>
     /// The last epoch saved, by this server or one before; 0 when there is none. Throws IOException or InvalidDataException when it cannot
     /// be read.
