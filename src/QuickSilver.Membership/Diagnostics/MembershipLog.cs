@@ -169,8 +169,8 @@ internal static partial class MembershipLog
     public static partial void ServiceWaits(this ILogger logger, string trouble);
 
     [LoggerMessage(1336, LogLevel.Warning,
-        "The state file {File} cannot be written: {Reason}. The service starts, and goes on from what returning nodes report. Free space on "
-        + "the disk. The service saves its epoch again with the next configuration.")]
+        "The state file {File} cannot be written: {Reason}. The service starts, and goes on from what returning nodes report. Free space "
+        + "on the disk. The service saves its epoch again with the next configuration.")]
     public static partial void StateNotWritten(this ILogger logger, string? file, string reason);
 
     [LoggerMessage(1324, LogLevel.Warning,
