@@ -128,7 +128,7 @@ public sealed class EndedLifeTests
     [Fact]
     public void A_node_that_never_received_the_configuration_of_the_leader_that_removed_it_is_refused_by_it_and_by_the_next()
     {
-        // It is admitted, and its connection breaks before it is told.
+        // It is admitted, and its connection breaks before the news reaches it.
         _cluster.ServiceEnvironment.Crash();
         _cluster.StartService();
         _cluster.World.RunUntil(() => _cluster.Service.MemberCount == 3);

@@ -29,7 +29,7 @@ internal sealed unsafe class Lease
 
     public Memory<byte> Memory => Slab.MemoryOf(Start, _bytes);
 
-    /// <summary>The memory in which the block lies, from Start on: for who hands parts of it on.</summary>
+    /// <summary>The memory in which the block lies, from Start on: for code that hands parts of it on.</summary>
     public Slab Slab { get; }
 
     public int Start => (int)(_first - Slab.First);

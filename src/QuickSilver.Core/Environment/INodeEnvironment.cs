@@ -53,7 +53,7 @@ internal interface INodeEnvironment
     /// </summary>
     bool HasLocalAddress => true;
 
-    /// <summary>How many descriptors the process of this node may still open; null where the system does not tell a limit.</summary>
+    /// <summary>How many descriptors the process of this node may still open; null where the system shows no limit.</summary>
     DescriptorRoom? Descriptors => null;
 
     /// <summary>Sets <paramref name="alarm"/> to fire once, <paramref name="delay"/> from now; a pending alarm is moved.</summary>

@@ -37,7 +37,7 @@ internal sealed record MachineEnvironmentOptions
     /// <summary>What control streams show and believe. Null (default): they are TCP alone.</summary>
     public IStreamCredentials? Credentials { get; init; }
 
-    /// <summary>How many descriptors the process may open; null: the system does not tell. Default: as this system tells.</summary>
+    /// <summary>How many descriptors the process may open; null: the system does not show it. Default: as this system shows.</summary>
     public DescriptorRoom? Descriptors { get; init; } = DescriptorRoom.OfThisProcess();
 
     /// <summary>Where this node's logs lie, and no other node's. Null (default): the node can open no logs.</summary>

@@ -3,14 +3,14 @@ using System.Runtime.Versioning;
 
 namespace QuickSilver.Core.Storage;
 
-// What is at a path, for whoever is about to write there.
+// What is at a path, for code that is about to write there.
 internal enum FileKind
 {
     None = 0,
     Regular,
     Directory,
 
-    // A device, a pipe or a socket: what is written there is not kept, or is somebody else's.
+    // A device, a pipe or a socket: what is written there is not kept, or belongs to another program.
     Special,
 }
 

@@ -21,7 +21,7 @@ internal sealed class DatagramSocketFactory(IPAddress interfaceAddress, bool seg
     /// <summary>How many routers what is sent to groups may pass, plus one.</summary>
     public int TimeToLive { get; init; } = 1;
 
-    /// <summary>Null where the system does not tell a limit.</summary>
+    /// <summary>Null where the system shows no limit.</summary>
     public DescriptorRoom? Descriptors { get; init; }
 
     /// <summary>Looks up the interface again, before ports are bound to it again.</summary>

@@ -51,7 +51,7 @@ internal interface IControlAcceptor
     IControlStreamHandler? OnAccept(IControlStream stream);
 
     /// <summary>
-    /// The process may open few more descriptors, and somebody connects: a stream that has shown nothing yet gives way, if there is one.
+    /// The process may open few more descriptors, and a peer connects: a stream that has shown nothing yet gives way, if there is one.
     /// </summary>
     void OnFewDescriptors(IPEndPoint newcomer)
     {

@@ -13,7 +13,7 @@ internal sealed class HeldRegions(NodeKey self)
     private Dictionary<ulong, RegionView>? _views;
     private HashSet<ulong>? _told;
 
-    /// <summary>The lives that are over, as this node was told.</summary>
+    /// <summary>The lives that are over, as this node was notified.</summary>
     public ImmutableArray<EndedLife> Ended { get; private set; } = [];
 
     public void Apply(bool isSnapshot, ConfigurationContent content)

@@ -152,7 +152,7 @@ internal sealed class Admission(
     public void OnEnded(Member member, string reason, bool hasLeft) =>
         ended.Add(member.Key, reason, hasLeft || member.IsNew ? null : member.Info.Origin);
 
-    /// <summary>A node has shown that this id is its own: nobody else is taken for it any more.</summary>
+    /// <summary>A node has shown that this id is its own: no other node is taken for it any more.</summary>
     public void OnProved(ulong id)
     {
         _proved ??= new Queue<ulong>();

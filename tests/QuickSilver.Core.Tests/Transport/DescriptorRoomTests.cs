@@ -55,7 +55,7 @@ public sealed class DescriptorRoomTests
     [SkippableFact]
     public void The_room_of_this_process_sees_what_the_process_opens()
     {
-        Skip.IfNot(OperatingSystem.IsLinux(), "other systems do not tell a limit");
+        Skip.IfNot(OperatingSystem.IsLinux(), "other systems show no limit");
         var room = DescriptorRoom.OfThisProcess()!;
         Assert.True(room.Limit > 100);
         Assert.Null(room.Trouble);

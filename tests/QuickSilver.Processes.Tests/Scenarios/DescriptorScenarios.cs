@@ -21,7 +21,7 @@ public sealed class DescriptorScenarios : IDisposable
     [InlineData(true)]
     public void Silent_connections_of_three_addresses_neither_end_the_service_nor_keep_a_node_out(bool hasSecret)
     {
-        Skip.IfNot(OperatingSystem.IsLinux(), "other systems do not tell a limit");
+        Skip.IfNot(OperatingSystem.IsLinux(), "other systems show no limit");
         string[] cluster = ["--cluster", _cluster];
         var folder = Directory.CreateTempSubdirectory("qs-descriptors-");
         try

@@ -6,7 +6,7 @@ namespace QuickSilver.Tool.Dashboard;
 
 // The connections of browsers: so many at a time, and of one address a part of them. Thread-safe.
 //
-// Intuition: somebody without the token can connect, and must not keep those out who have it. So a connection over which nobody was
+// Intuition: a browser without the token can connect, and must not keep those out that have it. So a connection over which none was
 // admitted yet gives way when all places are taken: the oldest of the address that has the most. What goes wrong: a browser that has just
 // connected gives way too if there are as many addresses as places. It connects again.
 internal sealed class DashboardPlaces(int most, int mostOfAddress, Action<string> note)

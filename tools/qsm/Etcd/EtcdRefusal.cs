@@ -1,6 +1,6 @@
 namespace QuickSilver.Tool.Etcd;
 
-// What an operator does about a request that etcd refuses, by a part of the words in which it does. Such a refusal lasts until somebody
+// What an operator does about a request that etcd refuses, by a part of the words in which it does. Such a refusal lasts until an operator
 // acts, or until etcd has a leader again.
 internal static class EtcdRefusal
 {

@@ -21,7 +21,7 @@ internal sealed class EtcdTerm : IMembershipStore
     private static readonly TimeSpan KeepAliveInterval = TimeSpan.FromMilliseconds(250);
     private static readonly TimeSpan MostDoubt = TimeSpan.FromSeconds(3);
     private static readonly TimeSpan Retry = TimeSpan.FromMilliseconds(100);
-    // What etcd refuses for so long, it refuses until somebody acts.
+    // What etcd refuses for so long, it refuses until an operator acts.
     private const int QuickRetries = 10;
     private static readonly TimeSpan SlowRetry = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan SaidInterval = TimeSpan.FromMinutes(1);

@@ -8,7 +8,7 @@ namespace QuickSilver.Core.Transport.Descriptors;
 //
 // Intuition: the runtime needs descriptors for threads, assemblies and files, and aborts the process where it gets none. So some stay in
 // reserve, which connections of others never take. Application: a system gives a new descriptor the lowest number that is free. The number
-// of a connection that was just accepted so tells whether a number below the reserve was left, whoever in the process has the others, and
+// of a connection that was just accepted so shows whether a number below the reserve was left, whatever in the process has the others, and
 // costs no call. In the first half of the reserve, a newcomer comes in and another one that has shown nothing yet gives way to it. In the
 // second half, newcomers are closed at once. What goes wrong: those that gave way may need a moment to close, for which the second half of
 // the reserve is there.
@@ -28,7 +28,7 @@ internal sealed class DescriptorRoom
 
     /// <param name="limit">How many descriptors the process may have.</param>
     /// <param name="utcNow">The wall clock; from any thread.</param>
-    /// <param name="probe">Finds the lowest number that is free, from any thread; null: only <see cref="OnOpened"/> tells of it.</param>
+    /// <param name="probe">Finds the lowest number that is free, from any thread; null: only <see cref="OnOpened"/> reports it.</param>
     public DescriptorRoom(int limit, Func<DateTimeOffset> utcNow, Func<int?>? probe = null)
     {
         _utcNow = utcNow;
@@ -52,7 +52,7 @@ internal sealed class DescriptorRoom
     public string Shortage => string.Create(
         CultureInfo.InvariantCulture, $"this process may open {Limit} files and sockets, and fewer than {Reserve} are left");
 
-    /// <summary>What ails the node while few descriptors are left; null otherwise. From any thread.</summary>
+    /// <summary>The trouble of the node while few descriptors are left; null otherwise. From any thread.</summary>
     public Trouble? Trouble
     {
         get
@@ -71,12 +71,12 @@ internal sealed class DescriptorRoom
         }
     }
 
-    /// <summary>The room of this process; null where the system does not tell a limit.</summary>
+    /// <summary>The room of this process; null where the system shows no limit.</summary>
     public static DescriptorRoom? OfThisProcess() => ReadLimit() is { } limit
         ? new DescriptorRoom(limit, static () => DateTimeOffset.UtcNow, LowestFree)
         : null;
 
-    /// <summary>How many descriptors this process may have; null: the system does not tell, or there is no limit.</summary>
+    /// <summary>How many descriptors this process may have; null: the system does not show it, or there is no limit.</summary>
     public static int? ReadLimit()
     {
         if (OperatingSystem.IsLinux())
@@ -94,7 +94,7 @@ internal sealed class DescriptorRoom
         return null;
     }
 
-    /// <summary>From the lines in which Linux tells the limits of a process: the first number, which is the one in effect.</summary>
+    /// <summary>From the lines in which Linux shows the limits of a process: the first number, which is the one in effect.</summary>
     public static int? Parse(IEnumerable<string> limits) =>
         limits.FirstOrDefault(static line => line.StartsWith(LimitsRow, StringComparison.Ordinal)) is { } row
         && row[LimitsRow.Length..].Split((char[]?)null, StringSplitOptions.RemoveEmptyEntries) is [var inEffect, ..]
@@ -107,7 +107,7 @@ internal sealed class DescriptorRoom
     /// the runtime, and have no number.
     /// </summary>
     /// <param name="refusal">What the system said.</param>
-    /// <param name="descriptors">The room of the process; null where the system does not tell a limit.</param>
+    /// <param name="descriptors">The room of the process; null where the system shows no limit.</param>
     public static string InWords(SocketException refusal, DescriptorRoom? descriptors) =>
         refusal.SocketErrorCode == SocketError.TooManyOpenSockets && descriptors is { Limit: var limit }
             ? string.Create(CultureInfo.InvariantCulture, $"this process has open all {limit} files and sockets that it may (ulimit -n)")

@@ -36,7 +36,7 @@ internal sealed class ControlStreams
     /// <summary>Null: streams are TCP alone. Otherwise all of them are TLS.</summary>
     public StreamCredentials? Credentials { get; }
 
-    /// <summary>Null where the system does not tell a limit.</summary>
+    /// <summary>Null where the system shows no limit.</summary>
     public DescriptorRoom? Descriptors { get; init; }
 
     /// <summary>What is received comes here first, and small messages are gathered here: nothing stays after the step.</summary>

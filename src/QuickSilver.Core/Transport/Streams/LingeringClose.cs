@@ -5,7 +5,7 @@ namespace QuickSilver.Core.Transport.Streams;
 // The end of a stream that its node has closed: what was queued goes out, and what the peer still sends is read and dropped, because unread
 // bytes at the close would make the system reset the connection and lose what was sent last.
 //
-// On the stream thread, as the core thread may end meanwhile. It tries and rests in turn, as there is nobody to hurry for.
+// On the stream thread, as the core thread may end meanwhile. It tries and rests in turn, as nothing waits for it.
 internal static class LingeringClose
 {
     // How long a closed stream may take to hand over what was queued, such as the reason why it closes.

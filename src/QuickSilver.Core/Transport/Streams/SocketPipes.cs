@@ -70,7 +70,7 @@ internal sealed class SocketPipes : StreamSource
         _sending = SendAllAsync();
     }
 
-    /// <summary>Sends what was written, and then tells the peer that no more comes. It may go on to send.</summary>
+    /// <summary>Sends what was written, and then notifies the peer that no more comes. It may go on to send.</summary>
     public async Task FinishAsync()
     {
         _outgoing.Writer.Complete();

@@ -3,8 +3,8 @@ using QuickSilver.Membership.Views;
 namespace QuickSilver.Membership.Service.Lines;
 
 // The lives that are over: those that this service has ended, and those that earlier services have, as the members report when they
-// return. Members are told of those that any of them has known, and report them to the next service, so that a change of the leader brings
-// no removed node back as it was (I10).
+// return. Members are notified of those that any of them has known, and report them to the next service, so that a change of the leader
+// brings no removed node back as it was (I10).
 //
 // Bounded, however many lives come and go: the oldest are forgotten. What nodes report displaces little of what this service knows.
 internal sealed class EndedLives(ulong service)
@@ -23,10 +23,10 @@ internal sealed class EndedLives(ulong service)
     /// <summary>A life that is over, and why.</summary>
     internal sealed record Ended(EndedLife Life, string Reason);
 
-    /// <summary>Those of which the members are told by the configuration that is being made.</summary>
+    /// <summary>Those of which the configuration that is being made notifies the members.</summary>
     public IReadOnlyList<EndedLife> News { get; private set; } = [];
 
-    /// <summary>The newest of which the members are told, with the news.</summary>
+    /// <summary>The newest of which the members are notified, with the news.</summary>
     public IReadOnlyList<EndedLife> Told => _told;
 
     public Ended? Find(NodeKey node) => _all.GetValueOrDefault(node);
@@ -68,7 +68,7 @@ internal sealed class EndedLives(ulong service)
         }
     }
 
-    /// <summary>The configuration of this number is made: it tells what no member was told yet.</summary>
+    /// <summary>The configuration of this number is made: it names what no configuration has named yet.</summary>
     public void OnMade(long number)
     {
         List<EndedLife> news = [.. _untold.Skip(_untold.Count - EndedLife.Most).Select(ended => Numbered(ended.Life, number))];

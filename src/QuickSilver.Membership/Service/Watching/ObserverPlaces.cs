@@ -6,9 +6,9 @@ namespace QuickSilver.Membership.Service.Watching;
 
 // The places of those who watch the cluster: so many at a time, and of one address a part of them.
 //
-// Intuition: an observer that was suspended, or is on a machine that is gone, neither asks nor ends, and keeps a place that somebody else
+// Intuition: an observer that was suspended, or is on a machine that is gone, neither asks nor ends, and keeps a place that another one
 // needs. So one that has not asked for a while gives way, to an observer that comes and finds no place. What goes wrong: an observer may
-// ask at longer intervals than that. It keeps its place until somebody else needs one.
+// ask at longer intervals than that. It keeps its place until another observer needs one.
 internal sealed class ObserverPlaces(SessionContext context)
 {
     // In the order of coming.
@@ -51,7 +51,7 @@ internal sealed class ObserverPlaces(SessionContext context)
         }
     }
 
-    /// <summary>Why there is no place, with who has them, in sentences; null: there is one.</summary>
+    /// <summary>Why there is no place, and which addresses have them, in sentences; null: there is one.</summary>
     public string? FullFor(ControlSession newcomer) =>
         IsAddressFull(newcomer)
             ? $"This membership service already has {context.Limits.MaxObserversPerAddress} observers at "

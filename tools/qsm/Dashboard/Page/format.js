@@ -48,7 +48,7 @@ const limitMeaning = {
 };
 
 // Everything that comes from nodes is set as text, never as markup.
-// What others have written is shown without characters that control, or that nobody sees, such as those that reverse the direction.
+// What others have written is shown without control characters and invisible ones, such as those that reverse the direction.
 const shown = text => String(text).replace(/(?![\n\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\ufffd");
 
 function make(tag, name, text) {
