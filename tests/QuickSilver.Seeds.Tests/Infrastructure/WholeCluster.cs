@@ -8,7 +8,9 @@ using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Service;
 using QuickSilver.Membership.Service.Access;
+using QuickSilver.Membership.Service.Lines;
 using QuickSilver.Membership.Service.Stores;
+using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Hybrid;
@@ -36,6 +38,10 @@ internal sealed class WholeCluster : IDisposable
     // Tables of what is over, and pools, which keep what was once in use: by their bounds.
     private static readonly Dictionary<string, long> Remembered = new()
     {
+        ["EndedLives._all"] = EndedLives.MostKept,
+        ["EndedLives._order"] = EndedLives.MostKept,
+        ["EndedLives._told"] = EndedLife.Most,
+        ["HeldRegions.<Ended>k__BackingField"] = EndedLife.Most,
         ["ClaimPool._free"] = ClaimPool.MostKept,
         ["ClosedViews._byAge"] = ClosedViews.Most,
         ["ClosedViews._highest"] = ClosedViews.Most,

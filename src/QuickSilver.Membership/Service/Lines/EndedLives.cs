@@ -9,7 +9,7 @@ namespace QuickSilver.Membership.Service.Lines;
 // Bounded, however many lives come and go: the oldest are forgotten. What nodes report displaces little of what this service knows.
 internal sealed class EndedLives(ulong service)
 {
-    private const int MostKept = 16_384;
+    public const int MostKept = 16_384;
     private const int MostReported = 2 * EndedLife.Most;
     // Until the configuration that says so is made.
     private const long NotTold = long.MaxValue;
