@@ -53,6 +53,23 @@ public sealed class HostReachTests
         Assert.Contains("this node cannot connect to it", trouble!.What, StringComparison.Ordinal);
     }
 
+    // Both hosts answer each observer, in an order of chance.
+    [Fact]
+    public void An_observer_finds_the_host_that_streams_reach_although_another_one_answers_first()
+    {
+        var nodes = StartNodes(3);
+        _world.IsStreamBlocked = (from, to) => from != to && (from == nodes[0].Environment || to == nodes[0].Environment);
+        _world.RunUntil(() => Hosts(nodes).Length == 2, Ready);
+        FakeObserver[] observers = [.. Enumerable.Range(70, 16).Select(seed => new FakeObserver(_world, [], seed: (ulong)seed))];
+        foreach (var observer in observers)
+        {
+            observer.Ask();
+            _world.RunUntil(() => observer.Answers.Count > 0 || observer.Ended is not null);
+            Assert.Null(observer.Ended);
+            observer.Observer.Dispose();
+        }
+    }
+
     [Fact]
     public void A_member_that_no_stream_reaches_leaves_the_others_as_they_are()
     {

@@ -3,10 +3,12 @@ using QuickSilver.Core.Alarms;
 
 namespace QuickSilver.Membership.Client;
 
-// Looks for the service on the network for somebody who only connects to it, until a connection is made.
+// Looks for the service on the network for a program that only connects to it, until a connection is made.
 //
-// Where nothing authenticates answers (certificates), whoever answers first may lie. So of all that answer a question one after another is
-// tried, by chance; what failed is not tried again soon, and what says nothing makes way for the next.
+// Several hosts may answer, and some of them may not be reached by a stream: a host behind a firewall, or one whose address is gone. Where
+// nothing authenticates answers (certificates), the answer may also be a lie. So what failed is not tried again soon, and what says nothing
+// makes way for the next as soon as another one answers. Where answers are authenticated, the first one is tried at once. Otherwise, being
+// early must not count, and one of all that answer a question is taken by chance.
 internal sealed class ServiceSearch : IDisposable
 {
     // A service on a busy machine needs longer for a handshake, and is tried again when it answers again.
@@ -18,6 +20,8 @@ internal sealed class ServiceSearch : IDisposable
     private readonly HostCandidates _candidates;
     private readonly RecentFailures _failed;
     private readonly Alarm _next;
+    // What is tried; null: nothing.
+    private IPEndPoint? _tried;
 
     public ServiceSearch(DiscoveryContext context, Action<IPEndPoint> onFound)
     {
@@ -36,6 +40,7 @@ internal sealed class ServiceSearch : IDisposable
     public void OnFailed(IPEndPoint service)
     {
         _failed.Add(service);
+        _tried = null;
         GoOn();
     }
 
@@ -49,8 +54,7 @@ internal sealed class ServiceSearch : IDisposable
     {
         if (_candidates.Count > 0)
         {
-            _context.Environment.Schedule(_next, Turn);
-            _onFound(_candidates.Take());
+            Try(_candidates.Take());
             return;
         }
 
@@ -58,15 +62,28 @@ internal sealed class ServiceSearch : IDisposable
         _context.Environment.Schedule(_next, _context.Options.AskInterval);
     }
 
+    private void Try(IPEndPoint service)
+    {
+        _tried = service;
+        _context.Environment.Schedule(_next, Turn);
+        _onFound(service);
+    }
+
     private void OnAnswer(DiscoveryDatagram answer)
     {
-        if (!_context.NeedsProof)
+        var service = answer.EndPoint;
+        if (service.Equals(_tried) || _failed.Has(service))
         {
-            _onFound(answer.EndPoint);
+            return;
         }
-        else if (!_failed.Has(answer.EndPoint))
+
+        if (_tried is null && !_context.NeedsProof)
         {
-            _candidates.Add(answer.EndPoint);
+            Try(service);
+        }
+        else
+        {
+            _candidates.Add(service);
         }
     }
 }

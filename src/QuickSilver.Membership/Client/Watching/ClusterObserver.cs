@@ -159,14 +159,9 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
         _stream?.Close();
     }
 
-    // Where answers prove nothing, the search goes on until a connection proves one.
+    // The search goes on until there is a connection.
     private void OnFound(IPEndPoint service)
     {
-        if (!_discovery.NeedsProof)
-        {
-            EndSearch();
-        }
-
         var silent = _stream;
         _stream = null;
         silent?.Close();
