@@ -95,6 +95,7 @@ internal static class ControlSeeds
         var opened = new ControlBuffer();
         signs.Write(opened);
         yield return ("join", Join(7) with { Known = 5, Confirmed = 4, Open = [new OpenView(3, 1)], Service = 9, JoinOrder = 2 });
+        yield return ("joinended", Join(7) with { Ended = [new EndedLife(Node, 9, 4, new Origin(8, 3))] });
         yield return ("settopic", SetTopic("flights"));
         yield return ("closetopic", new CloseTopicMessage(2, 77));
         yield return ("confirm", OpenViewsMessage.Confirm(5, [new OpenView(3, 1)]));
@@ -115,6 +116,7 @@ internal static class ControlSeeds
         yield return ("followtopics", new FollowTopicsMessage { Id = 1, Prefix = "fl", Most = 10 });
         yield return ("welcome", new WelcomeMessage(9, true, TimeSpan.FromMilliseconds(500), 6));
         yield return ("refused", ReasonMessage.Refused("no"));
+        yield return ("waiting", ReasonMessage.Waiting("the disk is full."));
         yield return ("topicoutcome", new TopicOutcomeMessage(1, "another contract"));
         yield return ("settled", OpenViewsMessage.Settled(5, [new OpenView(3, 1)]));
         yield return ("goodbye", new GoodbyeMessage(EndPoint));

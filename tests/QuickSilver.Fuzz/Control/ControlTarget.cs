@@ -43,6 +43,7 @@ internal sealed class ControlTarget : FuzzTarget
         [ControlMessageKind.TopicList] = Read<TopicListMessage>,
         [ControlMessageKind.ListedTopic] = Read<ListedTopicMessage>,
         [ControlMessageKind.FollowedTopics] = Read<FollowedTopicsMessage>,
+        [ControlMessageKind.Waiting] = static body => ReadReason(body, ControlMessageKind.Waiting),
     };
 
     private delegate void ControlRead(ReadOnlySpan<byte> body);
@@ -54,7 +55,8 @@ internal sealed class ControlTarget : FuzzTarget
 
     public override IReadOnlyList<Type> Decoders { get; } =
     [
-        typeof(ControlFrame), typeof(ControlFields), typeof(ViewFields), typeof(ContractFields), typeof(JoinMessage), typeof(ProcessFields),
+        typeof(ControlFrame), typeof(ControlFields), typeof(ViewFields), typeof(ContractFields), typeof(EndedFields), typeof(JoinMessage),
+        typeof(ProcessFields),
         typeof(SetTopicMessage), typeof(CloseTopicMessage), typeof(OpenViewsMessage), typeof(KnownMessage), typeof(SuspectMessage),
         typeof(FindingsMessage), typeof(WatchMessage), typeof(SignsMessage), typeof(PausedMessage), typeof(ListTopicsMessage),
         typeof(FollowTopicsMessage), typeof(WelcomeMessage), typeof(ReasonMessage), typeof(TopicOutcomeMessage), typeof(GoodbyeMessage),
