@@ -14,23 +14,26 @@ internal sealed class EtcdUnavailableException(string message, Exception? cause 
 internal sealed class EtcdClient : IDisposable
 {
     // One member that does not answer leaves time to ask the others before a lease of two seconds ends.
-    private static readonly TimeSpan CallLimit = TimeSpan.FromMilliseconds(500);
+    private static readonly TimeSpan UsualLimit = TimeSpan.FromMilliseconds(500);
     private const int MostAnswerBytes = 1 << 20;
     private const string Leases = "v3/lease/";
 
     private readonly EtcdConnections _connections;
     private readonly HttpClient _http;
     private readonly IReadOnlyList<Uri> _members;
+    private readonly TimeSpan _callLimit;
     private int _current;
 
     /// <param name="access">Where etcd is.</param>
     /// <param name="log">Told when files of certificates were read again.</param>
+    /// <param name="callLimit">After so long, another member is asked; null: 500 ms.</param>
     /// <exception cref="CredentialException">A file cannot be used.</exception>
-    public EtcdClient(EtcdAccess access, ILogger log)
+    public EtcdClient(EtcdAccess access, ILogger log, TimeSpan? callLimit = null)
     {
+        _callLimit = callLimit ?? UsualLimit;
         _members = access.Members;
         _connections = new EtcdConnections(access, log);
-        _http = _connections.NewClient(CallLimit, MostAnswerBytes);
+        _http = _connections.NewClient(_callLimit, MostAnswerBytes);
     }
 
     /// <exception cref="EtcdUnavailableException">No member answered.</exception>
@@ -51,7 +54,7 @@ internal sealed class EtcdClient : IDisposable
             try
             {
                 using var limit = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-                limit.CancelAfter(CallLimit);
+                limit.CancelAfter(_callLimit);
                 using var response = await _http.PostAsync(new Uri(member, path), Content(body), limit.Token);
                 byte[] answer = await response.Content.ReadAsByteArrayAsync(limit.Token);
                 // A lease that has ended is not found, and the answer has no fields.
@@ -70,7 +73,7 @@ internal sealed class EtcdClient : IDisposable
             }
             catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
             {
-                failures.Add($"{member}: no answer within {CallLimit.TotalMilliseconds:0} ms");
+                failures.Add($"{member}: no answer within {_callLimit.TotalMilliseconds:0} ms");
             }
             catch (Exception exception) when (exception is HttpRequestException or JsonException or IOException)
             {
