@@ -8,7 +8,7 @@ using QuickSilver.Core.Transport.Streams;
 
 namespace QuickSilver.Core.Transport.Tls;
 
-// One TLS stream over its socket, on the stream thread. The core thread is told by a post and takes what is there; what it does here comes
+// One TLS stream over its socket, on the stream thread. A post notifies the core thread, which takes what is there; what it does here comes
 // to the stream thread by a nudge.
 //
 // Invariants: at most one piece that came lies here, and the next is read when it was taken, so TCP holds the peer back. What is to be sent
