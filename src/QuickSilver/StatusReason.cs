@@ -103,6 +103,9 @@ public enum StatusReasonKind
 
     /// <summary>The process may open few more files and sockets.</summary>
     DescriptorsFew = 32,
+
+    /// <summary>A replicated state refused changes of another node.</summary>
+    StateChangeRefused = 33,
 }
 
 /// <summary>Why a node is not ready, or which problem it has although it is ready.</summary>

@@ -25,6 +25,7 @@ internal enum TroubleKind
     ThreadPoolStarved,
     ChangesWait,
     DescriptorsFew,
+    StateChangeRefused,
 }
 
 /// <summary>A trouble of a node.</summary>

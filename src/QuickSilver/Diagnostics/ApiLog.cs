@@ -119,8 +119,14 @@ internal static partial class ApiLog
         + "answers in all.")]
     public static partial void AnswerUnasked(ILogger logger, string name, NamedNode node, long count);
 
-    [LoggerMessage(1626, LogLevel.Error, "State \"{Name}\": failed to read what {Node} gave. It is asked for again.")]
-    public static partial void StatePieceFailed(ILogger logger, Exception exception, string name, NamedNode node);
+    [LoggerMessage(1626, LogLevel.Error,
+        "State \"{Name}\": failed to read what {Node} gave. It is asked for again. {Count} such failures in all.")]
+    public static partial void StatePieceFailed(ILogger logger, Exception exception, string name, NamedNode node, long count);
+
+    [LoggerMessage(1633, LogLevel.Warning,
+        "State \"{Name}\": refused a change of {Node}. It has the number {Number}, and at most {Limit} can have been counted. {Count} "
+        + "refused changes in all.")]
+    public static partial void StateChangeRefused(ILogger logger, string name, NamedNode node, long number, long limit, long count);
 
     [LoggerMessage(1640, LogLevel.Warning,
         "The prefix \"{Prefix}\" has as many topics as MaxTopics allows ({Most}), and more are published ({Beyond}). Raise "

@@ -2,6 +2,7 @@ using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Environment;
 using QuickSilver.Diagnostics;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast;
 using QuickSilver.Publishing;
 
 namespace QuickSilver.Endpoints;
@@ -28,6 +29,9 @@ internal interface IEndpointNode
     NamedNode Named(NodeId node) => Names.Named(node);
 
     NodeCounterCells CounterCells { get; }
+
+    /// <summary>What is wrong with what endpoints do. Only the core thread begins and ends it.</summary>
+    Troubles Troubles { get; }
 
     PublishRequestPool Requests { get; }
 

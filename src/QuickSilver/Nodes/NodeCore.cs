@@ -11,6 +11,7 @@ using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Signs;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast;
 using QuickSilver.Multicast.Protocols;
 using QuickSilver.Publishing;
 using QuickSilver.Topics;
@@ -82,7 +83,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
             ApiLog.InterfaceChosen(Log, chosen);
         }
 
-        _status = new StatusReading(parts, options);
+        _status = new StatusReading(parts, options, Troubles);
         _losses = new ServiceLossWatch(Environment, _topics, parts.IsServiceHosted, Log);
         _pulse = new Alarm(OnPulse);
     }
@@ -113,6 +114,8 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     public PublishLatency Latency => _publishing!.Latency;
 
     public EndpointRegistry EndpointRegistry { get; } = new();
+
+    public Troubles Troubles { get; } = new();
 
     public IMembership Membership => _parts.Membership;
 

@@ -1,5 +1,6 @@
 using QuickSilver.Composition;
 using QuickSilver.Core.Diagnostics;
+using QuickSilver.Multicast;
 
 namespace QuickSilver.Nodes;
 
@@ -12,6 +13,7 @@ internal sealed class StatusReading
 
     private readonly INodeParts _parts;
     private readonly QuickSilverOptions _options;
+    private readonly Troubles _troubles;
     private readonly long _startedAt;
     private long _pulseAt;
     private long _pulse;
@@ -21,9 +23,10 @@ internal sealed class StatusReading
     private volatile bool _isReachable;
     private volatile StatusReason? _end;
 
-    public StatusReading(INodeParts parts, QuickSilverOptions options)
+    public StatusReading(INodeParts parts, QuickSilverOptions options, Troubles troubles)
     {
         _parts = parts;
+        _troubles = troubles;
         _options = options;
         _startedAt = _pulseAt = _reachableChangedAt = parts.Environment.UtcNow.UtcTicks;
         _pulse = parts.OutsideTime.GetTimestamp();
@@ -85,6 +88,7 @@ internal sealed class StatusReading
         List<StatusReason> reasons = unready is null ? [] : [unready];
         Add(reasons, Handlers?.Trouble is { } handler ? [handler] : []);
         Add(reasons, Waits?.Troubles ?? []);
+        Add(reasons, _troubles.Oldest);
         Add(reasons, _parts.Troubles);
         string? first = reasons.Count == 0 ? null : string.Join(" ", reasons.Take(unready is null ? 1 : 2));
         return new NodeStatus(state, isLive, unready is null, openTopics, first)

@@ -115,6 +115,10 @@ internal static class StatusReasons
             + "service that the node hosts give way to each other.",
             "Raise the limit (ulimit -n, LimitNOFILE), or look for what the program opens and does not close. If the node hosts the "
             + "service, look in its log for the addresses whose connections were closed."),
+        [StatusReasonKind.StateChangeRefused] = (
+            "A replicated state refused changes of another node within the last minute, because their numbers cannot have been counted. "
+            + "All other changes are taken.",
+            "End the node that the reason names: its program or its memory is damaged, or it lies."),
     };
 
     public static string MeaningOf(StatusReasonKind kind) => Table[kind].Meaning;
@@ -150,6 +154,7 @@ internal static class StatusReasons
         TroubleKind.ThreadPoolStarved => StatusReasonKind.ThreadPoolStarved,
         TroubleKind.ChangesWait => StatusReasonKind.ChangesWait,
         TroubleKind.DescriptorsFew => StatusReasonKind.DescriptorsFew,
+        TroubleKind.StateChangeRefused => StatusReasonKind.StateChangeRefused,
         _ => StatusReasonKind.HandlerBlocks,
     };
 }

@@ -205,7 +205,7 @@ internal sealed class ReplicatedState<TKey, TValue> : IState<TKey, TValue>, ISta
 
     private ValueTask ChangeAsync(TKey key, TValue? value, bool isRemoved, CancellationToken cancellationToken)
     {
-        var entry = new StateEntry<TKey, TValue>(key, value, isRemoved, _table.NextStamp(Self));
+        var entry = new StateEntry<TKey, TValue>(key, value, isRemoved, _table.NextStamp(key, Self));
         // Before anything is changed: this node must not have what cannot be sent.
         int size = 1 + _bytes.GetSize(entry);
         if (size > MulticastOptions.MaxMessageBytes)

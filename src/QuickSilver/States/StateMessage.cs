@@ -35,6 +35,9 @@ internal readonly struct StateMessage<TKey, TValue>
     /// <summary>Of a hello: the box of its inbox.</summary>
     public int Box { get; init; }
 
+    /// <summary>Of a mark: how old the state is, as far as its sender knows. 0 from versions that do not say.</summary>
+    public int AgeSeconds { get; init; }
+
     /// <summary>Of a mark: whether its sender is complete.</summary>
     public bool IsComplete { get; init; }
 
@@ -42,8 +45,8 @@ internal readonly struct StateMessage<TKey, TValue>
     public bool IsHolder { get; init; }
 }
 
-// Little endian: the kind (1 byte); of an entry, what StateEntryBytes says; otherwise the node (8 and 4 bytes), the number (8), the box (4)
-// and whether the sender is complete (bit 1) and was complete before (bit 2).
+// Little endian: the kind (1 byte); of an entry, what StateEntryBytes says; otherwise the node (8 and 4 bytes), the number (8), the box
+// (4; of a mark, the age of the state in seconds) and whether the sender is complete (bit 1) and was complete before (bit 2).
 internal sealed class StateCodec<TKey, TValue>(StateEntryBytes<TKey, TValue> entries, PayloadSchema schema)
     : IPayloadCodec<StateMessage<TKey, TValue>>
 {
@@ -66,7 +69,7 @@ internal sealed class StateCodec<TKey, TValue>(StateEntryBytes<TKey, TValue> ent
         BinaryPrimitives.WriteUInt64LittleEndian(destination[1..], value.Node.Id);
         BinaryPrimitives.WriteUInt32LittleEndian(destination[9..], value.Node.Incarnation);
         BinaryPrimitives.WriteInt64LittleEndian(destination[13..], value.Number);
-        BinaryPrimitives.WriteInt32LittleEndian(destination[21..], value.Box);
+        BinaryPrimitives.WriteInt32LittleEndian(destination[21..], value.Kind == StateMessageKind.Mark ? value.AgeSeconds : value.Box);
         destination[25] = (byte)((value.IsComplete ? 1 : 0) | (value.IsHolder ? 2 : 0));
         return StepBytes;
     }
@@ -89,13 +92,16 @@ internal sealed class StateCodec<TKey, TValue>(StateEntryBytes<TKey, TValue> ent
             throw PayloadFormatException.Of($"The message of a state is malformed: it has {source.Length} bytes");
         }
 
+        bool isMark = source[0] == (byte)StateMessageKind.Mark;
+        int boxOrAge = BinaryPrimitives.ReadInt32LittleEndian(source[21..]);
         return new StateMessage<TKey, TValue>
         {
             Kind = (StateMessageKind)source[0],
             Node = new NodeId(
                 BinaryPrimitives.ReadUInt64LittleEndian(source[1..]), BinaryPrimitives.ReadUInt32LittleEndian(source[9..])),
             Number = BinaryPrimitives.ReadInt64LittleEndian(source[13..]),
-            Box = BinaryPrimitives.ReadInt32LittleEndian(source[21..]),
+            Box = isMark ? 0 : boxOrAge,
+            AgeSeconds = isMark ? Math.Max(0, boxOrAge) : 0,
             IsComplete = (source[25] & 1) != 0,
             IsHolder = (source[25] & 2) != 0,
         };

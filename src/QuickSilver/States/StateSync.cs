@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
 using QuickSilver.Endpoints.Changes;
@@ -17,6 +18,7 @@ namespace QuickSilver.States;
 // What can go wrong, and what ends it:
 // - The one that gives leaves, is silent, or is busy: the node says hello anew.
 // - A piece is lost: the count at the end does not match, and the node says hello anew.
+// - A change has a number that cannot have been counted: it is refused, whether it comes in the topic or in a piece, and the rest is taken.
 // - A node failed, and what it sent is delivered late, after this node has given: it is forwarded under its own stamp while anybody may
 //   have joined meanwhile.
 // - Nobody is complete, because all are new or all have lost something: the one with the lowest id takes what each of the others has, and
@@ -30,6 +32,9 @@ internal sealed class StateSync<TKey, TValue>
     // Marks of all are waited for as long as this, if one of those that are complete has answered.
     private static readonly TimeSpan MarkLimit = TimeSpan.FromMilliseconds(500);
     private static readonly TimeSpan RetryPause = TimeSpan.FromMilliseconds(100);
+    // After so many attempts in a row, each pause is twice as long as the one before, up to the longest.
+    private const int EvenAttempts = 5;
+    private static readonly TimeSpan LongestPause = TimeSpan.FromSeconds(5);
     // Without a sign of progress, the node begins anew.
     private static readonly TimeSpan SilenceLimit = TimeSpan.FromSeconds(3);
     private static readonly TimeSpan StrangerLimit = TimeSpan.FromSeconds(2);
@@ -55,7 +60,8 @@ internal sealed class StateSync<TKey, TValue>
     private readonly IEndpointNode _core;
     private readonly StateJoins _joins = new();
     private readonly Alarm _alarm;
-    private readonly Dictionary<NodeId, bool> _marks = [];
+    private readonly StateRefusals _refusals;
+    private readonly Dictionary<NodeId, (bool IsComplete, int AgeSeconds)> _marks = [];
     // Those that said hello or answered; the others are strangers some time after they have come.
     private readonly HashSet<NodeId> _known = [];
     private Dictionary<NodeId, TimeSpan>? _unknown;
@@ -71,6 +77,10 @@ internal sealed class StateSync<TKey, TValue>
     private TimeSpan _since;
     private TimeSpan? _lastHello;
     private int _attempts;
+    private long _failedPieces;
+    // Whether it knows how old the state is, and whether it has refused a change before.
+    private bool _knowsAge;
+    private bool _refusedEarly;
     private volatile bool _isComplete;
     private bool _isClosed;
 
@@ -86,6 +96,7 @@ internal sealed class StateSync<TKey, TValue>
         _bytes = bytes;
         _giver = giver;
         _core = core;
+        _refusals = new StateRefusals(core, wire.Name);
         _alarm = new Alarm(OnTick);
     }
 
@@ -107,6 +118,7 @@ internal sealed class StateSync<TKey, TValue>
     {
         _isClosed = true;
         _core.Environment.Cancel(_alarm);
+        _refusals.Close();
     }
 
     /// <summary>Called when the subscribers have changed.</summary>
@@ -161,6 +173,7 @@ internal sealed class StateSync<TKey, TValue>
                     Kind = StateMessageKind.Mark,
                     Node = sender,
                     Number = message.Number,
+                    AgeSeconds = _table.Clock.AgeSeconds,
                     IsComplete = _isComplete && _unknown is null,
                 });
                 break;
@@ -172,7 +185,7 @@ internal sealed class StateSync<TKey, TValue>
 
                 if (_phase == Phase.Greeting && message.Number == _number)
                 {
-                    _marks[sender] = message.IsComplete;
+                    _marks[sender] = (message.IsComplete, message.AgeSeconds);
                     Choose();
                 }
 
@@ -218,12 +231,39 @@ internal sealed class StateSync<TKey, TValue>
 
     private void OnEntry(NodeId sender, StateEntry<TKey, TValue> entry)
     {
-        _wire.Merge(entry);
-        if (_lastHello is { } last && Now - last < ForwardFor && sender == entry.Stamp.Origin && !_members.Contains(sender))
+        if (TryMerge(sender, entry)
+            && _lastHello is { } last && Now - last < ForwardFor && sender == entry.Stamp.Origin && !_members.Contains(sender))
         {
             // It comes late, from a node that has left: whoever joined meanwhile may not get it.
             _wire.Send(new StateMessage<TKey, TValue> { Entry = entry });
         }
+    }
+
+    // False if the change is refused: its number would be the last ones of all nodes.
+    private bool TryMerge(NodeId sender, StateEntry<TKey, TValue> entry)
+    {
+        if (_isClosed)
+        {
+            return false;
+        }
+
+        long counter = entry.Stamp.Counter;
+        if (_table.Clock.IsPlausible(counter))
+        {
+            _wire.Merge(entry);
+            return true;
+        }
+
+        if (_knowsAge)
+        {
+            _refusals.Add(sender, counter, _table.Clock.Limit + StateClock.Margin);
+        }
+        else
+        {
+            _refusedEarly = true;
+        }
+
+        return false;
     }
 
     private void GiveWhoIsReady()
@@ -240,14 +280,18 @@ internal sealed class StateSync<TKey, TValue>
         {
             while (!body.IsEmpty)
             {
-                _wire.Merge(_bytes.Read(ref body));
+                TryMerge(_source, _bytes.Read(ref body));
                 _taken++;
             }
         }
         catch (Exception exception)
         {
             // A codec of the application may throw anything.
-            ApiLog.StatePieceFailed(_core.Log, exception, _wire.Name, _core.Named(_source));
+            if (RepeatedEvent.IsLogged(++_failedPieces))
+            {
+                ApiLog.StatePieceFailed(_core.Log, exception, _wire.Name, _core.Named(_source), _failedPieces);
+            }
+
             Pause();
         }
     }
@@ -261,6 +305,7 @@ internal sealed class StateSync<TKey, TValue>
         _attempts++;
         if (_members.Count <= 1)
         {
+            _knowsAge = true;
             Complete();
             return;
         }
@@ -286,11 +331,11 @@ internal sealed class StateSync<TKey, TValue>
                 continue;
             }
 
-            if (!_marks.TryGetValue(node, out bool isComplete))
+            if (!_marks.TryGetValue(node, out var mark))
             {
                 missing++;
             }
-            else if (isComplete)
+            else if (mark.IsComplete)
             {
                 complete.Add(node);
             }
@@ -298,6 +343,12 @@ internal sealed class StateSync<TKey, TValue>
 
         if (complete.Count > 0 && (missing == 0 || Now - _since >= MarkLimit))
         {
+            if (!TryTakeAge())
+            {
+                Pause();
+                return;
+            }
+
             // Not all ask the same one, and not the same one again.
             Take([complete[(int)((Self.Id + (ulong)_attempts) % (ulong)complete.Count)]]);
         }
@@ -305,7 +356,7 @@ internal sealed class StateSync<TKey, TValue>
         {
             // More marks come.
         }
-        else if (_members.Count > 0 && _members.Nodes[0] == Self)
+        else if (_members.Count > 0 && _members.Nodes[0] == Self && TryTakeAge())
         {
             Take(_members.Nodes);
         }
@@ -313,6 +364,17 @@ internal sealed class StateSync<TKey, TValue>
         {
             Pause();
         }
+    }
+
+    // Takes the age that the most of the others agree on: of one that lies, neither a high one nor a low one counts. False if a change was
+    // refused before: it may have been sent after a mark, so that it is not in what is given now, and all is asked for again.
+    private bool TryTakeAge()
+    {
+        var ages = _marks.Values.Select(static mark => mark.AgeSeconds).Order().ToArray();
+        _table.Clock.OnAge(ages.Length == 0 ? 0 : ages[(ages.Length - 1) / 2]);
+        bool isInTime = _knowsAge || !_refusedEarly;
+        _knowsAge = true;
+        return isInTime;
     }
 
     private void Take(ReadOnlySpan<NodeId> sources)
@@ -391,7 +453,7 @@ internal sealed class StateSync<TKey, TValue>
             case Phase.Greeting:
                 Choose();
                 break;
-            case Phase.Pausing when age >= RetryPause:
+            case Phase.Pausing when age >= PauseAfter(_attempts):
                 Hello();
                 break;
             case Phase.Complete:
@@ -401,6 +463,10 @@ internal sealed class StateSync<TKey, TValue>
 
         Schedule();
     }
+
+    private static TimeSpan PauseAfter(int attempts) => attempts <= EvenAttempts
+        ? RetryPause
+        : TimeSpan.FromTicks(Math.Min(LongestPause.Ticks, RetryPause.Ticks << Math.Min(attempts - EvenAttempts, 10)));
 
     private void NoteUnknown()
     {

@@ -19,7 +19,6 @@ internal sealed class StateTable<TKey, TValue>(int maxKeys, TimeProvider time)
     private readonly ConcurrentQueue<(StateEntry<TKey, TValue> Entry, long At)> _removals = new();
     // Replaced as a whole.
     private ImmutableArray<ChangeQueue<TKey, TKey>> _readers = [];
-    private long _clock;
     private int _count;
 
     /// <summary>The number of keys with a value.</summary>
@@ -29,6 +28,8 @@ internal sealed class StateTable<TKey, TValue>(int maxKeys, TimeProvider time)
     public int Entries => _entries.Count;
 
     public int MaxKeys => maxKeys;
+
+    public StateClock Clock { get; } = new(time);
 
     public bool TryGet(TKey key, [MaybeNullWhen(false)] out StateEntry<TKey, TValue> entry) =>
         _entries.TryGetValue(key, out entry) && !entry.IsRemoved;
@@ -41,13 +42,14 @@ internal sealed class StateTable<TKey, TValue>(int maxKeys, TimeProvider time)
         return entries;
     }
 
-    /// <summary>The stamp of a new change: above all that this node has seen.</summary>
-    public StateStamp NextStamp(NodeId self) => new(Interlocked.Increment(ref _clock), self);
+    /// <summary>The stamp of a new change of a key: above all that this node has seen.</summary>
+    public StateStamp NextStamp(TKey key, NodeId self) =>
+        new(Clock.Next(_entries.TryGetValue(key, out var known) ? known.Stamp.Counter : 0), self);
 
     /// <summary>Takes an entry. False if there is a newer one of its key.</summary>
     public bool Merge(StateEntry<TKey, TValue> entry)
     {
-        See(entry.Stamp.Counter);
+        Clock.See(entry.Stamp.Counter);
         while (true)
         {
             if (!_entries.TryGetValue(entry.Key, out var known))
@@ -97,21 +99,6 @@ internal sealed class StateTable<TKey, TValue>(int maxKeys, TimeProvider time)
         foreach (var reader in _readers)
         {
             reader.End(error);
-        }
-    }
-
-    private void See(long counter)
-    {
-        long clock = Volatile.Read(ref _clock);
-        while (clock < counter)
-        {
-            long before = Interlocked.CompareExchange(ref _clock, counter, clock);
-            if (before == clock)
-            {
-                return;
-            }
-
-            clock = before;
         }
     }
 

@@ -206,7 +206,7 @@ internal static class ClusterReasons
         return reason;
     }
 
-    private static SimulatedCluster Started(int nodes, LinkModel? link = null, NodeLimits? limits = null)
+    public static SimulatedCluster Started(int nodes, LinkModel? link = null, NodeLimits? limits = null)
     {
         var cluster = new SimulatedCluster(new SimulationOptions
         {
@@ -219,7 +219,7 @@ internal static class ClusterReasons
         return cluster;
     }
 
-    private static Task<StatusReason> Reason(SimulatedCluster cluster, int number, StatusReasonKind kind)
+    public static Task<StatusReason> Reason(SimulatedCluster cluster, int number, StatusReasonKind kind)
     {
         var node = cluster.Nodes[number].Node;
         var nodes = cluster.Nodes.Select(one => ($"{one.Node.Name} ({one.Node.Id})", $"NODE{one.Number}")).ToList();

@@ -63,6 +63,10 @@ public sealed class ReasonTableTests
             ClusterReasons.DescriptorsFew,
             ["This process may open 160 files and sockets, and fewer than 32 are left"],
             "descriptors to become free", "Raise the limit"),
+        [StatusReasonKind.StateChangeRefused] = new(
+            StateReasons.StateChangeRefused,
+            ["State \"prices\" refused a change of node NODE0: it has the number 1152921504606846976", "has refused 1 change so far"],
+            null, "End the node that the reason names"),
         [StatusReasonKind.GroupRefused] = new(
             ClusterReasons.GroupRefused,
             ["The system refuses the group ", "Too many open files"],

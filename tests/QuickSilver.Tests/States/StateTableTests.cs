@@ -36,7 +36,7 @@ public sealed class StateTableTests
         Assert.False(table.Merge(Entry("a", 5, Low)));
         Assert.False(table.Merge(Entry("a", 4, High)));
         Assert.True(table.Merge(Entry("a", 6, Low)));
-        Assert.Equal(7, table.NextStamp(Low).Counter);
+        Assert.Equal(7, table.NextStamp("b", Low).Counter);
     }
 
     [Fact]
