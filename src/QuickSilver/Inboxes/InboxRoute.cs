@@ -48,7 +48,7 @@ internal sealed class InboxRoute
         }
     }
 
-    public ValueTask SendAsync(ReadOnlyMemory<byte> letter)
+    public ValueTask SendAsync(ReadOnlyMemory<byte> letter, CancellationToken cancellationToken)
     {
         lock (_lock)
         {
@@ -66,7 +66,7 @@ internal sealed class InboxRoute
             }
         }
 
-        return PublishAsync(letter);
+        return PublishAsync(letter, cancellationToken);
     }
 
     public void Close()
@@ -149,11 +149,11 @@ internal sealed class InboxRoute
         }
     }
 
-    private ValueTask PublishAsync(ReadOnlyMemory<byte> letter)
+    private ValueTask PublishAsync(ReadOnlyMemory<byte> letter, CancellationToken cancellationToken)
     {
         try
         {
-            var published = _endpoint!.PublishAsync(letter);
+            var published = _endpoint!.PublishAsync(letter, cancellationToken);
             return published.IsCompletedSuccessfully ? published : WaitAsync(published);
         }
         catch (Exception exception) when (IsEnd(exception))

@@ -30,13 +30,13 @@ internal sealed class InboxRoutes(IEndpointNode core, Func<NodeId, Task<TopicEnd
 
     /// <summary>
     /// Sends a letter, which is copied. Completes at once, unless the queue of this node is full: then when there is room. While the way is
-    /// opened, letters wait, up to a limit. A letter that cannot be sent is counted.
+    /// opened, letters wait, up to a limit. A letter that cannot be sent is counted, and so is one that the token withdraws.
     /// </summary>
-    public ValueTask SendAsync(NodeId to, ReadOnlyMemory<byte> letter)
+    public ValueTask SendAsync(NodeId to, ReadOnlyMemory<byte> letter, CancellationToken cancellationToken = default)
     {
         if (RouteTo(to) is { } route)
         {
-            return route.SendAsync(letter);
+            return route.SendAsync(letter, cancellationToken);
         }
 
         CountUndelivered(1);

@@ -21,30 +21,70 @@ internal sealed class StateGiver<TKey, TValue>(
     where TKey : notnull
 {
     public const int HeaderBytes = sizeof(long) + 1;
+    /// <summary>A letter that has no room for so long ends what is given: the other node takes nothing.</summary>
+    public static readonly TimeSpan LetterLimit = TimeSpan.FromSeconds(3);
+    // When all places are taken, the slowest one gives way if it has had this time and was slower than this.
+    private static readonly TimeSpan SlowAfter = TimeSpan.FromSeconds(5);
+    private const long SlowBytesPerSecond = 1 << 20;
     // Beyond them a node is told to ask another one: each holds a copy of all references.
     private const int MaxAtOnce = 4;
     private const int PieceBytes = 32 << 10;
     private const int PrefixBytes = Inbox.HeaderBytes + HeaderBytes;
 
-    private int _running;
+    // In the order in which they began.
+    private readonly List<Giving> _running = [];
 
-    /// <summary>Core thread: begins to give.</summary>
+    /// <summary>Core thread: begins to give. A node that asks again gets it from the start.</summary>
     public void Give(NodeId to, int box, long number)
     {
-        if (_running >= MaxAtOnce)
+        var leaving = _running.Find(one => one.To == to) ?? (_running.Count >= MaxAtOnce ? Slowest() : null);
+        if (leaving is not null)
         {
-            _ = routes.SendAsync(to, Begin(new byte[PrefixBytes], box, number, StateLetterKind.Busy));
+            _running.Remove(leaving);
+            leaving.Limit.Cancel();
+        }
+
+        if (_running.Count >= MaxAtOnce)
+        {
+            _ = SendBusyAsync(to, box, number);
             return;
         }
 
-        _running++;
-        core.Environment.RunBeside(new Giving(this, to, box, number));
+        var giving = new Giving(this, to, box, number, core.Environment.Now, new CancellationTokenSource(LetterLimit, core.OutsideTime));
+        _running.Add(giving);
+        core.Environment.RunBeside(giving);
     }
 
-    private async Task GiveAsync(NodeId to, int box, long number)
+    private Giving? Slowest()
     {
+        Giving? slowest = null;
+        double least = SlowBytesPerSecond;
+        foreach (var one in _running)
+        {
+            var time = core.Environment.Now - one.BegunAt;
+            double rate = one.Bytes / Math.Max(1, time.TotalSeconds);
+            if (time >= SlowAfter && rate < least)
+            {
+                (slowest, least) = (one, rate);
+            }
+        }
+
+        return slowest;
+    }
+
+    private async Task SendBusyAsync(NodeId to, int box, long number)
+    {
+        using var limit = new CancellationTokenSource(LetterLimit, core.OutsideTime);
+        byte[] letter = new byte[PrefixBytes];
+        await routes.SendAsync(to, Begin(letter, box, number, StateLetterKind.Busy), limit.Token).ConfigureAwait(core.ResumesInContext);
+    }
+
+    private async Task GiveAsync(Giving giving)
+    {
+        var (to, box, number, limit) = (giving.To, giving.Box, giving.Number, giving.Limit);
         try
         {
+            limit.CancelAfter(Timeout.InfiniteTimeSpan);
             if (!await routes.OpenAsync(to).ConfigureAwait(core.ResumesInContext))
             {
                 return;
@@ -58,7 +98,11 @@ internal sealed class StateGiver<TKey, TValue>(
                 int size = bytes.GetSize(entry);
                 if (at > PrefixBytes && at + size > letter.Length)
                 {
-                    await SendAsync(at).ConfigureAwait(core.ResumesInContext);
+                    if (!await TrySendAsync(Begin(letter, box, number, StateLetterKind.Piece)[..at]).ConfigureAwait(core.ResumesInContext))
+                    {
+                        return;
+                    }
+
                     at = PrefixBytes;
                 }
 
@@ -70,18 +114,30 @@ internal sealed class StateGiver<TKey, TValue>(
                 at += bytes.Write(entry, letter.AsSpan(at));
             }
 
-            await SendAsync(at).ConfigureAwait(core.ResumesInContext);
             byte[] end = new byte[PrefixBytes + sizeof(int)];
             BinaryPrimitives.WriteInt32LittleEndian(end.AsSpan(PrefixBytes), entries.Length);
-            await routes.SendAsync(to, Begin(end, box, number, StateLetterKind.End)).ConfigureAwait(core.ResumesInContext);
-            Interlocked.Increment(ref core.CounterCells.SnapshotsGiven);
+            if (await TrySendAsync(Begin(letter, box, number, StateLetterKind.Piece)[..at]).ConfigureAwait(core.ResumesInContext)
+                && await TrySendAsync(Begin(end, box, number, StateLetterKind.End)).ConfigureAwait(core.ResumesInContext))
+            {
+                Interlocked.Increment(ref core.CounterCells.SnapshotsGiven);
+            }
 
-            ValueTask SendAsync(int length) =>
-                routes.SendAsync(to, Begin(letter, box, number, StateLetterKind.Piece)[..length]);
+            // False if the node does not take it in time, or the place went to another one.
+            async ValueTask<bool> TrySendAsync(ReadOnlyMemory<byte> bytes)
+            {
+                limit.CancelAfter(LetterLimit);
+                await routes.SendAsync(to, bytes, limit.Token).ConfigureAwait(core.ResumesInContext);
+                giving.OnSent(bytes.Length);
+                return !limit.IsCancellationRequested;
+            }
         }
         finally
         {
-            core.Run(() => _running--);
+            core.Run(() =>
+            {
+                _running.Remove(giving);
+                limit.Dispose();
+            });
         }
     }
 
@@ -93,8 +149,27 @@ internal sealed class StateGiver<TKey, TValue>(
         return letter;
     }
 
-    private sealed class Giving(StateGiver<TKey, TValue> giver, NodeId to, int box, long number) : IThreadPoolWorkItem
+    private sealed class Giving(
+        StateGiver<TKey, TValue> giver, NodeId to, int box, long number, TimeSpan begunAt, CancellationTokenSource limit)
+        : IThreadPoolWorkItem
     {
-        public void Execute() => _ = giver.GiveAsync(to, box, number);
+        private long _bytes;
+
+        public NodeId To => to;
+
+        public int Box => box;
+
+        public long Number => number;
+
+        public TimeSpan BegunAt => begunAt;
+
+        public CancellationTokenSource Limit => limit;
+
+        /// <summary>Those that were sent so far. From any thread.</summary>
+        public long Bytes => Volatile.Read(ref _bytes);
+
+        public void OnSent(int bytes) => Volatile.Write(ref _bytes, _bytes + bytes);
+
+        public void Execute() => _ = giver.GiveAsync(this);
     }
 }

@@ -1,0 +1,56 @@
+using QuickSilver.Endpoints;
+using QuickSilver.Inboxes;
+using QuickSilver.Simulation.Tests.Infrastructure;
+using QuickSilver.States;
+
+namespace QuickSilver.Simulation.Tests.Clusters;
+
+// Members that ask for a state and do not take it. They do not keep others from it.
+public sealed class StateTakerTests
+{
+    private const string Name = "prices";
+    private const int Takers = 4;
+    private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
+
+    [Fact]
+    public void Members_that_take_one_piece_and_then_nothing_give_their_places_back()
+    {
+        using var cluster = new SimulatedCluster(new SimulationOptions
+        {
+            Nodes = Takers + 2,
+            Seed = 3,
+            NodeOptions = new QuickSilverOptions { Limits = new NodeLimits { PublishQueueBytes = 1 << 20 } },
+        });
+        cluster.Start();
+        var state = cluster.RunUntilCompleted(cluster.Nodes[0].Node.OpenStateAsync<string, string>(Name));
+        cluster.RunUntilCompleted(async () =>
+        {
+            for (int i = 0; i < 2000; i++)
+            {
+                await state.SetAsync($"{i}", new string('x', 8000));
+            }
+        });
+        var takers = new List<StateByHand>();
+        for (int i = 1; i <= Takers; i++)
+        {
+            // Its inbox has room for one message, and is not read.
+            var node = cluster.Nodes[i].Node;
+            var inbox = new TopicOptions { Protocol = Inbox.Guarantee, ReaderCapacity = 1 };
+            cluster.RunUntilCompleted(node.OpenEndpointAsync<ReadOnlyMemory<byte>>(Inbox.NameOf(node.Id), TopicAccess.Subscribe, inbox))
+                .ReadAllAsync();
+            takers.Add(new StateByHand(cluster, i, Name));
+        }
+
+        cluster.Run(Second);
+        foreach (var taker in takers)
+        {
+            taker.Send(new StateMessage<string, string> { Kind = StateMessageKind.Hello, Number = 2, Box = Inbox.FirstBox });
+            cluster.Run(Second / 10);
+            taker.Send(new StateMessage<string, string> { Kind = StateMessageKind.Ask, Node = cluster.Nodes[0].Node.Id, Number = 2 });
+        }
+
+        cluster.Run(Second);
+        var late = cluster.RunUntilCompleted(cluster.Nodes[Takers + 1].Node.OpenStateAsync<string, string>(Name), Second * 30);
+        Assert.Equal((2000, true), (late.Count, late.IsComplete));
+    }
+}
