@@ -21,8 +21,9 @@ namespace QuickSilver.States;
 // - A change has a number that cannot have been counted: it is refused, whether it comes in the topic or in a piece, and the rest is taken.
 // - A node failed, and what it sent is delivered late, after this node has given: it is forwarded under its own stamp while anybody may
 //   have joined meanwhile.
-// - Nobody is complete, because all are new or all have lost something: the one with the lowest id takes what each of the others has, and
-//   then has what any of them has.
+// - Nobody is complete, because all are new or all have lost something: of those that answer, the one with the lowest id takes what each of
+//   the others has, and then has what any of them has. If it does not get there, the next one tries it too.
+// - A member answers no hello: it is waited for, and then what it sends is forwarded.
 // - Nodes are there that never said hello: a part of the cluster that was cut off is back. As long as a node does not know all others, it
 //   does not count as complete to those that join. Then all of them say hello, and the one with the lowest id takes from each.
 internal sealed class StateSync<TKey, TValue>
@@ -31,9 +32,12 @@ internal sealed class StateSync<TKey, TValue>
     private static readonly TimeSpan Tick = TimeSpan.FromMilliseconds(10);
     // Marks of all are waited for as long as this, if one of those that are complete has answered.
     private static readonly TimeSpan MarkLimit = TimeSpan.FromMilliseconds(500);
+    // Marks of all are waited for as long as this, if nobody is complete.
+    private static readonly TimeSpan LongMarkLimit = TimeSpan.FromSeconds(1.5);
     private static readonly TimeSpan RetryPause = TimeSpan.FromMilliseconds(100);
     // After so many attempts in a row, each pause is twice as long as the one before, up to the longest.
     private const int EvenAttempts = 5;
+    private const int AttemptsOfOne = 10;
     private static readonly TimeSpan LongestPause = TimeSpan.FromSeconds(5);
     // Without a sign of progress, the node begins anew.
     private static readonly TimeSpan SilenceLimit = TimeSpan.FromSeconds(3);
@@ -194,7 +198,7 @@ internal sealed class StateSync<TKey, TValue>
                 _joins.OnMark(sender, message.Node, message.Number);
                 break;
             case StateMessageKind.Ask when message.Node == Self:
-                _joins.OnAsk(sender, message.Number);
+                _joins.OnAsk(sender, message.Number, Now);
                 break;
             default:
                 return;
@@ -232,9 +236,10 @@ internal sealed class StateSync<TKey, TValue>
     private void OnEntry(NodeId sender, StateEntry<TKey, TValue> entry)
     {
         if (TryMerge(sender, entry)
-            && _lastHello is { } last && Now - last < ForwardFor && sender == entry.Stamp.Origin && !_members.Contains(sender))
+            && _lastHello is { } last && Now - last < ForwardFor && sender == entry.Stamp.Origin
+            && (!_members.Contains(sender) || _joins.IsUnmarked(sender)))
         {
-            // It comes late, from a node that has left: whoever joined meanwhile may not get it.
+            // It comes late, from a node that has left or has not answered: whoever joined meanwhile may not get it.
             _wire.Send(new StateMessage<TKey, TValue> { Entry = entry });
         }
     }
@@ -268,7 +273,7 @@ internal sealed class StateSync<TKey, TValue>
 
     private void GiveWhoIsReady()
     {
-        foreach (var (node, box, number) in _joins.TakeReady(Self, _members))
+        foreach (var (node, box, number) in _joins.TakeReady(Self, _members, Now))
         {
             _giver.Give(node, box, number);
         }
@@ -352,18 +357,37 @@ internal sealed class StateSync<TKey, TValue>
             // Not all ask the same one, and not the same one again.
             Take([complete[(int)((Self.Id + (ulong)_attempts) % (ulong)complete.Count)]]);
         }
-        else if (missing > 0 || complete.Count > 0)
+        else if (complete.Count > 0 || (missing > 0 && Now - _since < LongMarkLimit))
         {
             // More marks come.
         }
-        else if (_members.Count > 0 && _members.Nodes[0] == Self && TryTakeAge())
+        else if (IsFirst() && TryTakeAge())
         {
-            Take(_members.Nodes);
+            // One that has not answered would not give either.
+            Take([.. _members.Nodes.ToArray().Where(_marks.ContainsKey)]);
         }
         else
         {
             Pause();
         }
+    }
+
+    // Whether this node takes from each, when nobody is complete: the first of those that answer, and after more and more attempts each
+    // that follows, since the first ones may never be complete.
+    private bool IsFirst()
+    {
+        int before = 0;
+        foreach (var node in _members.Nodes)
+        {
+            if (node == Self)
+            {
+                return before <= _attempts / AttemptsOfOne;
+            }
+
+            before += _marks.ContainsKey(node) ? 1 : 0;
+        }
+
+        return false;
     }
 
     // Takes the age that the most of the others agree on: of one that lies, neither a high one nor a low one counts. False if a change was
@@ -461,6 +485,7 @@ internal sealed class StateSync<TKey, TValue>
                 break;
         }
 
+        GiveWhoIsReady();
         Schedule();
     }
 

@@ -33,11 +33,12 @@ public sealed class StateTakerTests
         var takers = new List<StateByHand>();
         for (int i = 1; i <= Takers; i++)
         {
-            // Its inbox has room for one message, and is not read.
+            // Its inbox has room for one message, and one is read.
             var node = cluster.Nodes[i].Node;
             var inbox = new TopicOptions { Protocol = Inbox.Guarantee, ReaderCapacity = 1 };
-            cluster.RunUntilCompleted(node.OpenEndpointAsync<ReadOnlyMemory<byte>>(Inbox.NameOf(node.Id), TopicAccess.Subscribe, inbox))
-                .ReadAllAsync();
+            var letters = cluster.RunUntilCompleted(
+                node.OpenEndpointAsync<ReadOnlyMemory<byte>>(Inbox.NameOf(node.Id), TopicAccess.Subscribe, inbox));
+            cluster.Nodes[i].Post(() => letters.ReadAllAsync().GetAsyncEnumerator().MoveNextAsync().AsTask());
             takers.Add(new StateByHand(cluster, i, Name));
         }
 
@@ -52,5 +53,35 @@ public sealed class StateTakerTests
         cluster.Run(Second);
         var late = cluster.RunUntilCompleted(cluster.Nodes[Takers + 1].Node.OpenStateAsync<string, string>(Name), Second * 30);
         Assert.Equal((2000, true), (late.Count, late.IsComplete));
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void A_member_that_answers_no_hello_does_not_keep_others_from_joining(bool isFirst)
+    {
+        using var cluster = new SimulatedCluster(nodes: 5, seed: 3);
+        cluster.Start();
+        int silent = isFirst ? 0 : 4;
+        if (isFirst)
+        {
+            _ = new StateByHand(cluster, silent, Name) { OnMessage = static (_, _) => { } };
+        }
+
+        var first = cluster.RunUntilCompleted(cluster.Nodes[1].Node.OpenStateAsync<string, string>(Name), Second * 30);
+        cluster.RunUntilCompleted(() => first.SetAsync("UAL", "1").AsTask());
+        if (!isFirst)
+        {
+            _ = new StateByHand(cluster, silent, Name) { OnMessage = static (_, _) => { } };
+        }
+
+        for (int i = 2; i < 4; i++)
+        {
+            var late = cluster.RunUntilCompleted(cluster.Nodes[i].Node.OpenStateAsync<string, string>(Name), Second * 30);
+            Assert.Equal((1, true), (late.Count, late.IsComplete));
+            cluster.Run(Second * 10);
+        }
+
+        Assert.True(first.IsComplete);
     }
 }
