@@ -27,6 +27,8 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
     // A packet of these views or older ones is stale; one of a newer view is early. Null until a view is closed.
     private ClosedViews? _closed;
     private Alarm? _retry;
+    // Pending while there are streams of senders that are gone. Null until there is one.
+    private Alarm? _end;
     // Up to this configuration all is settled, but in the views that are open still.
     private long _settled;
     private ImmutableArray<OpenView> _open = [];
@@ -151,6 +153,16 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
         foreach (var region in _ordered)
         {
             region.OnNodesCame();
+        }
+    }
+
+    /// <summary>The sender of a stream is gone: from now on the stream is given up as soon as it is settled.</summary>
+    public void OnSenderGone()
+    {
+        _end ??= new Alarm(EndStreams);
+        if (!_end.IsPending)
+        {
+            context.Environment.Schedule(_end, context.Options.ClosingPause / 2);
         }
     }
 
@@ -302,7 +314,48 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
         _ordered.Clear();
         _regions?.Clear();
         context.Environment.CancelIfMade(_retry);
+        context.Environment.CancelIfMade(_end);
         _closed?.Close();
+    }
+
+    // A superseded view ends as a whole.
+    private void EndStreams()
+    {
+        ForgetLast();
+        bool isAnyLeft = false;
+        bool isAnyEnded = false;
+        foreach (var region in _ordered)
+        {
+            if (region.SupersededAt == 0)
+            {
+                isAnyLeft |= region.EndSettled(sender => MayOlderBringMore(region, sender), out bool isEnded);
+                isAnyEnded |= isEnded;
+            }
+        }
+
+        if (isAnyLeft)
+        {
+            OnSenderGone();
+        }
+
+        if (isAnyEnded)
+        {
+            observer.OnStreamsEnded();
+        }
+    }
+
+    private bool MayOlderBringMore(RegionReceiver region, NodeKey sender)
+    {
+        foreach (var older in _ordered)
+        {
+            if (older.View.Configuration < region.View.Configuration && older.SupersededAt != 0
+                && (older.Find(sender) is not null || older.MayHearMoreOf(sender)))
+            {
+                return true;
+            }
+        }
+
+        return false;
     }
 
     private bool IsSettled(RegionReceiver region) => region.SupersededAt != 0 && region.SupersededAt <= _settled
