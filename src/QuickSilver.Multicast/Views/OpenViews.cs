@@ -26,9 +26,8 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
     private Dictionary<IPEndPoint, RegionPort>? _ports;
     // A packet of these views or older ones is stale; one of a newer view is early. Null until a view is closed.
     private ClosedViews? _closed;
-    private Alarm? _retry;
-    // Pending while there are streams of senders that are gone. Null until there is one.
-    private Alarm? _end;
+    // Null until something is to be closed later. A node among many idle ones has nothing to close.
+    private Closing? _closing;
     // Up to this configuration all is settled, but in the views that are open still.
     private long _settled;
     private ImmutableArray<OpenView> _open = [];
@@ -159,10 +158,9 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
     /// <summary>The sender of a stream is gone: from now on the stream is given up as soon as it is settled.</summary>
     public void OnSenderGone()
     {
-        _end ??= new Alarm(EndStreams);
-        if (!_end.IsPending)
+        if (!Later.End.IsPending)
         {
-            context.Environment.Schedule(_end, context.Options.ClosingPause / 2);
+            context.Environment.Schedule(Later.End, context.Options.ClosingPause / 2);
         }
     }
 
@@ -275,7 +273,7 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
 
         if (_isAnyLeft)
         {
-            context.Environment.Schedule(_retry ??= new Alarm(OnBatchEnd), CloseRetry);
+            context.Environment.Schedule(Later.Retry, CloseRetry);
         }
 
         if (_ordered.Count < before)
@@ -313,8 +311,8 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
 
         _ordered.Clear();
         _regions?.Clear();
-        context.Environment.CancelIfMade(_retry);
-        context.Environment.CancelIfMade(_end);
+        context.Environment.CancelIfMade(_closing?.Retry);
+        context.Environment.CancelIfMade(_closing?.End);
         _closed?.Close();
     }
 
@@ -364,5 +362,10 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
     private static bool IsSupersededBy(RegionReceiver region, long configuration) =>
         region.SupersededAt != 0 && region.SupersededAt <= configuration;
 
+    private Closing Later => _closing ??= new Closing(new Alarm(OnBatchEnd), new Alarm(EndStreams));
+
     private void ForgetLast() => (LastRegion, LastStream) = (null, null);
+
+    // Retry: what is settled cannot be closed yet. End: pending while there are streams of senders that are gone.
+    private sealed record Closing(Alarm Retry, Alarm End);
 }
