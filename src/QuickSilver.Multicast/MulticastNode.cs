@@ -316,6 +316,8 @@ internal sealed class MulticastNode
 
     public void OnUnread(InboundStream stream) => (_heldUp ??= new HeldUpStreams(_context.Environment)).Add(stream);
 
+    public void OnSenderGone(InboundStream stream) => _open.OnSenderGone();
+
     public RegionSender? FindSender(ulong region, uint view, StreamClass streamClass) => _sent?.Find(region, view, streamClass);
 
     public RegionView? OwnViewOf(ulong topicId) => _topics?.OwnViewOf(topicId);
@@ -401,12 +403,13 @@ internal sealed class MulticastNode
 
     void IViewsObserver.OnViewClosed(RegionView view) => _ways.OnViewClosed(view);
 
-    // A departed node that has no stream left in any view can send nothing more.
     void IViewsObserver.OnViewsClosed()
     {
-        _topics?.ForgetSenders(sender => !_context.Directory.Contains(sender) && !_open.HasStreamOf(sender));
+        ForgetSenders();
         _keys?.Rest(_sent, _open);
     }
+
+    void IViewsObserver.OnStreamsEnded() => ForgetSenders();
 
     void IViewsObserver.OnViewsChecked() => _topics?.InstallViews();
 
@@ -523,6 +526,10 @@ internal sealed class MulticastNode
         _sent?.Supersede(region, configuration);
         _open.Supersede(region, configuration);
     }
+
+    // A departed node that has no stream left in any view can send nothing more.
+    private void ForgetSenders() =>
+        _topics?.ForgetSenders(sender => !_context.Directory.Contains(sender) && !_open.HasStreamOf(sender));
 
     private void OnNodeGone(LostNode lost)
     {

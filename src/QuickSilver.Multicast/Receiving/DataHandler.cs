@@ -204,9 +204,10 @@ internal sealed class DataHandler(OpenViews views, PacketWays ways, IStreamConsu
 
     // The sender is not in the directory, or was away since this view: it has departed, or is not known yet. A packet of a stream that
     // exists here may be forwarded by a survivor on behalf of a departed sender. It still counts, because the survivors agree on what they
-    // deliver of that stream.
+    // deliver of that stream. Nothing is repaired in other streams.
     private DropReason OnStranger(RegionReceiver region, in PacketHeader header, NodeKey sender, Lease lease, int offset) =>
-        region.Find(sender) is { IsSenderGone: true } stream && stream.Lacks(header.Sequence)
+        new StreamClass(header.StreamClass).IsReliable
+            && region.Find(sender) is { IsSenderGone: true } stream && stream.Lacks(header.Sequence)
             ? Accept(region, stream, header, lease, offset)
             : DropReason.UnknownSender;
 

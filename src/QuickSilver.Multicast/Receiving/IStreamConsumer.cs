@@ -34,4 +34,9 @@ internal interface IStreamConsumer
 
     /// <summary>Called when the stream can continue. The consumer calls the stream's ReadOn soon, but not from within this call.</summary>
     void OnUnread(InboundStream stream);
+
+    /// <summary>Called when the sender of the stream is gone: the stream can be given up when it is settled.</summary>
+    void OnSenderGone(InboundStream stream)
+    {
+    }
 }

@@ -103,6 +103,13 @@ internal sealed class InboundStream
     // A message has begun of which packets have not come.
     public bool IsAnyOpen => _assembler.IsAnyOpen;
 
+    /// <summary>A stream that was given up goes on behind its end: all members hold the packets up to there.</summary>
+    public void ResumeBehind(long through)
+    {
+        _window.SkipTo(through + 1);
+        _parsed = Consumed = Stable = Replicated = _dropped = through;
+    }
+
     /// <summary>Accepts a packet of this stream. Returns None, or the reason for refusing it.</summary>
     public DropReason Accept(long sequence, Lease lease, int offset, int length)
     {

@@ -214,6 +214,7 @@ internal sealed class ReceiveWindow(PacketWindow packets, MulticastOptions optio
         Missing.Clear();
         packets.SkipTo(number);
         Arrived = number - 1;
+        Highest = Math.Max(Highest, Arrived);
     }
 
     public void Clear()

@@ -22,7 +22,7 @@ internal sealed class RegionReceiver : IGapObserver
     private const int MostStrangers = 256;
 
     // Of departed nodes, so many are remembered before those are forgotten of which nobody can tell anything any more.
-    private const int MostDeparted = 1024;
+    public const int MostDeparted = 1024;
 
     private readonly MulticastContext _context;
     private readonly IStreamConsumer _consumer;
@@ -33,8 +33,10 @@ internal sealed class RegionReceiver : IGapObserver
     // Null until there are several senders.
     private SenderShares? _shares;
     // The nodes that were removed since the view was opened, and when. A removed node may have sent in the view although this member has
-    // received nothing from it. If it returns to the cluster, it does not return to this view.
-    private readonly Dictionary<NodeKey, TimeSpan> _gone = [];
+    // received nothing from it. If it returns to the cluster, it does not return to this view. Null until a node is removed.
+    private Dictionary<NodeKey, TimeSpan>? _gone;
+    // Null until a stream has ended.
+    private EndedStreams? _ended;
     private bool _isPartitionLost;
     private long _memoryDrops;
     private TimeSpan _lastGoneAt;
@@ -91,7 +93,10 @@ internal sealed class RegionReceiver : IGapObserver
     public TimeSpan OpenedAt { get; }
 
     /// <summary>The number of departed nodes that are remembered; for diagnostics.</summary>
-    public int Departed => _gone.Count;
+    public int Departed => _gone?.Count ?? 0;
+
+    /// <summary>The number of streams that were given up and whose ends are remembered; for diagnostics.</summary>
+    public int Ended => _ended?.Count ?? 0;
 
     /// <summary>When the view was superseded; meaningless before.</summary>
     public TimeSpan SupersededSince { get; private set; }
@@ -218,6 +223,16 @@ internal sealed class RegionReceiver : IGapObserver
             table.Add(sender, stream);
             _streams.Add(stream);
             _repairs.Add(stream, _context.Options.Repair.ForReceiver(_context, this, stream));
+            if (streamClass.IsReliable && _ended is not null && _ended.TryTake(sender, out var end))
+            {
+                stream.ResumeBehind(end.Through);
+                Stability.Resume(stream, end.Decision);
+            }
+
+            if (stream.IsSenderGone)
+            {
+                _consumer.OnSenderGone(stream);
+            }
         }
 
         return stream;
@@ -266,11 +281,11 @@ internal sealed class RegionReceiver : IGapObserver
     {
         _confirmedAt = configuration;
         // One that an earlier service had announced, and that never heard of it, has sent nothing in the view before.
-        foreach (var node in _gone.Keys)
+        foreach (var node in _gone?.Keys ?? Enumerable.Empty<NodeKey>())
         {
             if (_context.Directory.IsNew(node, configuration))
             {
-                _gone.Remove(node);
+                _gone!.Remove(node);
             }
         }
     }
@@ -290,7 +305,7 @@ internal sealed class RegionReceiver : IGapObserver
         // come and go none would ever be closed.
         if (SupersededAt == 0 || lost.Since < SupersededAt)
         {
-            _gone[lost.Key] = _lastGoneAt = _context.Environment.Now;
+            (_gone ??= [])[lost.Key] = _lastGoneAt = _context.Environment.Now;
             if (_gone.Count > MostDeparted)
             {
                 ForgetDeparted();
@@ -308,6 +323,7 @@ internal sealed class RegionReceiver : IGapObserver
             {
                 stream.OnSenderLeft();
                 NoteGap(stream);
+                _consumer.OnSenderGone(stream);
             }
         }
 
@@ -382,7 +398,7 @@ internal sealed class RegionReceiver : IGapObserver
                 return false;
             }
 
-            return _gone.Count == 0 || Live.Count <= 1
+            return Departed == 0 || Live.Count <= 1
                 || _context.Environment.Now - Stability.LastUnconsumed >= _context.Options.ClosingPause;
         }
     }
@@ -391,14 +407,14 @@ internal sealed class RegionReceiver : IGapObserver
     /// For a settled view: whether this node has delivered everything that was sent in it. Other members may know of more packets of a
     /// departed node until all members have held the same for a while; it does not matter whether they have consumed them.
     /// </summary>
-    public bool HasAll => IsDrained && (_gone.Count == 0 || !MayOthersKnowMore);
+    public bool HasAll => IsDrained && (Departed == 0 || !MayOthersKnowMore);
 
     /// <summary>
     /// Whether other members may still report more packets of a departed sender than are known here, until all members have held everything
     /// for a while.
     /// </summary>
     public bool MayHearMoreOf(NodeKey sender) =>
-        HasLost(sender) && MayOthersKnowMoreSince(_gone.GetValueOrDefault(sender, _lastGoneAt));
+        HasLost(sender) && MayOthersKnowMoreSince(_gone?.GetValueOrDefault(sender, _lastGoneAt) ?? _lastGoneAt);
 
     /// <summary>
     /// Called in a view in which the streams of all live senders are settled. If no token of the other members has arrived for long, they
@@ -438,6 +454,77 @@ internal sealed class RegionReceiver : IGapObserver
         Port?.RemoveUser();
     }
 
+    /// <summary>
+    /// Gives up the streams of senders that are gone, with all that belongs to them, if they are settled: all members have held and
+    /// consumed what was sent for a while, and no older view may bring more of the sender. Returns true if streams of such senders remain.
+    /// </summary>
+    public bool EndSettled(Predicate<NodeKey> mayOlderBringMore, out bool isAnyEnded)
+    {
+        int before = _streams.Count;
+        bool isAnyLeft = false;
+        _streams.RemoveAll(stream =>
+        {
+            if (!stream.IsSenderGone)
+            {
+                return false;
+            }
+
+            if (!MayEnd(stream) || mayOlderBringMore(stream.Sender))
+            {
+                isAnyLeft = true;
+                return false;
+            }
+
+            End(stream);
+            return true;
+        });
+        isAnyEnded = _streams.Count < before;
+        return isAnyLeft;
+    }
+
+    private bool MayEnd(InboundStream stream)
+    {
+        var now = _context.Environment.Now;
+        if (!stream.IsDrained || stream.IsRefusing)
+        {
+            return false;
+        }
+
+        var since = _gone is not null && _gone.TryGetValue(stream.Sender, out var goneAt) ? goneAt : OpenedAt;
+        if (!stream.IsReliable)
+        {
+            // What others told of its messages is in the reliable stream.
+            return Find(stream.Sender) is null && now - since >= _context.Options.ClosingPause;
+        }
+
+        var ended = _ended ??= new EndedStreams(_context.Options.ClosingPause);
+        if (!Stability.TryFinish(stream, out var settled) || !ended.HasRoom(now))
+        {
+            return false;
+        }
+
+        // The rest of a message that has begun can come only from a member that has heard the sender for longer than this one.
+        var pause = stream.IsAnyOpen ? ended.MinAge : _context.Options.ClosingPause;
+        since = settled > since ? settled : since;
+        return now - since >= pause && (Live.Count <= 1 || Stability.LastHeard - since >= pause / 2);
+    }
+
+    private void End(InboundStream stream)
+    {
+        (stream.IsReliable ? _reliable : _bestEffort).Remove(stream.Sender);
+        if (_repairs.Remove(stream, out var repair))
+        {
+            repair.Close();
+        }
+
+        if (stream.IsReliable)
+        {
+            _ended!.Add(stream.Sender, new StreamEnd(stream.Highest, _context.Environment.Now, Stability.Forget(stream)));
+        }
+
+        stream.Close();
+    }
+
     // A packet for which packet memory has no room is treated like a drop in a full socket: its sender slows down, and the packet is
     // requested again.
     private void OnRefused(InboundStream stream, DropReason reason)
@@ -470,16 +557,16 @@ internal sealed class RegionReceiver : IGapObserver
     private void ForgetDeparted()
     {
         var old = _context.Environment.Now - (_context.Options.ClosingPause * 3);
-        foreach (var (node, at) in _gone)
+        foreach (var (node, at) in _gone!)
         {
-            if (at < old && Find(node) is null && View.Members.AsSpan().BinarySearch(node) < 0)
+            if (at < old && Find(node) is null && !_bestEffort.ContainsKey(node) && View.Members.AsSpan().BinarySearch(node) < 0)
             {
                 _gone.Remove(node);
             }
         }
     }
 
-    private bool HasLost(NodeKey node) => _gone.ContainsKey(node) || !_context.Directory.Shares(node, _confirmedAt);
+    private bool HasLost(NodeKey node) => (_gone is not null && _gone.ContainsKey(node)) || !_context.Directory.Shares(node, _confirmedAt);
 
     private void OnFewer(NodeKey node)
     {

@@ -67,6 +67,24 @@ internal interface IStabilityTracker
     {
     }
 
+    /// <summary>
+    /// Of a stream whose sender is gone: whether all live members are known to hold and to have consumed all that any of them has, and to
+    /// agree on what is lost, and since when, with no member unheard. The stream is then finished, if it was not before.
+    /// </summary>
+    bool TryFinish(InboundStream stream, out TimeSpan settledSince)
+    {
+        settledSince = default;
+        return false;
+    }
+
+    /// <summary>The stream was given up. Returns what the tracker needs of it if it is resumed; null for nothing.</summary>
+    object? Forget(InboundStream stream) => null;
+
+    /// <summary>A stream that was given up goes on behind its end, with what the tracker needed of it.</summary>
+    void Resume(InboundStream stream, object? kept)
+    {
+    }
+
     /// <summary>The view is closed here.</summary>
     void Close();
 }

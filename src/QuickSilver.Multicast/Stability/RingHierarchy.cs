@@ -12,6 +12,8 @@ namespace QuickSilver.Multicast.Stability;
 internal sealed class RingHierarchy : IStabilityTracker
 {
     private readonly List<TokenRing> _rings = [];
+    // When a token last reported that a member was not heard.
+    private TimeSpan _unheardAt;
 
     private RingHierarchy(MulticastContext context, RegionReceiver region)
     {
@@ -199,6 +201,37 @@ internal sealed class RingHierarchy : IStabilityTracker
         }
     }
 
+    public bool TryFinish(InboundStream stream, out TimeSpan settledSince)
+    {
+        bool isSettled = Records.TryFinish(stream, out settledSince);
+        settledSince = _unheardAt > settledSince ? _unheardAt : settledSince;
+        foreach (var ring in _rings)
+        {
+            isSettled &= !ring.MayFindMore(stream);
+        }
+
+        return isSettled;
+    }
+
+    public object? Forget(InboundStream stream)
+    {
+        foreach (var ring in _rings)
+        {
+            ring.Forget(stream.Sender);
+        }
+
+        return Records.Forget(stream.Sender);
+    }
+
+    public void Resume(InboundStream stream, object? kept)
+    {
+        Records.Resume(stream, (Settlement?)kept);
+        foreach (var ring in _rings)
+        {
+            ring.Resume(stream);
+        }
+    }
+
     public void Close()
     {
         foreach (var ring in _rings)
@@ -299,7 +332,7 @@ internal sealed class RingHierarchy : IStabilityTracker
         if (token.Skipped.Count > 0 || token.IsAnyUnheard || token.IsUnheardInView)
         {
             // Nobody knows what the members that were not heard hold.
-            LastUnstable = LastHeard;
+            LastUnstable = _unheardAt = LastHeard;
         }
 
         for (int i = 0; i < token.Count; i++)

@@ -32,11 +32,57 @@ internal sealed class RingRecords(RingHierarchy rings)
     {
         if (!_settlements.TryGetValue(sender, out var settlement))
         {
-            settlement = new Settlement();
+            settlement = new Settlement { UnsettledAt = rings.Context.Environment.Now };
             _settlements.Add(sender, settlement);
         }
 
         return settlement;
+    }
+
+    /// <summary>Whether the stream of a departed sender is settled, and since when, as far as tokens have reported.</summary>
+    public bool TryFinish(InboundStream stream, out TimeSpan settledSince)
+    {
+        var settlement = SettlementOf(stream.Sender);
+        if (settlement.ReportedThrough < stream.Highest)
+        {
+            // The last token that had a record of the stream was here before this member learnt that the sender is gone.
+            settlement.UnsettledAt = rings.Context.Environment.Now;
+            FinishIfDone(stream, settlement);
+        }
+
+        settledSince = settlement.UnsettledAt;
+        long highest = Math.Max(stream.Highest, settlement.HeldByAny);
+        return settlement.Stable >= highest && settlement.ReportedThrough >= highest && !settlement.IsUndecided
+            && settlement.OpenElsewhere <= settlement.Epoch;
+    }
+
+    /// <summary>Notes when a token reports that the stream of a departed sender is not settled.</summary>
+    public void NoteUnsettled(RecoveryRecord record, Settlement settlement, InboundStream stream)
+    {
+        if (!stream.IsSenderGone)
+        {
+            return;
+        }
+
+        long highest = Math.Max(record.HeldByAny, record.KnownHeldByAny);
+        if (record.IsGathering || record.IsPartial || record.Stable < highest || record.ConsumedByAll < highest)
+        {
+            settlement.UnsettledAt = rings.Context.Environment.Now;
+        }
+    }
+
+    /// <summary>
+    /// Returns the settlement if there was a decision: its number, and what it said, must not change if the stream is resumed.
+    /// </summary>
+    public Settlement? Forget(NodeKey sender) =>
+        _settlements.Remove(sender, out var settlement) && settlement.Epoch != 0 ? settlement : null;
+
+    public void Resume(InboundStream stream, Settlement? decided)
+    {
+        var settlement = decided ?? new Settlement();
+        settlement.Stable = settlement.Replicated = settlement.HeldByAny = settlement.ReportedThrough = stream.Highest;
+        settlement.UnsettledAt = rings.Context.Environment.Now;
+        _settlements[stream.Sender] = settlement;
     }
 
     /// <summary>

@@ -27,6 +27,8 @@ internal sealed class RingResults(RingHierarchy rings)
         return result;
     }
 
+    public void Forget(NodeKey sender) => _bySender.Remove(sender);
+
     /// <summary>Resumes all records, so that rounds with the changed members find the values again.</summary>
     public void OnMembersChanged()
     {

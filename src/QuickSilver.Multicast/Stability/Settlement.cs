@@ -24,6 +24,9 @@ internal sealed class Settlement
     // For a departed sender: how far the end of the stream was reported above. A member that learns of the removal later may supply more.
     public long ReportedThrough { get; set; } = -1;
 
+    // For a departed sender: when a token last reported something that not all members hold or have consumed, or that is undecided.
+    public TimeSpan UnsettledAt { get; set; }
+
     public ulong Epoch { get; set; }
     public bool IsDecided { get; set; }
     // The epoch decides about the packets up to here.
@@ -95,6 +98,13 @@ internal sealed class RingResult
 
     /// <summary>What the members told about that was true at this time or later.</summary>
     public TimeSpan UnheldSince { get; private set; }
+
+    /// <summary>All members under the ring hold and have consumed the packets up to here, and none knows of more.</summary>
+    public void SettleThrough(long through)
+    {
+        HeldByAll = ConsumedByAll = ReadByAll = ReplicatedByAll = through;
+        HeldByAny = Math.Max(HeldByAny, through);
+    }
 
     public void TakeUnheld(UnheldPackets told, TimeSpan roundBegan)
     {

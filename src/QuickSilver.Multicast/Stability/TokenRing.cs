@@ -91,6 +91,21 @@ internal sealed class TokenRing
 
     public RingResult? FindResult(NodeKey sender) => _results.Find(sender);
 
+    public void Forget(NodeKey sender) => _results.Forget(sender);
+
+    /// <summary>A stream goes on behind its end, up to which the members under this ring hold it.</summary>
+    public void Resume(InboundStream stream)
+    {
+        if (IsLeader)
+        {
+            _results.FindOrAdd(stream.Sender).SettleThrough(stream.Highest);
+        }
+    }
+
+    /// <summary>Whether the ring above, or the sender, may still have to be told what this member's rounds find of the stream.</summary>
+    public bool MayFindMore(InboundStream stream) =>
+        IsLeader && (_results.Find(stream.Sender) is not { } result || result.ConsumedByAll < stream.Highest);
+
     /// <summary>Called when packets have come, from a sender or through the ring below: a leader that rests begins a round soon.</summary>
     public void OnActivity()
     {
@@ -353,6 +368,7 @@ internal sealed class TokenRing
 
             _repair.Compare(stream, record, neighbour);
             _records.Join(Level, stream, settlement, record);
+            _records.NoteUnsettled(record, settlement, stream);
         }
 
         foreach (var stream in _region.Streams)
@@ -422,6 +438,7 @@ internal sealed class TokenRing
             _rings.NoteResult(Level, record.Sender, result.HeldByAll);
             moved |= isNews || result.NoteDecision(record);
             var lacked = _repair.End(stream, record);
+            _records.NoteUnsettled(record, settlement, stream);
             if (IsRoot)
             {
                 _records.Settle(record, settlement, stream, isWhole);

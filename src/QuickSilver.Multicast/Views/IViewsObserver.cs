@@ -11,6 +11,11 @@ internal interface IViewsObserver
     /// <summary>Called once after one or more views were closed together.</summary>
     void OnViewsClosed();
 
+    /// <summary>Called once after streams of senders that are gone were given up.</summary>
+    void OnStreamsEnded()
+    {
+    }
+
     /// <summary>Some views may be over that were not before.</summary>
     void OnViewsChecked();
 }

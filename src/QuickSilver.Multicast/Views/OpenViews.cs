@@ -26,7 +26,8 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
     private Dictionary<IPEndPoint, RegionPort>? _ports;
     // A packet of these views or older ones is stale; one of a newer view is early. Null until a view is closed.
     private ClosedViews? _closed;
-    private Alarm? _retry;
+    // Null until something is to be closed later. A node among many idle ones has nothing to close.
+    private Closing? _closing;
     // Up to this configuration all is settled, but in the views that are open still.
     private long _settled;
     private ImmutableArray<OpenView> _open = [];
@@ -154,6 +155,15 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
         }
     }
 
+    /// <summary>The sender of a stream is gone: from now on the stream is given up as soon as it is settled.</summary>
+    public void OnSenderGone()
+    {
+        if (!Later.End.IsPending)
+        {
+            context.Environment.Schedule(Later.End, context.Options.ClosingPause / 2);
+        }
+    }
+
     /// <summary>
     /// Whether packets of a sender may still come that were sent before those that are here. They may come in a stream that has ended, or
     /// in a view older than the sender's newest stream, of which other members may still tell packets that this member does not know of.
@@ -263,7 +273,7 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
 
         if (_isAnyLeft)
         {
-            context.Environment.Schedule(_retry ??= new Alarm(OnBatchEnd), CloseRetry);
+            context.Environment.Schedule(Later.Retry, CloseRetry);
         }
 
         if (_ordered.Count < before)
@@ -301,8 +311,49 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
 
         _ordered.Clear();
         _regions?.Clear();
-        context.Environment.CancelIfMade(_retry);
+        context.Environment.CancelIfMade(_closing?.Retry);
+        context.Environment.CancelIfMade(_closing?.End);
         _closed?.Close();
+    }
+
+    // A superseded view ends as a whole.
+    private void EndStreams()
+    {
+        ForgetLast();
+        bool isAnyLeft = false;
+        bool isAnyEnded = false;
+        foreach (var region in _ordered)
+        {
+            if (region.SupersededAt == 0)
+            {
+                isAnyLeft |= region.EndSettled(sender => MayOlderBringMore(region, sender), out bool isEnded);
+                isAnyEnded |= isEnded;
+            }
+        }
+
+        if (isAnyLeft)
+        {
+            OnSenderGone();
+        }
+
+        if (isAnyEnded)
+        {
+            observer.OnStreamsEnded();
+        }
+    }
+
+    private bool MayOlderBringMore(RegionReceiver region, NodeKey sender)
+    {
+        foreach (var older in _ordered)
+        {
+            if (older.View.Configuration < region.View.Configuration && older.SupersededAt != 0
+                && (older.Find(sender) is not null || older.MayHearMoreOf(sender)))
+            {
+                return true;
+            }
+        }
+
+        return false;
     }
 
     private bool IsSettled(RegionReceiver region) => region.SupersededAt != 0 && region.SupersededAt <= _settled
@@ -311,5 +362,10 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
     private static bool IsSupersededBy(RegionReceiver region, long configuration) =>
         region.SupersededAt != 0 && region.SupersededAt <= configuration;
 
+    private Closing Later => _closing ??= new Closing(new Alarm(OnBatchEnd), new Alarm(EndStreams));
+
     private void ForgetLast() => (LastRegion, LastStream) = (null, null);
+
+    // Retry: what is settled cannot be closed yet. End: pending while there are streams of senders that are gone.
+    private sealed record Closing(Alarm Retry, Alarm End);
 }

@@ -17,6 +17,7 @@ using QuickSilver.Multicast.Hybrid;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Protocols;
 using QuickSilver.Multicast.Reassembly;
+using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Sending;
 using QuickSilver.Multicast.Views;
 using QuickSilver.Publishing;
@@ -55,6 +56,8 @@ internal sealed class WholeCluster : IDisposable
         ["DepartedIdentities._identities"] = DepartedIdentities.Most,
         ["DepartedSenders._byAge"] = DepartedSenders.Most,
         ["DepartedSenders._orders"] = DepartedSenders.Most,
+        ["EndedStreams._byAge"] = EndedStreams.Most,
+        ["EndedStreams._ends"] = EndedStreams.Most,
         ["TopicHearing._counts"] = TopicHearing.MostCounts,
         ["UnheardTopics._reports"] = UnheardTopics.Most,
         ["SlabPool._free"] = new SimulationOptions().PoolBytes / SlabPool.BlockBytes,
