@@ -116,6 +116,8 @@ public sealed class MixedFaultsCampaign(ITestOutputHelper output)
     [InlineData(359, "DeadDatagrams, Endings", null)]
     // A service whose cluster a publisher was not in did not name it, and a subscriber there forgot how far it had read of it.
     [InlineData(2159, "Sealed, Rights, Forgeries", null)]
+    // A node was announced and removed before it heard of that. When it came again, members dropped what it sent in a view of then.
+    [InlineData(130, "Replay, SleepingReaders, OtherCluster, Rights, Removals", null)]
     // An opening that waited for the end of an earlier subscription of its node was not named.
     [InlineData(52, "StableAndFeeds, Standing, Sealed", "LoneHost")]
     public void Seeds_that_once_failed_under_hardships_hold(ulong seed, string hardships, string? standing)
