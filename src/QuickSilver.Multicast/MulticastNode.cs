@@ -236,7 +236,7 @@ internal sealed class MulticastNode
         }
 
         ApplyRegions(change);
-        _open.OnNodesCame();
+        _open.OnNodesCame(change.Number);
         if (_topics is not null || !change.Topics.IsEmpty)
         {
             Topics.Apply(change);

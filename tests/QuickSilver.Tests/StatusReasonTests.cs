@@ -26,7 +26,7 @@ public sealed class StatusReasonTests
         var reason = StatusReasons.Of(StatusReasonKind.TopicOpening, "Opening topic \"t\".", DateTimeOffset.UnixEpoch, "the service");
         Assert.Equal(
             "Opening topic \"t\". Waiting for the service since 1970-01-01 00:00:00 UTC. Look at the load and the log of the membership "
-            + "service. The opening continues by itself.",
+            + "service, and at members that do not answer. The opening continues by itself.",
             reason.ToString());
         Assert.StartsWith("Stopped. Since 1970", (reason with { What = "Stopped.", WaitsFor = null }).ToString());
     }

@@ -280,14 +280,7 @@ internal sealed class RegionReceiver : IGapObserver
     public void Confirm(long configuration)
     {
         _confirmedAt = configuration;
-        // One that an earlier service had announced, and that never heard of it, has sent nothing in the view before.
-        foreach (var node in _gone?.Keys ?? Enumerable.Empty<NodeKey>())
-        {
-            if (_context.Directory.IsNew(node, configuration))
-            {
-                _gone!.Remove(node);
-            }
-        }
+        TakeBackNew(configuration);
     }
 
     public void Supersede(long configuration)
@@ -356,8 +349,10 @@ internal sealed class RegionReceiver : IGapObserver
     /// Called when the directory has new nodes. A sender that other members reported before the membership service did is then known to be
     /// alive.
     /// </summary>
-    public void OnNodesCame()
+    /// <param name="configuration">The configuration that announces them.</param>
+    public void OnNodesCame(long configuration)
     {
+        TakeBackNew(configuration);
         foreach (var stream in _streams)
         {
             if (stream.IsSenderGone && !HasLost(stream.Sender))
@@ -562,6 +557,19 @@ internal sealed class RegionReceiver : IGapObserver
             if (at < old && Find(node) is null && !_bestEffort.ContainsKey(node) && View.Members.AsSpan().BinarySearch(node) < 0)
             {
                 _gone.Remove(node);
+            }
+        }
+    }
+
+    // One that was announced before, by this service or an earlier one, and was removed before it heard of that, has sent nothing in the
+    // view. It is announced as new, and may send in the view now.
+    private void TakeBackNew(long configuration)
+    {
+        foreach (var node in _gone?.Keys ?? Enumerable.Empty<NodeKey>())
+        {
+            if (_context.Directory.IsNew(node, configuration))
+            {
+                _gone!.Remove(node);
             }
         }
     }

@@ -146,12 +146,12 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
         }
     }
 
-    public void OnNodesCame()
+    public void OnNodesCame(long configuration)
     {
         ForgetLast();
         foreach (var region in _ordered)
         {
-            region.OnNodesCame();
+            region.OnNodesCame(configuration);
         }
     }
 

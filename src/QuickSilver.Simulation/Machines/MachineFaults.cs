@@ -1,4 +1,5 @@
 using QuickSilver.Core.Transport.Descriptors;
+using QuickSilver.Simulation.Network;
 
 namespace QuickSilver.Simulation.Machines;
 
@@ -60,6 +61,12 @@ internal sealed class MachineFaults
     public double LieProbability { get; set; }
 
     /// <summary>
+    /// How many of its control messages to a membership service have a number that is far higher than it is. See
+    /// <see cref="RaisedMessage"/>.
+    /// </summary>
+    public double RaiseProbability { get; set; }
+
+    /// <summary>
     /// How many of the datagrams that go to it have a forgery behind them, made by somebody on the network who has no key.
     /// </summary>
     public double ForgeryProbability { get; set; }
@@ -85,6 +92,7 @@ internal sealed class MachineFaults
         CorruptProbability = 0;
         IsOffline = false;
         LieProbability = 0;
+        RaiseProbability = 0;
         Slowness = TimeSpan.Zero;
         OutboundHold = TimeSpan.Zero;
         IsOutOfGroups = false;

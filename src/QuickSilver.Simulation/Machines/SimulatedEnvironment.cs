@@ -53,6 +53,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
         _cluster = cluster;
         _time = cluster.Time;
         Node = node;
+        LocalAddress = node.Address;
         _random = SeededRandom.Derive(cluster.Options.Seed, purpose: 1, ((ulong)(uint)node.Number << 32) | (uint)node.Lives);
         _refusals = SeededRandom.Derive(cluster.Options.Seed, purpose: 13, ((ulong)(uint)node.Number << 32) | (uint)node.Lives);
         Leases = cluster.Options.TrackLeases ? new LeaseTracker() : null;
@@ -82,11 +83,11 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
 
     public LeaseTracker? Leases { get; }
 
-    public IPAddress LocalAddress => Node.Address;
+    public IPAddress LocalAddress { get; }
 
     public DescriptorRoom? Descriptors => Node.Faults.Descriptors;
 
-    public bool HasLocalAddress => !Node.Faults.HasNoAddress;
+    public bool HasLocalAddress => !Node.HasNoAddress;
 
     internal NodeEndpoints Endpoints { get; }
 

@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using System.Globalization;
 using System.Net;
 using QuickSilver.Core.Environment;
@@ -13,8 +14,13 @@ internal sealed class SimulatedMachine
     // One for all machines that have no other.
     private static readonly NodeModel UsualModel = new();
 
+    // The first octets of addresses: those of class A networks but for the loopback network.
+    private const uint FirstNetwork = 10;
+    private const uint MostNetworks = 116;
+
     private readonly SimulatedMachines _cluster;
     private SimulatedEnvironment? _life;
+    private uint _addressesBefore;
     private TimeSpan _pausedUntil;
 
     internal SimulatedMachine(SimulatedMachines cluster, int number)
@@ -22,14 +28,13 @@ internal sealed class SimulatedMachine
         _cluster = cluster;
         Number = number;
         Clock = new DriftingClock(cluster.Time);
-        int host = number + 1;
-        Address = new IPAddress([10, (byte)(host >> 16), (byte)(host >> 8), (byte)host]);
-        AddressBits = 10u << 24 | (uint)host;
+        SetAddress();
     }
 
     public int Number { get; }
 
-    public IPAddress Address { get; }
+    /// <summary>The address of its interface, which lives that begin from now on have.</summary>
+    public IPAddress Address { get; private set; }
 
     /// <summary>What people call its process.</summary>
     public ProcessLabel Label => field ??= new ProcessLabel { Application = string.Create(CultureInfo.InvariantCulture, $"node-{Number}") };
@@ -68,7 +73,25 @@ internal sealed class SimulatedMachine
 
     internal SimulatedEnvironment? Life => _life;
 
-    internal uint AddressBits { get; }
+    /// <summary>Whether its interface lost the address of its present life: nothing passes between that and others.</summary>
+    internal bool HasNoAddress => Faults.HasNoAddress || (_life is { } life && !ReferenceEquals(life.LocalAddress, Address));
+
+    internal uint AddressBits { get; private set; }
+
+    /// <summary>
+    /// Gives its interface another address for good (F26). The present life keeps the old one, at which nobody is any more.
+    /// </summary>
+    public void ChangeAddress()
+    {
+        _cluster.Time.CheckThread();
+        if (++_addressesBefore == MostNetworks)
+        {
+            throw new InvalidOperationException($"Node {Number} has had {MostNetworks} addresses, and there are no more.");
+        }
+
+        SetAddress();
+        _cluster.Network.BreakStreamsLater(this);
+    }
 
     /// <summary>
     /// Stops the core thread (F6) until Resume: what is due meanwhile happens late, what arrives waits in receive buffers.
@@ -161,6 +184,13 @@ internal sealed class SimulatedMachine
         _life = new SimulatedEnvironment(_cluster, this);
         _cluster.Trace.Add(_cluster.Time.Now, Number, TraceKind.Start, (ulong)Lives);
         return _life;
+    }
+
+    [MemberNotNull(nameof(Address))]
+    private void SetAddress()
+    {
+        AddressBits = (FirstNetwork + _addressesBefore) << 24 | (uint)(Number + 1);
+        Address = new IPAddress([(byte)(AddressBits >> 24), (byte)(AddressBits >> 16), (byte)(AddressBits >> 8), (byte)AddressBits]);
     }
 
     public override string ToString() => $"node {Number} ({Address}, life {Lives}{(IsUp ? "" : ", down")}{(IsPaused ? ", paused" : "")})";

@@ -28,6 +28,8 @@ internal sealed class SimulatedConnection
 
     internal SimulatedStream Client { get; }
 
+    internal SeededRandom Random => _network.Random;
+
     internal static IControlStream Begin(SimulatedEnvironment life, IPEndPoint remote, IControlStreamHandler handler)
     {
         var connection = new SimulatedConnection(life, remote, handler);

@@ -63,7 +63,7 @@ public sealed class SimulatedLink
     public bool IsBlocked
     {
         get => _isBlocked || From.Faults.IsOffline || To.Faults.IsOffline
-            || (From != To && (From.Faults.HasNoAddress || To.Faults.HasNoAddress));
+            || (From != To && (From.HasNoAddress || To.HasNoAddress));
         set
         {
             if (_isBlocked != value)

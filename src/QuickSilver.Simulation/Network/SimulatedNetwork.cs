@@ -175,11 +175,17 @@ public sealed class SimulatedNetwork
     internal void TakeOffline(SimulatedMachine machine)
     {
         machine.Faults.IsOffline = true;
+        BreakStreamsLater(machine);
+    }
+
+    /// <summary>Nothing passes between a machine and others: streams break after 15 s unless something does by then.</summary>
+    internal void BreakStreamsLater(SimulatedMachine machine)
+    {
         foreach (var connection in machine.Life?.Endpoints.Connections.ToArray() ?? [])
         {
             _cluster.After(StreamTimeout, () =>
             {
-                if (machine.Faults.IsOffline)
+                if (machine.Faults.IsOffline || machine.HasNoAddress)
                 {
                     connection.Break(SimulatedConnection.Timeout());
                 }
@@ -208,7 +214,9 @@ public sealed class SimulatedNetwork
         }
 
         int number = (int)(addressBits & 0xFFFFFF) - 1;
-        return addressBits >> 24 == 10 && number >= 0 && number < _cluster.Nodes.Count ? _cluster.Nodes[number] : null;
+        return number >= 0 && number < _cluster.Nodes.Count && _cluster.Nodes[number] is var node && node.AddressBits == addressBits
+            ? node
+            : null;
     }
 
     internal void Join(in Destination group, SimulatedMachine node)

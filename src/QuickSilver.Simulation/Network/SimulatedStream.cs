@@ -49,10 +49,14 @@ internal sealed class SimulatedStream : NodeEvent, IControlStream
     public void SendShared(byte[] bytes)
     {
         Life.Cluster.Time.CheckThread();
-        if (!IsClosed && !_broken)
+        if (IsClosed || _broken)
         {
-            Outgoing!.Send(bytes);
+            return;
         }
+
+        double raised = Life.Node.Faults.RaiseProbability;
+        bool isLie = raised > 0 && _connection.Client == this && _connection.Random.Chance(raised);
+        Outgoing!.Send(isLie ? RaisedMessage.Of(bytes, _connection.Random) : bytes);
     }
 
     public void Close()

@@ -61,8 +61,9 @@ internal static class StatusReasons
             "A topic cannot go on before the membership service or the members agree on a view.",
             "Look at the membership service and at members that do not answer. The topic continues by itself."),
         [StatusReasonKind.TopicOpening] = (
-            "The membership service has not answered the opening of a topic, or has not put the node into a view yet.",
-            "Look at the load and the log of the membership service. The opening continues by itself."),
+            "The membership service has not answered the opening of a topic or put the node into a view, or an earlier subscription has "
+                + "not ended.",
+            "Look at the load and the log of the membership service, and at members that do not answer. The opening continues by itself."),
         [StatusReasonKind.CodecBlocks] = (
             "All messages wait behind one that is being encoded.",
             "Let the codec return from Write: it must not wait for anything."),

@@ -12,9 +12,9 @@ using QuickSilver.Topics.Subscribers;
 namespace QuickSilver.Nodes;
 
 // Reports waits above the multicast layer that exceed the stall limit. One kind is a topic that is being opened: a service that is
-// reachable but does not answer yet, because it collects the nodes of another service, looks idle to the application. Another kind is the
-// publish lane: a codec that does not return from Write delays all messages that were published after its own. The third kind is a call
-// that waits for subscribers.
+// reachable but does not answer yet, because it collects the nodes of another service, looks idle to the application. So does an earlier
+// subscription of this node that has not ended. Another kind is the publish lane: a codec that does not return from Write delays all
+// messages that were published after its own. The third kind is a call that waits for subscribers.
 internal sealed class TopicWaits
 {
     // The maximum number of waits that are reported one by one; more would add nothing.
@@ -59,14 +59,9 @@ internal sealed class TopicWaits
 
         foreach (var topic in _topics)
         {
-            foreach (var opening in topic.Openings)
+            if (!TryAdd(topic.Openings, waits) || !TryAdd(topic.Postponed, waits))
             {
-                if (waits.Count == Most)
-                {
-                    return;
-                }
-
-                waits.Add(new Wait(opening, 0));
+                return;
             }
 
             foreach (var wait in topic.SubscriberWaits)
@@ -79,12 +74,29 @@ internal sealed class TopicWaits
         }
     }
 
+    private static bool TryAdd(IReadOnlyList<TopicOpening> openings, List<Wait> waits)
+    {
+        foreach (var opening in openings)
+        {
+            if (waits.Count == Most)
+            {
+                return false;
+            }
+
+            waits.Add(new Wait(opening, 0));
+        }
+
+        return true;
+    }
+
     private void OnBegan(object of, TimeSpan time)
     {
         string why = string.Create(CultureInfo.InvariantCulture, $"{Describe(of)}. Waiting for {time.TotalSeconds:0.0} s");
         Volatile.Write(ref _stalls, _stalls + 1);
         var (kind, waitsFor) = of switch
         {
+            TopicOpening opening when IsPostponed(opening) =>
+                (TroubleKind.TopicOpening, "the membership service and the members of the earlier view"),
             TopicOpening => (TroubleKind.TopicOpening, "the membership service"),
             SubscriberWait wait => (TroubleKind.SubscribersMissing, $"subscribers of topic \"{wait.Endpoint.Name}\""),
             _ => (TroubleKind.CodecBlocks, "the codec to return from Write"),
@@ -111,8 +123,13 @@ internal sealed class TopicWaits
         }
     }
 
+    private static bool IsPostponed(TopicOpening opening) => opening.Topic.Postponed.Contains(opening);
+
     private static string Describe(object of) => of switch
     {
+        TopicOpening opening when IsPostponed(opening) =>
+            $"Opening topic \"{opening.Topic.Name}\": waiting for the end of this node's earlier subscription, "
+                + "which gets what was sent in its views",
         TopicOpening { Topic: var topic } => $"Opening topic \"{topic.Name}\": waiting for the membership service"
             + (topic.IsAsking ? " to answer" : " to issue a view with this node"),
         SubscriberWait wait => string.Create(

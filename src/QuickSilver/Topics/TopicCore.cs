@@ -71,8 +71,11 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
     /// <summary>What keeps the topic from sending.</summary>
     public SendLimit SendLimit => Readings.Of(_publisher?.Limit ?? StreamLimit.Idle);
 
-    /// <summary>The endpoints that are not open yet.</summary>
+    /// <summary>The endpoints that are not open yet, but for the postponed ones.</summary>
     public IReadOnlyList<TopicOpening> Openings => _openings ?? (IReadOnlyList<TopicOpening>)[];
+
+    /// <summary>The endpoints that open when the node has left the topic's view.</summary>
+    public IReadOnlyList<TopicOpening> Postponed => _departures?.Postponed ?? (IReadOnlyList<TopicOpening>)[];
 
     /// <summary>Whether the service has not answered yet.</summary>
     public bool IsAsking => _isAsking;
@@ -93,6 +96,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
         {
             // No receiver may begin in the middle of a view, and the one that is open ends soon.
             _departures!.Postponed.Add(opening);
+            Node.OnWait();
             return;
         }
 

@@ -69,6 +69,8 @@ internal static class HardCourses
             AddRemovals(schedule, plan, limit, SeededRandom.Derive(seed, purpose: 29, owner: 4));
         }
 
+        NightCourses.Add(schedule, scene, plan, seed);
+
         if (scene.Hardships.HasFlag(Hardships.MulticastStops))
         {
             // For good: the end of all faults does not undo it.

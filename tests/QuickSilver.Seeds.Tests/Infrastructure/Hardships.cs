@@ -2,7 +2,7 @@ namespace QuickSilver.Seeds.Tests.Infrastructure;
 
 // What a seed of MixedFaults may meet besides the kinds of faults that it draws first.
 [Flags]
-internal enum Hardships
+internal enum Hardships : long
 {
     None = 0,
     DeadDatagrams = 1 << 0,
@@ -37,6 +37,17 @@ internal enum Hardships
     Rights = 1 << 24,
     Forgeries = 1 << 25,
     Removals = 1 << 26,
+    AddressChanges = 1 << 27,
+    DeadStreams = 1 << 28,
+    FewDescriptors = 1 << 29,
+    ShortLives = 1 << 30,
+    RaisedNumbers = 1L << 31,
+
+    // One fault that stands for a minute or more, among those that end a node or its service: StandingFaults.
+    LongNight = 1L << 32,
+
+    // Lives that come and go until all tables must have forgotten the first of them.
+    PassingSenders = 1L << 33,
 }
 
 // How often each is drawn, and whether it is yet: what the protocol does not stand is switched on with what mends it. Each is drawn from a
@@ -103,6 +114,19 @@ internal static class HardshipTable
         (Hardships.Forgeries, 0.3, Yes),
         // F16: silent for as long as it takes, unheard by its neighbours, and replaced by a newer incarnation, all at about the same time.
         (Hardships.Removals, 0.12, Yes),
+        // F26: the interfaces of nodes get other addresses, for good.
+        (Hardships.AddressChanges, 0.1, Yes),
+        // F26: no stream passes between a node, or who hosts the membership service, and others, while datagrams do.
+        (Hardships.DeadStreams, 0.1, Yes),
+        // F20: processes may open so few descriptors that a host has hardly enough for its sessions.
+        (Hardships.FewDescriptors, 0.06, Yes),
+        // F28: one or two machines run one short life after another, each of which publishes.
+        (Hardships.ShortLives, 0.08, Yes),
+        // F22: a member raises numbers in what it sends, to members and to the membership service.
+        (Hardships.RaisedNumbers, 0.06, Yes),
+        (Hardships.LongNight, 0.05, Yes),
+        // F28: what senders that are gone leave in a view is never freed yet.
+        (Hardships.PassingSenders, 0.03, NotYet),
     ];
 
     /// <summary>Those that QS_HARDSHIPS names, in every seed; null where it says nothing.</summary>

@@ -10,6 +10,8 @@ internal sealed record Scene
 
     private const Hardships ServiceChanges = Hardships.StoreFailures | Hardships.SeveralServers;
 
+    private const Hardships CutOff = Hardships.Interface | Hardships.DeadStreams | Hardships.AddressChanges;
+
     public required ClusterSetup Cluster { get; init; }
 
     public required FaultKinds Kinds { get; init; }
@@ -37,12 +39,13 @@ internal sealed record Scene
     /// Whether nodes may lose each other and stay up: when the service changes, or when it takes back those from which it was cut off.
     /// </summary>
     public bool MayPart => Cluster.IsEmbedded
+        || Hardships.HasFlag(Hardships.RaisedNumbers)
         || Standing is not null
         || Kinds.HasFlag(FaultKinds.Membership)
         || (Hardships & ServiceChanges) != 0
         || (IsCutOff && Cluster.Options.Service.HeartbeatInterval * Cluster.Options.Service.MissedHeartbeatLimit < LongestPartition);
 
-    private bool IsCutOff => Kinds.HasFlag(FaultKinds.Partition) || Hardships.HasFlag(Hardships.Interface);
+    private bool IsCutOff => Kinds.HasFlag(FaultKinds.Partition) || (Hardships & CutOff) != 0;
 
     public string Topic(int number) => $"topic/{number % Topics}";
 

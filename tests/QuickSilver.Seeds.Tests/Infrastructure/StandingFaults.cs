@@ -34,14 +34,26 @@ internal enum StandingFault
     DeafToRepair,
     Paused,
     Slow,
+
+    // F26: its address changes for good, as that of a node or of the one that hosts the membership service; no stream passes between it and
+    // others, while datagrams do.
+    AddressChange,
+    HostAddressChange,
+    NoStreams,
+    HostWithoutStreams,
+
+    // F6: the process computes nothing for a minute.
+    Minute,
 }
 
 internal static class StandingFaults
 {
     private const double LieShare = 0.05;
+    private const double RaisedShare = 0.2;
     private const int LargestDatagram = 500;
 
     private const bool Yes = true;
+    private const bool NotHere = false;
 
     private static readonly TimeSpan Slowness = TimeSpan.FromMilliseconds(1);
 
@@ -62,18 +74,26 @@ internal static class StandingFaults
         (StandingFault.DeafToRepair, Yes),
         (StandingFault.Paused, Yes),
         (StandingFault.Slow, Yes),
+        // LongNight draws these.
+        (StandingFault.AddressChange, NotHere),
+        (StandingFault.HostAddressChange, NotHere),
+        (StandingFault.NoStreams, NotHere),
+        (StandingFault.HostWithoutStreams, NotHere),
+        (StandingFault.Minute, NotHere),
     ];
 
     /// <summary>Drawn from the seed; or what QS_STANDING names.</summary>
-    public static StandingFault Draw(ulong seed)
+    /// <param name="seed">The seed.</param>
+    /// <param name="isLong">Whether it is one of those that stand for a minute.</param>
+    public static StandingFault Draw(ulong seed, bool isLong)
     {
         if (Environment.GetEnvironmentVariable("QS_STANDING") is { Length: > 0 } name)
         {
             return Enum.Parse<StandingFault>(name, ignoreCase: true);
         }
 
-        var drawn = Array.FindAll(All, entry => entry.IsDrawn);
-        return drawn[SeededRandom.Derive(seed, purpose: 27, owner: 0).Below(drawn.Length)].Fault;
+        var drawn = Array.FindAll(All, entry => entry.IsDrawn != isLong);
+        return drawn[SeededRandom.Derive(seed, purpose: 27, owner: isLong ? 1UL : 0).Below(drawn.Length)].Fault;
     }
 
     /// <summary>Breaks the victim until all is healed.</summary>
@@ -110,7 +130,8 @@ internal static class StandingFaults
                 cluster.AreReadersAsleep = true;
                 break;
             case StandingFault.Liar:
-                faults.LieProbability = LieShare;
+                bool raises = cluster.Setup.Hardships.HasFlag(Hardships.RaisedNumbers);
+                NightCourses.BeginToRaise(victim, LieShare, raises ? RaisedShare : 0);
                 break;
             case StandingFault.CutOff:
             case StandingFault.LoneHost:
@@ -125,7 +146,16 @@ internal static class StandingFaults
             case StandingFault.DeafToRepair:
                 faults.IsDeafToRepair = true;
                 break;
+            case StandingFault.AddressChange:
+            case StandingFault.HostAddressChange:
+                victim.ChangeAddress();
+                break;
+            case StandingFault.NoStreams:
+            case StandingFault.HostWithoutStreams:
+                faults.HasNoStreams = true;
+                break;
             case StandingFault.Paused:
+            case StandingFault.Minute:
                 victim.Pause();
                 break;
             case StandingFault.Slow:
@@ -138,6 +168,16 @@ internal static class StandingFaults
 
     /// <summary>Whether what the victim lacks counts as lost: nothing is sent to who is in no group.</summary>
     public static bool CountsLosses(StandingFault fault) => fault != StandingFault.RefusedGroups;
+
+    /// <summary>Whether it is one of those that end a node, or the service that it hosts, and stand for a minute.</summary>
+    public static bool IsLong(StandingFault fault) => !Array.Find(All, entry => entry.Fault == fault).IsDrawn;
+
+    /// <summary>Whether it befalls the node that hosts the membership service.</summary>
+    public static bool IsOfHost(StandingFault fault) =>
+        fault is StandingFault.LoneHost or StandingFault.HostAddressChange or StandingFault.HostWithoutStreams;
+
+    /// <summary>Whether the victim itself must be ready again while the fault stands.</summary>
+    public static bool IsMended(StandingFault fault) => fault is StandingFault.AddressChange or StandingFault.HostAddressChange;
 
     /// <summary>Whether nothing of the victim's is promised any more: a process that lied is begun anew.</summary>
     public static bool EndsLife(StandingFault fault) => fault == StandingFault.Liar;

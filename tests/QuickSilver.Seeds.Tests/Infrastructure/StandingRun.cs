@@ -17,6 +17,8 @@ internal abstract partial class FaultyRun
 
     private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan IsolationBound = TimeSpan.FromSeconds(2);
+    private static readonly TimeSpan ReadyBound = TimeSpan.FromSeconds(15);
+    private static readonly TimeSpan LongStanding = TimeSpan.FromSeconds(60);
     private static readonly TimeSpan LongestStanding = TimeSpan.FromSeconds(12);
     private static readonly TimeSpan LongLongestStanding = TimeSpan.FromSeconds(120);
 
@@ -35,7 +37,11 @@ internal abstract partial class FaultyRun
                 .AllCheckers(scene.MayPart, scene.Cluster.IsEmbedded, scene.Cluster.IsBestEffort, scene.Cluster.Options.StallWarning)
                 .Where(checker => checker is not RepairChecker || StandingFaults.CountsLosses(fault)),
             new ProgressChecker(bound) { IsBestEffort = scene.Cluster.IsBestEffort },
-            new IsolationChecker(IsolationBound) { IsBestEffort = scene.Cluster.IsBestEffort },
+            // In a long night the service changes and a program starts: what is sent in a new view waits for the end of the one before,
+            // in which the victim was.
+            .. StandingFaults.IsLong(fault)
+                ? []
+                : new[] { new IsolationChecker(IsolationBound) { IsBestEffort = scene.Cluster.IsBestEffort } },
             new MajorityChecker(scene.Cluster.Nodes),
             tail,
         ];
@@ -46,7 +52,7 @@ internal abstract partial class FaultyRun
         cluster.Sleepers.UnionWith(fault == StandingFault.SleepingReader ? [(victim.Machine.Number, topic)] : []);
         cluster.RequireOne(OrderLimit, Second / 10, "before the fault");
         PublishFor(cluster, scene, Second, isChurned: false);
-        if (fault == StandingFault.LoneHost)
+        if (StandingFaults.IsOfHost(fault))
         {
             victim = cluster.Nodes.First(node => node.Machine.Environment.Endpoints.IsListening);
         }
@@ -55,7 +61,15 @@ internal abstract partial class FaultyRun
         cluster.History.Troubled(cluster.Simulation.Now, victim.Machine.Number, isOneTopic ? TopicId.Of(topic) : 0);
         StandingFaults.Begin(cluster, fault, victim.Machine, random);
         var most = random.Chance(LongStandingShare) ? LongLongestStanding : LongestStanding;
-        PublishFor(cluster, scene, bound + random.UpTo(most), isChurned: random.Chance(0.5), victim);
+        if (StandingFaults.IsLong(fault))
+        {
+            EndureLong(cluster, scene, fault, victim, random);
+        }
+        else
+        {
+            PublishFor(cluster, scene, bound + random.UpTo(most), isChurned: random.Chance(0.5), victim);
+        }
+
         cluster.AreReadersAsleep = false;
         cluster.AreHandlersBusy = false;
         cluster.Simulation.Heal();
@@ -69,6 +83,31 @@ internal abstract partial class FaultyRun
         cluster.History.Count(cluster.CountRepairs());
         cluster.History.AssertHolds();
         return cluster.Result();
+    }
+
+    // The others are ready again within 15 s, and so is a program that starts meanwhile; then they go on for the rest of a minute.
+    private static void EndureLong(WholeCluster cluster, Scene scene, StandingFault fault, WholeNode victim, SeededRandom random)
+    {
+        bool isChurned = random.Chance(0.5);
+        var starts = cluster.Nodes[(cluster.Nodes.ToList().IndexOf(victim) + 1) % cluster.Nodes.Count];
+        var before = random.UpTo(Second * 2);
+        PublishFor(cluster, scene, before, isChurned, victim);
+        starts.LeaveAndReturn();
+        PublishFor(cluster, scene, ReadyBound - before, isChurned, victim);
+        int known = cluster.Nodes.Count - (StandingFaults.IsMended(fault) ? 0 : 1);
+        foreach (var node in cluster.Nodes)
+        {
+            if (node == victim && !StandingFaults.IsMended(fault))
+            {
+                continue;
+            }
+
+            // Who has no stream is still a member where it is known otherwise that it lives.
+            bool isReady = node.IsJoined && node.Current.Known >= known;
+            cluster.Require(isReady, $"{node.Machine} is ready again {ReadyBound.TotalSeconds} s after {fault} began");
+        }
+
+        PublishFor(cluster, scene, LongStanding - ReadyBound, isChurned, victim);
     }
 
     private static void PublishFor(WholeCluster cluster, Scene scene, TimeSpan duration, bool isChurned, WholeNode? except = null)

@@ -147,6 +147,31 @@ internal static class PlantedBugList
         new("a packet whose tag is wrong counts as genuine", "src/QuickSilver.Core/Sealing/PacketOpener.cs",
             "if (!subkey.Subkey.TryOpen(packet))",
             "if (!subkey.Subkey.TryOpen(packet) && subkey.Failures < 0)"),
+        // Of what befalls a cluster in months, from here on.
+        new("a node whose address is gone waits for it for ever", Membership + "Client/AddressLoss.cs",
+            "now >= _until;",
+            "now >= _until && now < _until;")
+        {
+            Hardships = "AddressChanges",
+        },
+        new("a host that no stream reaches keeps all others waiting", Membership + "Client/ServiceDiscovery.cs",
+            "if (!IsGivenUp(service))",
+            "if (!IsGivenUp(service) || service.Port > 0)")
+        {
+            Hardships = "LongNight",
+        },
+        new("a node that says nothing is never removed", Membership + "Service/Failures/FailureDetector.cs",
+            "if (missed >= options.HeartbeatsMissed)",
+            "if (missed >= options.HeartbeatsMissed && silence < TimeSpan.Zero)")
+        {
+            Hardships = "LongNight",
+        },
+        new("a configuration that a node claims is taken as it is", Membership + "Service/Lines/ConfigurationNumbers.cs",
+            "return EpochOf(configuration) <= Math.Min(most, MostClaimed);",
+            "return EpochOf(configuration) <= Math.Max(most, MostClaimed) || configuration > 0;")
+        {
+            Hardships = "RaisedNumbers",
+        },
         new("a message is lost between the parked ones and the reader's buffer", Ordering + "SenderOrder.cs",
             "            parked.Remove();\n",
             "            parked.Remove();\nif (parked.Count == 5) { parked.Remove(); }\n")

@@ -34,6 +34,36 @@ public sealed class OpeningStallTests
         Assert.Null(node.Status.Reason);
     }
 
+    // While no service answers, a node cannot leave a view, and must not begin to subscribe in the middle of it.
+    [Fact]
+    public void A_topic_that_waits_for_the_end_of_an_earlier_subscription_is_named_until_it_is_open()
+    {
+        var options = new SimulationOptions
+        {
+            Nodes = 2,
+            Membership = MembershipPlacement.Dedicated,
+            NodeOptions = new QuickSilverOptions { StallWarning = Second },
+        };
+        using var cluster = new SimulatedCluster(options);
+        cluster.Start();
+        var node = cluster.Nodes[1].Node;
+        var earlier = cluster.RunUntilCompleted(node.OpenSubscriberAsync<string>("news"));
+        earlier.SubscribeInline(static (in _) => { });
+        cluster.Network.Partition([cluster.Service!.Value], [0, 1]);
+        cluster.Run(Second * 10);
+        cluster.RunUntilCompleted(earlier.DisposeAsync().AsTask());
+        var opening = node.OpenSubscriberAsync<string>("news");
+        cluster.Run(Second * 2);
+        var reason = node.Status.Reasons.Single(static reason => reason.Kind == StatusReasonKind.TopicOpening);
+        Assert.StartsWith("Opening topic \"news\": waiting for the end of this node's earlier subscription", reason.What);
+        Assert.Equal("the membership service and the members of the earlier view", reason.WaitsFor);
+
+        cluster.Network.Reconnect();
+        cluster.RunUntilCompleted(opening);
+        cluster.Run(Second * 2);
+        Assert.Null(node.Status.Reason);
+    }
+
     [Fact]
     public async Task A_publisher_that_waits_for_more_nodes_than_subscribe_is_named_until_they_do_or_it_gives_up()
     {
