@@ -27,6 +27,21 @@ if (args is ["block", var blockAt, var blockOn, var blockSecurity])
     return BlockedPool.Run(blockOptions, blockLogs);
 }
 
+// Of a soak: a member that stays, or a process whose nodes come and go, so many each minute.
+//
+//   ChurnNode soak  SERVICE INTERFACE SECURITY STAYERS INDEX
+//   ChurnNode lives SERVICE INTERFACE SECURITY STAYERS INDEX PER-MINUTE
+if (args is ["soak", var soakAt, var soakOn, var soakSecurity, var soakStayers, var soakIndex])
+{
+    return await SoakStayer.RunAsync(NodeStart.Read(soakAt, soakOn, soakSecurity), Whole(soakStayers), Whole(soakIndex));
+}
+
+if (args is ["lives", var livesAt, var livesOn, var livesSecurity, var livesStayers, var livesIndex, var perMinute])
+{
+    var livesOptions = NodeStart.Read(livesAt, livesOn, livesSecurity);
+    return await SoakLives.RunAsync(livesOptions, Whole(livesStayers), Whole(livesIndex), Whole(perMinute));
+}
+
 if (args is ["stay", var stayAt, var stayOn, var staySecurity, var stayers, var stayer, var rate])
 {
     return await Stayer.RunAsync(NodeStart.Read(stayAt, stayOn, staySecurity), Whole(stayers), Whole(stayer), Whole(rate));

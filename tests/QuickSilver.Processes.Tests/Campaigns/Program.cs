@@ -13,6 +13,7 @@ internal static class Program
         ["outsider"] = Outsider.OutsiderCampaign.Run,
         ["rotation"] = RotationCampaign.Run,
         ["servers"] = static arguments => Servers.ServersCampaign.Run(Servers.ServersPlan.Read(arguments), Console.Out),
+        ["soak"] = Soak.SoakCampaign.Run,
     };
 
     public static int Main(string[] args)

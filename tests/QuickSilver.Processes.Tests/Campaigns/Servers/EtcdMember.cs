@@ -36,6 +36,8 @@ internal sealed class EtcdMember : IDisposable
 
     public Uri Address => new($"http://{_network.Address(Node)}:{ClientPort}");
 
+    public int Id => _process?.Id ?? throw new InvalidOperationException("The member does not run.");
+
     public string Tail => _process?.Tail ?? "";
 
     public void Start()

@@ -31,6 +31,8 @@ internal class LoggedProcess : IDisposable
 
     public int Node { get; }
 
+    public int Id => _process.Id;
+
     public bool HasExited => _process.HasExited;
 
     /// <summary>The last lines of both streams.</summary>

@@ -1,0 +1,121 @@
+using System.Diagnostics;
+using System.Globalization;
+using QuickSilver;
+
+namespace ChurnNode;
+
+// A process whose nodes come and go at a rate: each opens the state, changes it, sends a request, publishes a few messages that become
+// stable at all that stay, and leaves.
+//
+// Input: "pause" begins no life and writes "paused COUNT FAILED" when none runs; "measure" writes the footprint; "resume" goes on; the end
+// of the input ends it.
+internal static class SoakLives
+{
+    private static readonly TimeSpan LifeLimit = TimeSpan.FromSeconds(60);
+    // More at once are a service that does not take them in.
+    private const int MostAtOnce = 16;
+    private static long _whole;
+    private static long _failed;
+    private static int _running;
+    private static volatile bool _isPaused;
+    private static volatile bool _isEnded;
+
+    public static async Task<int> RunAsync(QuickSilverOptions options, int stayers, int index, int perMinute)
+    {
+        using var logs = NodeStart.Logs();
+        var beginning = BeginAsync(options, logs, stayers, index, TimeSpan.FromMinutes(1) / perMinute);
+        Console.Out.WriteLine("ready");
+        while (await Task.Run(Console.In.ReadLine) is { } verb)
+        {
+            switch (verb)
+            {
+                case "pause":
+                    _isPaused = true;
+                    while (Volatile.Read(ref _running) > 0)
+                    {
+                        await Task.Delay(10);
+                    }
+
+                    long whole = Interlocked.Read(ref _whole);
+                    long failed = Interlocked.Read(ref _failed);
+                    Console.Out.WriteLine(string.Create(CultureInfo.InvariantCulture, $"paused {whole} {failed}"));
+                    break;
+                case "measure":
+                    Console.Out.WriteLine(Footprint.Measure());
+                    break;
+                case "resume":
+                    _isPaused = false;
+                    break;
+            }
+        }
+
+        _isEnded = true;
+        await beginning;
+        return 0;
+    }
+
+    private static async Task BeginAsync(
+        QuickSilverOptions options, Serilog.Extensions.Logging.SerilogLoggerFactory logs, int stayers, int index, TimeSpan interval)
+    {
+        long begun = Stopwatch.GetTimestamp();
+        long lives = 0;
+        while (!_isEnded)
+        {
+            await Task.Delay(TimeSpan.FromMilliseconds(20));
+            if (Stopwatch.GetElapsedTime(begun) < interval || Volatile.Read(ref _running) >= MostAtOnce)
+            {
+                continue;
+            }
+
+            begun = Stopwatch.GetTimestamp();
+            Interlocked.Increment(ref _running);
+            // The order lets no life begin after a pause was answered.
+            if (_isPaused)
+            {
+                Interlocked.Decrement(ref _running);
+                continue;
+            }
+
+            _ = LiveAsync(options, logs, stayers, ((long)index << 32) + ++lives);
+        }
+    }
+
+    private static async Task LiveAsync(
+        QuickSilverOptions options, Serilog.Extensions.Logging.SerilogLoggerFactory logs, int stayers, long life)
+    {
+        try
+        {
+            using var limit = new CancellationTokenSource(LifeLimit);
+            await using var node = await QuickSilverNode.StartAsync(options, logs, cancellationToken: limit.Token);
+            await using var state = await node.OpenStateAsync<string, string>(SoakTopics.State, cancellationToken: limit.Token);
+            string number = life.ToString(CultureInfo.InvariantCulture);
+            await state.SetAsync(SoakTopics.Key(life), number, limit.Token);
+            await using (var requester = await node.OpenRequesterAsync<string, string>(SoakTopics.Request, cancellationToken: limit.Token))
+            {
+                string answer = await requester.AskAsync(number, cancellationToken: limit.Token);
+                if (answer != number)
+                {
+                    throw new InvalidOperationException($"The answer to {number} is {answer}.");
+                }
+            }
+
+            await using var topic = await node.OpenPublisherAsync<string>(SoakTopics.OfLife(life), cancellationToken: limit.Token);
+            await topic.WaitForSubscribersAsync(stayers, limit.Token);
+            for (int i = 0; i < SoakTopics.MessagesOfLife; i++)
+            {
+                await topic.PublishAsync(number, PublishCompletion.Stable, limit.Token);
+            }
+
+            Interlocked.Increment(ref _whole);
+        }
+        catch (Exception exception)
+        {
+            Interlocked.Increment(ref _failed);
+            Console.Error.WriteLine($"life {life} failed: {exception}");
+        }
+        finally
+        {
+            Interlocked.Decrement(ref _running);
+        }
+    }
+}
