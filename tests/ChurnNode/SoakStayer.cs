@@ -6,8 +6,8 @@ namespace ChurnNode;
 // A member that stays for all of a soak: it answers requests, holds a state, subscribes to all topics of those that come and go, and
 // exchanges steady streams with the others that stay.
 //
-// Input: "measure" writes its footprint to standard output; "count" writes how many messages of lives have come, and what was wrong with the
-// steady streams; the end of the input ends it.
+// Input: "measure" writes its footprint to standard output; "count" writes how many messages of lives have come, and what was wrong with
+// the steady streams; the end of the input ends it.
 internal static class SoakStayer
 {
     private static readonly TimeSpan Interval = TimeSpan.FromMilliseconds(10);

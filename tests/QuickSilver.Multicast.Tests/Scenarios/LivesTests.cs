@@ -10,6 +10,7 @@ namespace QuickSilver.Multicast.Tests.Scenarios;
 // Publishers that come and go while a view stays open leave nothing behind (I17).
 //
 // More lives: QS_LIVES=100000 dotnet test tests/QuickSilver.Multicast.Tests -c Release --filter "FullyQualifiedName~LivesTests"
+[Collection(AbsurdNumbersTests.Alone)]
 public sealed class LivesTests
 {
     private const int FewestLives = 1_800;

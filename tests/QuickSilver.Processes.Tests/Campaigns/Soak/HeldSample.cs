@@ -2,7 +2,7 @@ using System.Globalization;
 
 namespace QuickSilver.Processes.Tests.Campaigns.Soak;
 
-/// <summary>What a process held at one moment. Bytes are of the collector's heap, or, from outside, of the process's anonymous pages.</summary>
+/// <summary>What a process held at one moment. Bytes are of its collector's heap or, from outside, of its anonymous pages.</summary>
 internal readonly record struct HeldSample(long Bytes, int Descriptors, int Threads)
 {
     /// <summary>Of a process that answers no questions, from the system.</summary>
