@@ -488,7 +488,7 @@ internal sealed class RegionReceiver : IGapObserver
         var since = _gone is not null && _gone.TryGetValue(stream.Sender, out var goneAt) ? goneAt : OpenedAt;
         if (!stream.IsReliable)
         {
-            // What others told of its messages is in the reliable stream.
+            // What others reported of its messages is in the reliable stream.
             return Find(stream.Sender) is null && now - since >= _context.Options.ClosingPause;
         }
 

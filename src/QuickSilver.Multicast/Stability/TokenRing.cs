@@ -102,7 +102,7 @@ internal sealed class TokenRing
         }
     }
 
-    /// <summary>Whether the ring above, or the sender, may still have to be told what this member's rounds find of the stream.</summary>
+    /// <summary>Whether the ring above, or the sender, may still need what this member's rounds find of the stream.</summary>
     public bool MayFindMore(InboundStream stream) =>
         IsLeader && (_results.Find(stream.Sender) is not { } result || result.ConsumedByAll < stream.Highest);
 

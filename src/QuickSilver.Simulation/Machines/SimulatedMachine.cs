@@ -79,7 +79,7 @@ internal sealed class SimulatedMachine
     internal uint AddressBits { get; private set; }
 
     /// <summary>
-    /// Gives its interface another address for good (F26). The present life keeps the old one, at which nobody is any more.
+    /// Gives its interface another address for good (F26). The present life keeps the old one, which no interface has any more.
     /// </summary>
     public void ChangeAddress()
     {

@@ -45,9 +45,6 @@ internal enum Hardships : long
 
     // One fault that stands for a minute or more, among those that end a node or its service: StandingFaults.
     LongNight = 1L << 32,
-
-    // Lives that come and go until all tables must have forgotten the first of them.
-    PassingSenders = 1L << 33,
 }
 
 // How often each is drawn, and whether it is yet: what the protocol does not stand is switched on with what mends it. Each is drawn from a
@@ -125,8 +122,6 @@ internal static class HardshipTable
         // F22: a member raises numbers in what it sends, to members and to the membership service.
         (Hardships.RaisedNumbers, 0.06, Yes),
         (Hardships.LongNight, 0.05, Yes),
-        // F28: what senders that are gone leave in a view is never freed yet.
-        (Hardships.PassingSenders, 0.03, NotYet),
     ];
 
     /// <summary>Those that QS_HARDSHIPS names, in every seed; null where it says nothing.</summary>

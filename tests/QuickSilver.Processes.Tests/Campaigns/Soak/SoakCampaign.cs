@@ -26,6 +26,7 @@ internal sealed class SoakCampaign : IDisposable
 
     private readonly CampaignLog _log;
     private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory("soak");
+    private readonly SecretFile _secret = new();
     private readonly NetworkNamespaces _network;
     private readonly ImpairedSwitch? _switch;
     private readonly EtcdMember? _etcd;
@@ -45,7 +46,7 @@ internal sealed class SoakCampaign : IDisposable
         {
             _switch = new ImpairedSwitch(_network, seed: 1);
             _switch.SetAll(Impairment.None);
-            string security = MakeSecret();
+            string security = _secret.Path;
             _etcd = new EtcdMember(_network, Etcd, [Etcd], _folder.FullName);
             ServersRig.Await("etcd to elect a leader", () => _etcd.IsLeader() is true, 300);
             string listen = new IPEndPoint(_network.Address(Service), ServicePort).ToString();
@@ -92,6 +93,7 @@ internal sealed class SoakCampaign : IDisposable
         _etcd?.Dispose();
         _switch?.Dispose();
         _network.Dispose();
+        _secret.Dispose();
         _folder.Delete(recursive: true);
     }
 
@@ -184,12 +186,4 @@ internal sealed class SoakCampaign : IDisposable
             role, service, _network.Address(node).ToString(), security,
             .. numbers.Select(static number => number.ToString(CultureInfo.InvariantCulture)),
         ]);
-
-    private string MakeSecret()
-    {
-        string file = Path.Combine(_folder.FullName, "secret");
-        using var made = Process.Start(Programs.Qsm, ["keys", "secret", "--out", file]);
-        made.WaitForExit();
-        return made.ExitCode == 0 ? file : throw new InvalidOperationException("The secret was not made.");
-    }
 }
