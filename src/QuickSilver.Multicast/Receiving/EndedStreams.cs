@@ -5,7 +5,7 @@ namespace QuickSilver.Multicast.Receiving;
 // Where the streams of one view ended whose senders are gone: the rest of a stream that was given up.
 //
 // All members hold what such a stream had. A member may still report more: it learnt later than the others that the sender was removed, or
-// it reports its results again because other members have left. Then the stream is resumed behind its end, as if it had never been given up,
+// reports its results again because other members have left. Then the stream is resumed behind its end, as if it had never been given up,
 // so nothing that was delivered is requested or delivered again, and the members still agree on what follows.
 //
 // Invariant: an end is remembered for MinAge at least. A stream does not end while there is no room for that.
