@@ -31,6 +31,7 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     private byte[]? _repair;
     private PullDrafts? _pullDrafts;
     private ReassemblyBudget? _reassembly;
+    private HeapShortage? _shortage;
     private RepairBudget? _repairs;
     private SuspicionRateLimit? _suspicions;
     private SocketSink? _sockets;
@@ -49,9 +50,13 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     public MulticastCounters Counters { get; init; } = new();
     public NodeDirectory Directory { get; } = new(membership.Roster);
     public RetentionBudget Retention { get; } = new(options.RetentionBytes);
-    public ReceiveMemory Memory { get; } = new(environment.Buffers, options.PacketBytes);
-    public ParkingBudget Parking { get; } = new(options.ParkedBytesOfTopic, options.ParkedBytes);
+    public ReceiveMemory Memory { get; } = new(environment.Buffers, options.PacketBytes, environment.Heap);
+    public ParkingBudget Parking { get; } = new(options.ParkedBytesOfTopic, options.ParkedBytes, environment.Heap);
     public ReassemblyBudget Reassembly => _reassembly ??= new ReassemblyBudget(Environment, Options.ReassemblyBytes);
+
+    /// <summary>What waits for memory of the heap. Created before any message comes.</summary>
+    public HeapShortage Shortage => _shortage ??= new HeapShortage(this);
+
     public NodeKey Self => Membership.Self;
 
     /// <summary>A node as a person reads it.</summary>
@@ -303,6 +308,7 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
         Pauses?.Close();
         _sockets?.Close();
         _reassembly?.Close();
+        _shortage?.Close();
         _echoes?.Close();
         _sizes?.Close();
     }

@@ -35,6 +35,8 @@ internal sealed class MulticastCounters
     public long MessagesUnaccounted;
     // Messages of best-effort topics for which a reader had no room, and which were not kept.
     public long UnheldMessages;
+    // How often the heap had no memory for what was received.
+    public long HeapRefusals;
     // How often something waited without progress for longer than the limit.
     public long Stalls;
     public long TokensSent;

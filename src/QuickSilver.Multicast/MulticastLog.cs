@@ -55,6 +55,15 @@ internal static partial class MulticastLog
         + "them. They are told as a gap. No fault of the network explains this: please report it with the logs of both nodes.")]
     public static partial void Unaccounted(ILogger logger, long first, long last, NamedNode sender, string topic);
 
+    [LoggerMessage(1434, LogLevel.Warning,
+        "The heap of this process has no memory for received messages. They wait, nothing of them is lost, and their senders wait too. "
+        + "Refusals: {Count}. Raise the limit of the heap, or lower Limits:ReceivedMessageBytes and what the readers keep.")]
+    public static partial void HeapFull(ILogger logger, long count);
+
+    [LoggerMessage(1435, LogLevel.Information,
+        "The heap of this process has memory for received messages again. Refusals: {Count}.")]
+    public static partial void HeapFreed(ILogger logger, long count);
+
     [LoggerMessage(1460, LogLevel.Information,
         "The publisher of {Topic} is held to {Rate:0.#} messages a second by a reader on node {Reader}.")]
     public static partial void TopicPaced(ILogger logger, string topic, NamedNode reader, double rate);

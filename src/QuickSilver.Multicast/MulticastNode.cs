@@ -157,7 +157,7 @@ internal sealed class MulticastNode
     public List<RegionReceiver> OpenRegions => _open.All;
     public IEnumerable<ViewSequence> WaitingViews => _topics?.WaitingViews ?? [];
     public IEnumerable<AwaitedMessage> AwaitedMessages => _topics?.AwaitedMessages ?? [];
-    public SlowReaders SlowReaders => _slowReaders ??= new SlowReaders(this);
+    public SlowReaders SlowReaders => _slowReaders ??= OpenSlowReaders();
 
     public int OutboundStreams => _sent?.Count ?? 0;
     public int MaxRunSegments => _ports.MaxRunSegments;
@@ -312,6 +312,13 @@ internal sealed class MulticastNode
     {
         _uncertain ??= new UncertainLosses(_context.Environment, one => _open.IsAnyMissing(one.Sender), one => _topics?.OnLoss(one));
         _uncertain.Add(stream);
+    }
+
+    private SlowReaders OpenSlowReaders()
+    {
+        var readers = new SlowReaders(this);
+        _context.Shortage.OfferAgain = readers.OfferAll;
+        return readers;
     }
 
     public void OnUnread(InboundStream stream) => (_heldUp ??= new HeldUpStreams(_context.Environment)).Add(stream);

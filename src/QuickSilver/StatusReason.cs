@@ -106,6 +106,9 @@ public enum StatusReasonKind
 
     /// <summary>A replicated state refused changes of another node.</summary>
     StateChangeRefused = 33,
+
+    /// <summary>The heap of the process has no memory for received messages.</summary>
+    HeapFull = 34,
 }
 
 /// <summary>Why a node is not ready, or which problem it has although it is ready.</summary>

@@ -26,6 +26,7 @@ internal enum TroubleKind
     ChangesWait,
     DescriptorsFew,
     StateChangeRefused,
+    HeapFull,
 }
 
 /// <summary>A trouble of a node.</summary>

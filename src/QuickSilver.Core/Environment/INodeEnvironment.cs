@@ -44,6 +44,9 @@ internal interface INodeEnvironment
     /// <summary>The node's pool of packet memory.</summary>
     SlabPool Buffers { get; }
 
+    /// <summary>The heap of the collector.</summary>
+    NodeHeap Heap => NodeHeap.OfProcess;
+
     /// <summary>The address of the interface this node talks through.</summary>
     IPAddress LocalAddress { get; }
 

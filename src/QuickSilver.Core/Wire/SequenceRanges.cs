@@ -60,6 +60,12 @@ internal sealed class SequenceRanges
         return at < _count && _ranges[at].First <= first && _ranges[at].Last >= last;
     }
 
+    /// <summary>Whether the next change may need a larger array.</summary>
+    public bool IsTight => _count == _ranges.Length && _count < MaxRanges;
+
+    /// <summary>Makes room for one range more, so that the next change of one range does not allocate.</summary>
+    public void Reserve() => EnsureCapacity(ref _ranges, Math.Min(_count + 1, MaxRanges), _count);
+
     public bool Add(long number) => Add(number, number);
 
     /// <summary>Adds all of first to last. False: one range more would pass the bound; nothing was added.</summary>

@@ -66,8 +66,17 @@ internal sealed class PacketDispatcher
     /// <summary>Dispatches a packet that has just arrived.</summary>
     public DropReason Dispatch(in PacketHeader header, Lease lease, int offset)
     {
-        var refused = Hand(header, lease, offset);
-        return refused == DropReason.UnknownView ? Keep(header, lease, offset, _context.Environment.Now) : refused;
+        try
+        {
+            var refused = Hand(header, lease, offset);
+            return refused == DropReason.UnknownView ? Keep(header, lease, offset, _context.Environment.Now) : refused;
+        }
+        catch (OutOfMemoryException)
+        {
+            // As if it had been lost: data is requested again, and control packets are repeated.
+            _context.Shortage.OnRefused();
+            return DropReason.NoMemory;
+        }
     }
 
     /// <summary>Keeps a sealed packet whose view is not known, if it is worth it, until its key may be there.</summary>

@@ -37,11 +37,18 @@ internal sealed class OrderedSink : IDeliverySink
         }
 
         _order.OnDelivered(message);
-        // A message at which the sink throws counts as taken.
+        // A message at which the sink throws counts as taken, unless there is no memory for it.
         bool isTaken = true;
         try
         {
             isTaken = _sink.TryAccept(message);
+        }
+        catch (OutOfMemoryException)
+        {
+            // The message comes again.
+            isTaken = false;
+            _order.OnRefused(message);
+            throw;
         }
         finally
         {

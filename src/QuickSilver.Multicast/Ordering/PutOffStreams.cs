@@ -40,7 +40,16 @@ internal sealed class UncertainLosses
             if (!_mayMoreCome(stream))
             {
                 _streams.RemoveAt(i--);
-                _tell(stream);
+                try
+                {
+                    _tell(stream);
+                }
+                catch (OutOfMemoryException)
+                {
+                    // Its place is free: the list does not grow. What is left is told at the next look.
+                    _streams.Add(stream);
+                    break;
+                }
             }
         }
 

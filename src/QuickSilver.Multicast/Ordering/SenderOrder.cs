@@ -1,3 +1,5 @@
+using System.Runtime.CompilerServices;
+using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Ordering.Credit;
@@ -48,6 +50,9 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
     public bool IsBlocked { get; set; }
     // The subscription is closed, or the sender was moved to DepartedSenders: no message is delivered any more.
     public bool IsOver { get; set; }
+
+    // There was no memory of the heap to pass on a message, or to park it: that is tried again after a pause (HeapShortage).
+    public bool IsStarved { get; set; }
 
     // Nobody knows yet who the sender is, and whether it may publish: all messages are held.
     public bool IsUnproven { get; set; }
@@ -163,8 +168,8 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
     public int Touch() => (int)Next + (_direct?.Touch() ?? 0);
 
     /// <summary>
-    /// Passes the message to the sink. False: the sink has no room. An exception of the sink is counted and not propagated; the message
-    /// then counts as taken.
+    /// Passes the message to the sink. False: the sink has no room, or no memory. Any other exception of the sink is counted and not
+    /// propagated; the message then counts as taken.
     /// </summary>
     public bool TryHandUp(in DeliveredMessage message, MulticastCounters counters)
     {
@@ -181,6 +186,11 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
             }
 
             counters.MessagesDelivered++;
+        }
+        catch (OutOfMemoryException)
+        {
+            IsStarved = true;
+            return false;
         }
         catch (Exception)
         {
@@ -231,14 +241,16 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
             return false;
         }
 
+        // First of all, because the table may need memory that is refused.
+        stream.Heap.Ask(HeapUse.HeldMessage, Unsafe.SizeOf<HeldMessage>());
+        held.Add(sequence, new HeldMessage(stream, message.EndPacket, message.Delivered, message.Assembly));
+        HeldCount++;
+        stream.Hold(message.EndPacket);
         if (message.Assembly is not null)
         {
             message.Assembly.IsKept = true;
         }
 
-        stream.Hold(message.EndPacket);
-        held.Add(sequence, new HeldMessage(stream, message.EndPacket, message.Delivered, message.Assembly));
-        HeldCount++;
         return true;
     }
 
@@ -248,22 +260,36 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
     public bool TryHoldCopy(InboundStream stream, in StreamMessage message, ReassemblyBudget budget)
     {
         var copy = message.Delivered;
-        var assembly = message.Assembly;
-        if (assembly is null)
+        int bytes = copy.Length;
+        if (message.Assembly is null && !budget.TryTakeForCopy(bytes))
         {
-            if (!budget.TryTakeForCopy(copy.Length))
+            return false;
+        }
+
+        var assembly = message.Assembly;
+        try
+        {
+            if (assembly is null)
             {
-                return false;
+                assembly = budget.Rent();
+                assembly.Begin(ReassemblyShare.Copies, copy.TopicId, copy.Sequence, copy.ExtensionBytes, bytes);
+                assembly.Append(copy.WithExtensions);
+                assembly.Deliver(ref copy);
             }
 
-            assembly = budget.Rent();
-            assembly.Begin(ReassemblyShare.Copies, copy.TopicId, copy.Sequence, copy.ExtensionBytes, copy.Length);
-            assembly.Append(copy.WithExtensions);
-            assembly.Deliver(ref copy);
+            (_waiting.Held ??= []).Add(copy.Sequence, new HeldMessage(stream, message.EndPacket, copy, assembly));
+        }
+        catch (OutOfMemoryException)
+        {
+            if (message.Assembly is null)
+            {
+                budget.ReturnBytes(ReassemblyShare.Copies, bytes);
+            }
+
+            return false;
         }
 
         assembly.IsKept = true;
-        (_waiting.Held ??= []).Add(copy.Sequence, new HeldMessage(stream, message.EndPacket, copy, assembly));
         HeldCount++;
         return true;
     }
@@ -431,6 +457,8 @@ internal sealed class DepartedSenders
             }
         }
     }
+
+    public SenderOrder? Find(NodeKey sender) => _orders.GetValueOrDefault(sender);
 
     public SenderOrder? Take(NodeKey sender)
     {

@@ -1,4 +1,5 @@
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Reassembly;
 
 namespace QuickSilver.Multicast.Ordering;
 
@@ -24,19 +25,64 @@ internal sealed partial class TopicReceiver
     /// <summary>Passes the message to the sink, or parks it while the sink has no room. False: there is no memory to park it.</summary>
     public bool TryPass(SenderOrder order, in DeliveredMessage message)
     {
-        bool isPassed = !order.IsBlocked && order.TryHandUp(message, _node.Context.Counters);
+        bool isPassed = !order.IsBlocked && MayOffer(order) && order.TryHandUp(message, _node.Context.Counters);
         if (!isPassed)
         {
-            isPassed = order.TryPark(message, _node.Context.Parking);
+            NoteIfStarved(order);
             if (!order.IsBlocked)
             {
-                order.IsBlocked = true;
+                // Before the message is parked: if there is no memory for this, it comes again.
                 _node.SlowReaders.OnBlocked(this, order);
+                order.IsBlocked = true;
             }
+
+            isPassed = TryPark(order, message);
         }
 
         order.Slow?.OnArrived(message.WithExtensions.Length);
         return isPassed;
+    }
+
+    // A message that was refused memory is offered again after a pause.
+    private bool MayOffer(SenderOrder order)
+    {
+        if (order.IsStarved)
+        {
+            if (_node.Context.Shortage.IsPausing)
+            {
+                return false;
+            }
+
+            order.IsStarved = false;
+        }
+
+        return true;
+    }
+
+    private void NoteIfStarved(SenderOrder order)
+    {
+        if (order.IsStarved)
+        {
+            _node.Context.Shortage.OnRefused();
+        }
+    }
+
+    // While the heap has no memory, a large message stays where it is.
+    private bool TryPark(SenderOrder order, in DeliveredMessage message)
+    {
+        var context = _node.Context;
+        if (message.Length > ReassemblyBudget.SmallBytes && context.Shortage.IsPausing)
+        {
+            return false;
+        }
+
+        bool isParked = order.TryPark(message, context.Parking);
+        if (!isParked && context.Parking.WasRefused)
+        {
+            context.Shortage.OnRefused();
+        }
+
+        return isParked;
     }
 
     public IReadOnlyList<UntakenRange> Untaken()
@@ -99,7 +145,11 @@ internal sealed partial class TopicReceiver
             for (int i = 0; i < _senders?.Count; i++)
             {
                 var order = _senders[(int)((uint)(_firstTurn + i) % (uint)_senders.Count)];
-                isAnyLeft |= order.IsBlocked && order.HandUpParked(TopicId, TurnMessages, _node.Context.Counters) == HandUp.Some;
+                if (order.IsBlocked && MayOffer(order))
+                {
+                    isAnyLeft |= order.HandUpParked(TopicId, TurnMessages, _node.Context.Counters) == HandUp.Some;
+                    NoteIfStarved(order);
+                }
             }
         }
     }

@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Receiving;
@@ -111,7 +112,8 @@ internal sealed partial class TopicReceiver : ITopicReceiver
         }
 
         long sequence = message.Delivered.Sequence;
-        if (order.Next == sequence && !isAhead && TryPass(order, message.Delivered))
+        // One that is held is here again after a refusal of memory.
+        if (order.Next == sequence && !isAhead && !order.Holds(sequence) && TryPass(order, message.Delivered))
         {
             order.Advance();
             if (order.HeldCount > 0)
@@ -125,6 +127,12 @@ internal sealed partial class TopicReceiver : ITopicReceiver
         if (order.Next != 0 && sequence < order.Next)
         {
             _node.Context.Counters.DuplicateMessages++;
+            if (order.HeldCount > 0)
+            {
+                // After a refusal of memory the message comes again, and those behind it wait for this.
+                Drain(order);
+            }
+
             return;
         }
 
@@ -132,17 +140,18 @@ internal sealed partial class TopicReceiver : ITopicReceiver
         {
             _node.Losses.Hold(this, order, stream, message);
         }
-        else if (!order.Hold(stream, message))
+        else
         {
-            _node.Context.Counters.DuplicateMessages++;
-        }
-        else if (isAhead)
-        {
-            HoldIfReaderIsSlow(order);
-        }
-        else if (order.Next != 0)
-        {
-            Drain(order);
+            bool isNew = order.Hold(stream, message);
+            _node.Context.Counters.DuplicateMessages += isNew ? 0 : 1;
+            if (!isAhead && order.Next != 0)
+            {
+                Drain(order);
+            }
+            else if (isAhead && isNew)
+            {
+                HoldIfReaderIsSlow(order);
+            }
         }
 
         if (IsReliable && order.HeldCount > 0)
@@ -198,8 +207,10 @@ internal sealed partial class TopicReceiver : ITopicReceiver
         {
             // The sender may have sent to this subscription before, in a view of which this node was never told. The table has that view
             // still: a sender forgets a view only when all members have its beginning, or are gone.
-            order.SkipTo(first == 0 ? 0 : StartTable.FirstFor(starts, ActiveFrom, out _));
-            order.DropBefore(order.Next);
+            // What needs memory comes first: if it is refused, the message comes again.
+            long next = first == 0 ? 0 : StartTable.FirstFor(starts, ActiveFrom, out _);
+            order.DropBefore(next);
+            order.SkipTo(next);
         }
 
         if (first != 0)
@@ -357,14 +368,16 @@ internal sealed partial class TopicReceiver : ITopicReceiver
             return known;
         }
 
-        var order = _departed?.Take(sender) ?? new SenderOrder(sender, _sink) { IsUnproven = IsUnproven(sender) };
+        // All that needs memory comes before anything is changed.
+        _node.Context.Environment.Heap.Ask(HeapUse.SenderRun, 0);
+        var order = _departed?.Find(sender) ?? new SenderOrder(sender, _sink) { IsUnproven = IsUnproven(sender) };
+        _senders ??= new List<SenderOrder>(1);
+        _senders.EnsureCapacity(_senders.Count + 1);
+        _bySender?.Add(sender, order);
+        _departed?.Take(sender);
         order.IsOver = false;
-        (_senders ??= new List<SenderOrder>(1)).Add(order);
-        if (_bySender is not null)
-        {
-            _bySender.Add(sender, order);
-        }
-        else if (_senders.Count > FewSenders)
+        _senders.Add(order);
+        if (_bySender is null && _senders.Count > FewSenders)
         {
             _bySender = _senders.ToDictionary(static one => one.Sender);
         }

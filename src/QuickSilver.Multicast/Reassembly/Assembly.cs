@@ -1,5 +1,7 @@
 using System.Buffers;
 using System.Numerics;
+using System.Runtime.CompilerServices;
+using QuickSilver.Core.Environment;
 using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Multicast.Reassembly;
@@ -31,17 +33,20 @@ internal sealed class Assembly(ReassemblyBudget budget)
     /// <summary>Set by a consumer that keeps the message beyond the call; that consumer then calls Release.</summary>
     public bool IsKept { get; set; }
 
+    /// <summary>Whether the stream still has it among its open messages. Then its memory stays, although a consumer has released it.</summary>
+    public bool IsOpen { get; set; }
+
     /// <summary>Begins a message whose payload bytes were taken from this share of the budget.</summary>
     public void Begin(ReassemblyShare share, ulong topicId, long sequence, int extensionBytes, int payloadBytes)
     {
         int total = extensionBytes + payloadBytes;
-        _share = share;
-        _extensionBytes = extensionBytes;
         if (_buffer.Length < total)
         {
             Fit(total);
         }
 
+        _share = share;
+        _extensionBytes = extensionBytes;
         _have = 0;
         _total = total;
         TopicId = topicId;
@@ -81,6 +86,12 @@ internal sealed class Assembly(ReassemblyBudget budget)
 
     public void Release()
     {
+        if (IsOpen)
+        {
+            IsKept = false;
+            return;
+        }
+
         budget.ReturnBytes(_share, _total - _extensionBytes);
         budget.Return(this);
     }
@@ -98,18 +109,21 @@ internal sealed class Assembly(ReassemblyBudget budget)
 
     private void Keep(ReadOnlySpan<byte> table)
     {
-        _tableBytes = table.Length;
         if (_table.Length < table.Length)
         {
+            budget.Heap.Ask(HeapUse.StartTable, table.Length);
             _table = new byte[table.Length];
         }
 
         table.CopyTo(_table);
+        _tableBytes = table.Length;
     }
 
+    // The small buffer that is replaced goes first, so that an assembly has no more than one.
     private void Fit(int bytes)
     {
         ReleaseBuffer();
+        budget.Heap.Ask(HeapUse.MessageBytes, bytes);
         _buffer = bytes > ReassemblyBudget.MaxKeptBytes
             ? ArrayPool<byte>.Shared.Rent(bytes)
             : GC.AllocateUninitializedArray<byte>((int)BitOperations.RoundUpToPowerOf2((uint)bytes));
@@ -128,18 +142,21 @@ internal sealed class OpenAssemblies
     public Assembly? Find(long start) =>
         _newest is { } newest && newest.StartPacket == start ? newest : _others.Count == 0 ? null : _others.GetValueOrDefault(start);
 
-    public void Add(Assembly assembly)
+    public void Add(Assembly assembly, NodeHeap heap)
     {
         if (_newest is { } newest)
         {
+            heap.Ask(HeapUse.OpenMessage, Unsafe.SizeOf<KeyValuePair<long, Assembly>>());
             _others.Add(newest.StartPacket, newest);
         }
 
+        assembly.IsOpen = true;
         _newest = assembly;
     }
 
     public void Remove(Assembly assembly)
     {
+        assembly.IsOpen = false;
         if (ReferenceEquals(_newest, assembly))
         {
             _newest = null;
@@ -150,19 +167,19 @@ internal sealed class OpenAssemblies
         }
     }
 
-    /// <summary>The messages whose next packet satisfies the predicate, in the order in which they begin.</summary>
-    public List<Assembly> WaitingFor(Predicate<long> packet)
+    /// <summary>The messages that satisfy the predicate, in the order in which they begin.</summary>
+    public List<Assembly> Where(Predicate<Assembly> predicate)
     {
         var waiting = new List<Assembly>();
         foreach (var assembly in _others.Values)
         {
-            if (packet(assembly.NextPacket))
+            if (predicate(assembly))
             {
                 waiting.Add(assembly);
             }
         }
 
-        if (_newest is { } newest && packet(newest.NextPacket))
+        if (_newest is { } newest && predicate(newest))
         {
             waiting.Add(newest);
         }

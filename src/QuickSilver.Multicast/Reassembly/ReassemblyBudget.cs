@@ -54,6 +54,8 @@ internal sealed class ReassemblyBudget
         _copiesLimit = limitBytes / CopiesPart;
     }
 
+    public NodeHeap Heap => _environment.Heap;
+
     /// <summary>The bytes that are taken now, of all shares.</summary>
     public long Bytes => _large.Bytes + _small.Bytes + _copies;
 
@@ -80,8 +82,9 @@ internal sealed class ReassemblyBudget
 
         if (!stream.IsInLine)
         {
-            stream.IsInLine = true;
+            Heap.Ask(HeapUse.OpenMessage, sizeof(long));
             line.Waiting.Enqueue(stream);
+            stream.IsInLine = true;
             line.NoteMoves(_pieces, _environment.Now);
             LookIn(Patience);
         }
@@ -132,6 +135,7 @@ internal sealed class ReassemblyBudget
     {
         if (!_pool.TryPop(out var assembly))
         {
+            Heap.Ask(HeapUse.OpenMessage, 0);
             return new Assembly(this);
         }
 

@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using QuickSilver.Core.Environment;
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Receiving;
@@ -22,7 +23,22 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
     public bool IsWaiting => _deferred.Count > 0 && !_isClosed;
 
     /// <summary>Whether a message that begins before this packet waits for memory.</summary>
-    public bool IsWaitingBefore(long packet) => IsWaiting && _deferred.Peek() < packet;
+    public bool IsWaitingBefore(long packet)
+    {
+        if (IsWaiting)
+        {
+            // A packet with a start table is parsed before its turn, so the first in the line need not be the oldest.
+            foreach (long deferred in _deferred)
+            {
+                if (deferred < packet)
+                {
+                    return true;
+                }
+            }
+        }
+
+        return false;
+    }
 
     /// <summary>Whether a message has begun and is not complete.</summary>
     public bool IsAnyOpen => _open.Count > 0;
@@ -48,6 +64,13 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
     [MethodImpl(MethodImplOptions.NoInlining)]
     public void Begin(long packet, ulong topicId, long number, int total, MessageMarks marks, ReadOnlySpan<byte> rest)
     {
+        if (_open.Find(packet) is { } begun)
+        {
+            // The packet is read again.
+            Extend(begun);
+            return;
+        }
+
         ReassemblyShare share;
         if (!stream.IsReliable)
         {
@@ -56,15 +79,43 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
                 return;
             }
         }
-        else if (_deferred.Count > 0 || !Budget.TryTake(total, this, out share))
+        else if (_deferred.Count > 0 || IsPausingFor(total) || !Budget.TryTake(total, this, out share))
         {
-            // The message stays in its packet, which counts as not consumed, until there is memory: the sender sees a full window.
-            window[packet].Pending++;
-            _deferred.Enqueue(packet);
+            Defer(packet);
             return;
         }
 
-        Begin(share, packet, topicId, number, total, marks, rest);
+        if (TryBegin(share, packet, topicId, number, total, marks, rest) is { } assembly)
+        {
+            if (packet < stream.Highest)
+            {
+                Extend(assembly);
+            }
+        }
+        else if (stream.IsReliable)
+        {
+            Defer(packet);
+        }
+    }
+
+    // The message stays in its packet, which counts as not consumed, until there is memory: the sender sees a full window.
+    private void Defer(long packet)
+    {
+        context.Environment.Heap.Ask(HeapUse.OpenMessage, sizeof(long));
+        _deferred.Enqueue(packet);
+        window[packet].Pending++;
+    }
+
+    // While the heap has no memory, neither a large message nor one that was refused asks for any: each refusal costs a full collection.
+    private bool IsPausingFor(int total)
+    {
+        bool isPausing = context.Shortage.IsPausing && (total > ReassemblyBudget.SmallBytes || stream.IsInShortage);
+        if (isPausing)
+        {
+            context.Shortage.Await(stream);
+        }
+
+        return isPausing;
     }
 
     /// <summary>Begins the messages that wait for memory, as far as there is some. Returns whether any has begun.</summary>
@@ -75,14 +126,25 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
         {
             var bytes = window[packet].Packet;
             var rest = LastMessage(bytes, out ulong topicId, out long number, out int total, out var marks);
-            if (!Budget.TryTake(total, this, out var share))
+            var assembly = _open.Find(packet);
+            if (assembly is null)
             {
-                break;
+                if (IsPausingFor(total) || !Budget.TryTake(total, this, out var share))
+                {
+                    break;
+                }
+
+                assembly = TryBegin(share, packet, topicId, number, total, marks, rest);
+                if (assembly is null)
+                {
+                    break;
+                }
             }
 
+            // If there is no memory to pass the message on, it stays first in the line.
+            Extend(assembly);
             _deferred.Dequeue();
             window[packet].Pending--;
-            Begin(share, packet, topicId, number, total, marks, rest);
             hasBegun = true;
         }
 
@@ -90,16 +152,17 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
     }
 
     /// <summary>Drops the messages of which a packet is lost.</summary>
-    public void DropBroken() => Drop(_open.WaitingFor(packet => window.Contains(packet) && !window.Holds(packet)));
+    public void DropBroken() =>
+        Drop(_open.Where(one => !one.IsComplete && window.Contains(one.NextPacket) && !window.Holds(one.NextPacket)));
 
     /// <summary>Drops the messages that are not complete.</summary>
-    public void DropOpen() => Drop(_open.WaitingFor(static _ => true));
+    public void DropOpen() => Drop(_open.Where(static one => !one.IsComplete));
 
     public void Close()
     {
         _isClosed = true;
         _deferred.Clear();
-        DropOpen();
+        Drop(_open.Where(static _ => true));
     }
 
     // Finds the message that continues in the next packet, in a packet that was parsed before. Returns the bytes after its header.
@@ -122,19 +185,41 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
         throw new InvalidOperationException("A message was deferred in a packet in which no message continues in the next packet.");
     }
 
-    private void Begin(
+    // Null: there is no memory. Bytes of a message are taken before any of it counts as read.
+    private Assembly? TryBegin(
         ReassemblyShare share, long packet, ulong topicId, long number, int total, MessageMarks marks, ReadOnlySpan<byte> rest)
     {
         MessagePreamble.TryMeasure(rest, marks, out var preamble);
-        var assembly = Budget.Rent();
-        assembly.Begin(share, topicId, number, preamble.FieldBytes, total);
-        assembly.BeginIn(packet, rest[..preamble.TableBytes]);
-        assembly.Append(rest[(preamble.Bytes - preamble.FieldBytes)..]);
-        _open.Add(assembly);
-        if (packet < stream.Highest)
+        Assembly? assembly = null;
+        try
         {
-            Extend(assembly);
+            assembly = Budget.Rent();
+            assembly.Begin(share, topicId, number, preamble.FieldBytes, total);
+            assembly.BeginIn(packet, rest[..preamble.TableBytes]);
+            _open.Add(assembly, context.Environment.Heap);
         }
+        catch (OutOfMemoryException)
+        {
+            Budget.ReturnBytes(share, total);
+            if (assembly is not null)
+            {
+                Budget.Return(assembly);
+            }
+
+            if (stream.IsReliable)
+            {
+                context.Shortage.Await(stream);
+            }
+            else
+            {
+                context.Shortage.OnRefused();
+            }
+
+            return null;
+        }
+
+        assembly.Append(rest[(preamble.Bytes - preamble.FieldBytes)..]);
+        return assembly;
     }
 
     // Appends all pieces of the message that have arrived.
@@ -166,7 +251,6 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
             }
         }
 
-        _open.Remove(assembly);
         var message = new StreamMessage(stream.Sender)
         {
             StartTable = assembly.StartTable,
@@ -174,17 +258,37 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
             Assembly = assembly,
         };
         assembly.Deliver(ref message.Delivered);
-        consumer.OnMessage(stream, message);
-        if (!assembly.IsKept)
+        if (!TryPass(message, assembly))
         {
-            assembly.Release();
+            return;
+        }
+
+        Drop(assembly);
+    }
+
+    // A message of a reliable stream stays open if there is no memory to pass it on. False: it was of an unreliable one, and is dropped.
+    private bool TryPass(in StreamMessage message, Assembly assembly)
+    {
+        try
+        {
+            consumer.OnMessage(stream, message);
+            return true;
+        }
+        catch (OutOfMemoryException) when (!stream.IsReliable)
+        {
+            context.Shortage.OnRefused();
+            Drop(assembly);
+            return false;
         }
     }
 
     private void Drop(Assembly assembly)
     {
         _open.Remove(assembly);
-        assembly.Release();
+        if (!assembly.IsKept)
+        {
+            assembly.Release();
+        }
     }
 
     private void Drop(List<Assembly> assemblies)

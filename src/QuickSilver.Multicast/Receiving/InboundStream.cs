@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using QuickSilver.Core.Buffers;
+using QuickSilver.Core.Environment;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
@@ -15,9 +16,9 @@ namespace QuickSilver.Multicast.Receiving;
 // most of the many packets that follow would only be held above, message by message, in memory that has left the processor's cache when
 // they continue. So later packets are read only when the packets before them were passed on.
 //
-// Invariants: Base - 1 <= Consumed <= _parsed <= Contiguous. Unless the stream is held up, _parsed equals Contiguous after each call.
+// Invariants: Base - 1 <= Consumed <= _parsed <= Contiguous. Unless the stream is held up or starved, _parsed equals Contiguous after each call.
 // Unhold is the exception, because the layer above calls it in the middle of its work: OnUnread then asks that layer to call ReadOn.
-internal sealed class InboundStream
+internal sealed partial class InboundStream
 {
     // How many packets are read behind a packet that is not consumed.
     private const int ReadAhead = 32;
@@ -25,6 +26,7 @@ internal sealed class InboundStream
     private readonly MulticastContext _context;
     private readonly IStreamConsumer _consumer;
     private readonly ReceiveMemory _memory;
+    private readonly HeapShortage _shortage;
     private readonly PacketWindow _packets;
     private readonly ReceiveWindow _window;
     private readonly StreamAssembler _assembler;
@@ -37,6 +39,8 @@ internal sealed class InboundStream
     // A loss was reported to the layer above before all received packets were parsed, so that layer could not see yet what is missing of
     // its topics.
     private bool _isLossUnread;
+    // The layer above had no memory for the report of a loss.
+    private bool _isLossUntold;
     private StreamPhase _phase;
     // Packets up to here that other members keep are dropped.
     private long _dropped;
@@ -50,6 +54,7 @@ internal sealed class InboundStream
         _context = context;
         _consumer = consumer;
         _memory = context.Memory;
+        _shortage = context.Shortage;
         _packets = new PacketWindow(context.Options.WindowPackets, _memory);
         _window = new ReceiveWindow(_packets, context.Options);
         _assembler = new StreamAssembler(context, this, _packets, consumer);
@@ -128,6 +133,11 @@ internal sealed class InboundStream
             return DropReason.OutOfWindow;
         }
 
+        if (_window.IsTight(sequence) && !TryPrepare(sequence))
+        {
+            return DropReason.NoMemory;
+        }
+
         Lease? place = null;
         if (_memory.IsShort)
         {
@@ -148,7 +158,7 @@ internal sealed class InboundStream
         }
 
         NoteMissed(_window.Take(sequence, lease, offset, length, NowIf(sequence > _window.Arrived + 1)));
-        if (!IsReliable || (!_isHeldUp && sequence - Consumed <= ReadAhead))
+        if (!IsReliable || (!_isHeldUp && !IsStarved && sequence - Consumed <= ReadAhead))
         {
             Parse(sequence, lease, offset, length);
         }
@@ -165,6 +175,8 @@ internal sealed class InboundStream
     /// <summary>The bytes of the packets that are kept, for others or because an earlier packet is missing.</summary>
     public long KeptBytes => _packets.HeldBytes;
 
+    public NodeHeap Heap => _memory.Heap;
+
     /// <summary>How many missing packets there is memory for: others would be requested in vain.</summary>
     public int MayAskFor => _memory.IsShort ? _memory.MayPlace(_packets.Placed) : int.MaxValue;
 
@@ -172,8 +184,18 @@ internal sealed class InboundStream
     public ref PacketSlot MissingSlot(long number) => ref _packets.Missing(number);
 
     /// <summary>Records that numbers up to this one were sent.</summary>
-    public void OnAnnounced(long highest) =>
-        NoteMissed(_window.OnAnnounced(highest, NowIf(highest > _window.Arrived), _context.Environment.CaughtUpAt));
+    public void OnAnnounced(long highest)
+    {
+        try
+        {
+            NoteMissed(_window.OnAnnounced(highest, NowIf(highest > _window.Arrived), _context.Environment.CaughtUpAt));
+        }
+        catch (OutOfMemoryException)
+        {
+            // Announced again, because nothing of it was noted.
+            _shortage.OnRefused();
+        }
+    }
 
     /// <summary>Returns a number that another member told of the stream if it can be true, and 0 otherwise.</summary>
     public long Believable(long number) => _window.Believable(number, NowIf(number > Highest));
@@ -295,10 +317,17 @@ internal sealed class InboundStream
         _packets[packet].Pending--;
         if (!_delivering)
         {
-            Advance(mayRead: false);
-            if (!IsRead && !_isHeldUp)
+            try
             {
-                _consumer.OnUnread(this);
+                Advance(mayRead: false);
+                if (!IsRead && !_isHeldUp)
+                {
+                    _consumer.OnUnread(this);
+                }
+            }
+            catch (OutOfMemoryException)
+            {
+                _shortage.Await(this);
             }
         }
     }
@@ -361,7 +390,16 @@ internal sealed class InboundStream
     private void ReportLoss()
     {
         _isLossUnread = IsAnyUnread;
-        _consumer.OnLoss(this);
+        try
+        {
+            _consumer.OnLoss(this);
+        }
+        catch (OutOfMemoryException)
+        {
+            // Reported again when the stream reads on.
+            _isLossUnread = _isLossUntold = true;
+            _shortage.Await(this);
+        }
     }
 
     private bool IsAnyUnread => !IsRead || _assembler.IsWaiting;
@@ -371,9 +409,7 @@ internal sealed class InboundStream
         bool hasBegun = false;
         if (_assembler.IsWaiting && !_delivering)
         {
-            _delivering = true;
-            hasBegun = _assembler.BeginDeferred();
-            _delivering = false;
+            hasBegun = TryBeginDeferred();
         }
 
         long contiguous = Contiguous;
@@ -394,19 +430,24 @@ internal sealed class InboundStream
             ref var slot = ref _packets[_parsed + 1];
             if (slot.State == SlotState.Held && !slot.IsParsed)
             {
-                if (_isHeldUp || !mayRead)
+                if (_isHeldUp || IsStarved || !mayRead)
                 {
                     break;
                 }
 
                 Parse(_parsed + 1, slot.Lease!, slot.Offset, slot.Length);
+                if (IsStarved && !_packets[_parsed + 1].IsParsed)
+                {
+                    break;
+                }
             }
 
             _parsed++;
         }
 
-        if (_isLossUnread && (_parsed > before || hasBegun))
+        if (_isLossUnread && (_parsed > before || hasBegun || (_isLossUntold && !_shortage.IsPausing)))
         {
+            _isLossUntold = false;
             ReportLoss();
         }
 
@@ -423,11 +464,9 @@ internal sealed class InboundStream
     {
         var packet = lease.Span.Slice(offset, length);
         var header = new PacketHeader(packet);
-        if (header.HeadBytes > 0)
+        if (header.HeadBytes > 0 && !TryContinue(sequence, header.HeadDistance))
         {
-            _delivering = true;
-            _assembler.Continue(sequence, header.HeadDistance);
-            _delivering = false;
+            return;
         }
 
         int at = PacketHeader.Bytes + header.HeadBytes;
@@ -454,7 +493,7 @@ internal sealed class InboundStream
         }
     }
 
-    private void Parse(long sequence, Lease lease, int offset, int length)
+    private void ReadMessages(long sequence, Lease lease, int offset, int length)
     {
         _packets[sequence].IsParsed = true;
         int from = lease.Start + offset;

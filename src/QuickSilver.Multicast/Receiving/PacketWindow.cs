@@ -1,5 +1,7 @@
 using System.Numerics;
+using System.Runtime.CompilerServices;
 using QuickSilver.Core.Buffers;
+using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Receiving;
@@ -240,7 +242,11 @@ internal sealed class PacketWindow(int maxPackets, ReceiveMemory memory)
         }
     }
 
-    private void Reserve(long sequence)
+    /// <summary>Whether the ring must grow for this packet.</summary>
+    public bool IsTight(long sequence) => sequence - Base + 1 > _ring.Length;
+
+    /// <summary>Makes room for the packet, and for those before it. Nothing is changed if there is no memory.</summary>
+    public void Reserve(long sequence)
     {
         long span = sequence - Base + 1;
         if (span > _widest)
@@ -251,15 +257,17 @@ internal sealed class PacketWindow(int maxPackets, ReceiveMemory memory)
 
     private void Widen(long span)
     {
-        _widest = span;
         if (span > _ring.Length)
         {
             Resize((int)BitOperations.RoundUpToPowerOf2((ulong)span), Base + _ring.Length - 1);
         }
+
+        _widest = span;
     }
 
     private void Resize(int slots, long highest)
     {
+        memory.Heap.Ask(HeapUse.StreamTables, (long)slots * Unsafe.SizeOf<PacketSlot>());
         var ring = new PacketSlot[slots];
         for (long n = Base; n <= highest; n++)
         {

@@ -1,11 +1,12 @@
 using QuickSilver.Core.Buffers;
+using QuickSilver.Core.Environment;
 
 namespace QuickSilver.Multicast.Receiving;
 
 // The packet memory that all inbound streams of a node share. While it is short, a stream accepts only the next packet in order, and
 // copies it into a place: that packet lets its stream continue, which frees memory in the end. All other packets are dropped, and
 // requested again later: the sender keeps them until all members hold them.
-internal sealed class ReceiveMemory(SlabPool pool, int packetBytes)
+internal sealed class ReceiveMemory(SlabPool pool, int packetBytes, NodeHeap? heap = null)
 {
     // How many packets are requested together. More would come before it is known whether there is room for them.
     private const int MostAtOnce = 16;
@@ -13,6 +14,9 @@ internal sealed class ReceiveMemory(SlabPool pool, int packetBytes)
     private PacketPlaces? _places;
 
     private PacketPlaces Places => _places ??= new PacketPlaces(pool, packetBytes);
+
+    /// <summary>The heap, for the tables of the streams.</summary>
+    public NodeHeap Heap { get; } = heap ?? NodeHeap.OfProcess;
 
     public bool IsShort => pool.IsShort;
 

@@ -45,6 +45,16 @@ internal sealed class ReceiveWindow(PacketWindow packets, MulticastOptions optio
     /// <summary>Whether this member knows that the packet was sent, and does not hold it.</summary>
     public bool Lacks(long number) => (number > Arrived && number <= Highest) || Missing.Contains(number);
 
+    /// <summary>Whether a packet needs larger tables.</summary>
+    public bool IsTight(long number) => packets.IsTight(number) || (number != Arrived + 1 && Missing.IsTight);
+
+    /// <summary>Makes room in the tables for a packet, so that adding it cannot fail in the middle.</summary>
+    public void Prepare(long number)
+    {
+        packets.Reserve(number);
+        Missing.Reserve();
+    }
+
     /// <summary>
     /// Adds a packet that was not held and lies within the window. Returns the numbers before it that are found missing; an empty range if
     /// there are none.
@@ -142,6 +152,7 @@ internal sealed class ReceiveWindow(PacketWindow packets, MulticastOptions optio
             return Nothing;
         }
 
+        Prepare(last);
         var missed = new SequenceRange(Arrived + 1, last);
         Missing.Add(missed.First, last);
         for (long n = missed.First; n <= last; n++)
@@ -160,6 +171,7 @@ internal sealed class ReceiveWindow(PacketWindow packets, MulticastOptions optio
     public bool TryGiveUp(long first, long last)
     {
         bool any = false;
+        Missing.Reserve();
         for (int i = 0; i < Missing.Count; i++)
         {
             var (from, to) = Missing[i];

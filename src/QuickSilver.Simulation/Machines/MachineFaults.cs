@@ -33,6 +33,9 @@ internal sealed class MachineFaults
     /// <summary>Calls that its system refuses.</summary>
     public SystemRefusals Refusals => field ??= new();
 
+    /// <summary>What its collector gives.</summary>
+    public SimulatedHeap Heap => field ??= new();
+
     /// <summary>How many descriptors its process may open; null: any number.</summary>
     public DescriptorRoom? Descriptors { get; set; }
 
@@ -84,6 +87,7 @@ internal sealed class MachineFaults
         StoreDelay = TimeSpan.Zero;
         Refusals.End();
         Descriptors = null;
+        Heap.Refuses = null;
         HearsNoDatagrams = false;
         SendsNoDatagrams = false;
         HasNoStreams = false;

@@ -85,6 +85,8 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
 
     public IPAddress LocalAddress { get; }
 
+    public NodeHeap Heap => Node.Faults.Heap;
+
     public DescriptorRoom? Descriptors => Node.Faults.Descriptors;
 
     public bool HasLocalAddress => !Node.HasNoAddress;

@@ -1,5 +1,6 @@
 using QuickSilver.Core.Environment;
 using QuickSilver.Endpoints.Changes;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Publishing;
 
 namespace QuickSilver.Endpoints;
@@ -70,6 +71,12 @@ internal abstract class EndpointTopic(INodeEnvironment environment, string name)
     public abstract void OnObserverFault(Exception exception);
 
     public abstract void OnFeedFault(Exception exception);
+
+    /// <summary>
+    /// Called when a codec throws <see cref="OutOfMemoryException"/>. True: the message comes again when there may be memory. False: there
+    /// is memory, and the codec has been at fault with this message for long.
+    /// </summary>
+    public abstract bool WaitsForMemory(in DeliveredMessage message);
 
     public abstract void OnDecodeFault(Exception exception, NodeId sender, long sequence);
 }

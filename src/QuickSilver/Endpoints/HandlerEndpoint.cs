@@ -39,8 +39,8 @@ internal sealed class HandlerEndpoint<T>(
             return false;
         }
 
-        _counterCells.CountDelivered(message.Length);
         TopicEndpoint<T>.HandTo(endpoint, codec, _topic, this, message);
+        _counterCells.CountDelivered(message.Length);
         return true;
     }
 

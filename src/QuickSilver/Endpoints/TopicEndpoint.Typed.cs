@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using QuickSilver.Core.Environment;
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints.Changes;
 using QuickSilver.Endpoints.Consumers;
@@ -329,6 +330,11 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
             codec.Read(message.Span, out value);
             return true;
         }
+        catch (OutOfMemoryException) when (endpoint.Topic.WaitsForMemory(message))
+        {
+            // The message counts as refused, and comes again.
+            throw;
+        }
         catch (Exception exception)
         {
             endpoint.OnDecodeFault(message, exception);
@@ -347,6 +353,11 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         {
             DeliverBacklog();
             var handlers = Volatile.Read(ref _handlers);
+            if (handlers.Length > 0 && !_ring.IsOff)
+            {
+                _ring.Reserve(IsBytes(_codec) ? origin.Length : 0);
+            }
+
             foreach (var handler in handlers)
             {
                 handler.Deliver(message);
@@ -408,6 +419,8 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
     }
 
     void IRingOwner.OnRoom() => Topic.Resume();
+
+    void IRingOwner.OnGrowth(int bytes) => Topic.Node.Environment.Heap.Ask(HeapUse.ReaderBuffer, bytes);
 
     // Called under the lock.
     private void ChooseDirect()

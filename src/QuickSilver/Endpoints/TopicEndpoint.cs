@@ -58,7 +58,8 @@ internal abstract class TopicEndpoint(string name, TopicAccess access, bool stam
     /// <summary>Null if its reader may take any time.</summary>
     public SlowReaderWatch? Watch { get; init; }
 
-    /// <summary>Core thread: passes a message to this endpoint's consumers. Throws no exception.</summary>
+    /// <summary>Core thread: passes a message to this endpoint's consumers.</summary>
+    /// <exception cref="OutOfMemoryException">There is no memory for it. No consumer has had it.</exception>
     public abstract void Accept(in DeliveredMessage message);
 
     /// <summary>

@@ -120,6 +120,11 @@ internal static class StatusReasons
             "A replicated state refused changes of another node within the last minute, because their numbers cannot have been counted. "
             + "All other changes are taken.",
             "End the node that the reason names: its program or its memory is damaged, or it lies."),
+        [StatusReasonKind.HeapFull] = (
+            "The heap of the process has no memory for received messages, or a codec throws OutOfMemoryException. The messages wait, and "
+            + "so do their senders. Nothing is lost.",
+            "Raise the limit of the container or of the heap (DOTNET_GCHeapHardLimit), read faster, or lower "
+            + "Limits:ReceivedMessageBytes and ReaderCapacity. If there is memory, look at the codec."),
     };
 
     public static string MeaningOf(StatusReasonKind kind) => Table[kind].Meaning;
@@ -156,6 +161,7 @@ internal static class StatusReasons
         TroubleKind.ChangesWait => StatusReasonKind.ChangesWait,
         TroubleKind.DescriptorsFew => StatusReasonKind.DescriptorsFew,
         TroubleKind.StateChangeRefused => StatusReasonKind.StateChangeRefused,
+        TroubleKind.HeapFull => StatusReasonKind.HeapFull,
         _ => StatusReasonKind.HandlerBlocks,
     };
 }

@@ -167,36 +167,6 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
         _receiver?.Resume();
     }
 
-    public bool TryAccept(in DeliveredMessage message)
-    {
-        // Either all endpoints take the message or none does: an endpoint that took it must not get it again because another had no room.
-        foreach (var endpoint in _subscribers)
-        {
-            if (!IsLeftOut(endpoint, message) && !endpoint.CanAccept(message.Length))
-            {
-                endpoint.Watch?.OnRefused();
-                return false;
-            }
-        }
-
-        Node.CounterCells.CountDelivered(message.Length);
-        foreach (var endpoint in _subscribers)
-        {
-            if (!IsLeftOut(endpoint, message))
-            {
-                endpoint.Watch?.OnRoom();
-                endpoint.Accept(message);
-                if (_departures is not null)
-                {
-                    NoteTaken(endpoint, message.Sender, message.Sequence);
-                }
-            }
-        }
-
-        _departures?.Strays?.Add(new NodeId(message.Sender.Id, message.Sender.Incarnation), message.Sequence);
-        return true;
-    }
-
     private bool IsEcho(TopicEndpoint endpoint, in DeliveredMessage message) => endpoint.NoEcho && Node.IsSelf(message.Sender);
 
     public IDirectSink? Direct => _subscribers is [var only] ? only.Direct : null;

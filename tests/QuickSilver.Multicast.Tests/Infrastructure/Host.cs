@@ -112,14 +112,17 @@ internal sealed class Host
         return true;
     }
 
-    public void PublishAll(ulong topic, int count, int bytes)
+    public void PublishAll(ulong topic, int count, int bytes) => PublishAll(topic, [.. Enumerable.Repeat(bytes, count)]);
+
+    /// <summary>Publishes messages of these sizes, as there is room.</summary>
+    public void PublishAll(ulong topic, IReadOnlyList<int> sizes)
     {
-        int left = count;
+        int next = 0;
         void Go()
         {
-            while (left > 0 && Publish(topic, bytes))
+            while (next < sizes.Count && Publish(topic, sizes[next]))
             {
-                left--;
+                next++;
             }
         }
 
@@ -183,6 +186,9 @@ internal sealed class Host
     {
         public bool IsFull { get; set; }
 
+        /// <summary>What it throws in place of taking a message.</summary>
+        public Func<Exception>? Throws { get; set; }
+
         public Action<Received>? OnReceived { get; set; }
 
         public Action<MemberView>? OnViewed { get; set; }
@@ -197,6 +203,11 @@ internal sealed class Host
             if (IsFull)
             {
                 return false;
+            }
+
+            if (Throws is { } throws)
+            {
+                throw throws();
             }
 
             var received = new Received(message.Sender, message.TopicId, message.Sequence, Hash(message.Span), message.Length);

@@ -1,5 +1,6 @@
 using FsCheck;
 using FsCheck.Fluent;
+using QuickSilver.Core.Environment;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Ordering.Credit;
 
@@ -18,7 +19,7 @@ public sealed class ParkedMessagesTests
     [Fact]
     public void A_full_budget_refuses_what_another_topic_holds()
     {
-        var budget = new ParkingBudget(1_000, 1_500);
+        var budget = new ParkingBudget(1_000, 1_500, NodeHeap.OfProcess);
         var one = new ParkedMessages(budget);
         var other = new ParkedMessages(budget);
         Assert.True(budget.HasPlenty(one.Bytes));
@@ -37,7 +38,7 @@ public sealed class ParkedMessagesTests
 
     private static void Holds(int[] steps)
     {
-        var budget = new ParkingBudget(MostOfTopic, MostOfTopic * 2);
+        var budget = new ParkingBudget(MostOfTopic, MostOfTopic * 2, NodeHeap.OfProcess);
         var parked = new ParkedMessages(budget);
         var model = new Queue<byte[]>();
         foreach (int step in steps)

@@ -1,3 +1,4 @@
+using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Ordering;
@@ -9,7 +10,7 @@ namespace QuickSilver.Multicast.Tests.Ordering;
 public sealed class SlowRunTests
 {
     private readonly SenderOrder _order = new(new NodeKey(1, 1), new FullSink());
-    private readonly ParkingBudget _parking = new(ParkedBytes, ParkedBytes);
+    private readonly ParkingBudget _parking = new(ParkedBytes, ParkedBytes, NodeHeap.OfProcess);
     private TimeSpan _now = TimeSpan.FromSeconds(1);
 
     private const long ParkedBytes = 16L << 20;

@@ -1,4 +1,5 @@
 using System.Buffers;
+using QuickSilver.Core.Environment;
 using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Multicast.Ordering.Credit;
@@ -33,14 +34,17 @@ internal sealed class ParkedMessages(ParkingBudget budget)
             return false;
         }
 
-        if (_chunk.Length == 0 || _chunk.Length - _used < bytes.Length)
+        try
         {
-            LeaveChunk();
-            _chunk = ArrayPool<byte>.Shared.Rent(Math.Max(ChunkBytes, bytes.Length));
+            Put(bytes, message.ExtensionBytes);
+        }
+        catch (OutOfMemoryException)
+        {
+            budget.Return(bytes.Length);
+            budget.WasRefused = true;
+            return false;
         }
 
-        bytes.CopyTo(_chunk.AsSpan(_used));
-        _messages.Enqueue((_chunk, _used, bytes.Length, message.ExtensionBytes));
         _used += bytes.Length;
         _inChunk++;
         _bytes += ParkingBudget.Cost(bytes.Length);
@@ -82,6 +86,22 @@ internal sealed class ParkedMessages(ParkingBudget budget)
         }
     }
 
+    private void Put(ReadOnlySpan<byte> bytes, int extensionBytes)
+    {
+        if (_chunk.Length == 0 || _chunk.Length - _used < bytes.Length)
+        {
+            int size = Math.Max(ChunkBytes, bytes.Length);
+            budget.Heap.Ask(HeapUse.ParkedBytes, size);
+            byte[] chunk = ArrayPool<byte>.Shared.Rent(size);
+            LeaveChunk();
+            _chunk = chunk;
+        }
+
+        bytes.CopyTo(_chunk.AsSpan(_used));
+        budget.Heap.Ask(HeapUse.ParkedMessage, ParkingBudget.Cost(0));
+        _messages.Enqueue((_chunk, _used, bytes.Length, extensionBytes));
+    }
+
     private void LeaveChunk()
     {
         if (_inChunk == 0 && _chunk.Length > 0)
@@ -96,12 +116,17 @@ internal sealed class ParkedMessages(ParkingBudget budget)
 }
 
 // The limits of the heap memory that parked messages may use.
-internal sealed class ParkingBudget(long perSenderAndTopic, long limit)
+internal sealed class ParkingBudget(long perSenderAndTopic, long limit, NodeHeap heap)
 {
     // The size of a queue entry.
     private const int PlaceBytes = 32;
 
     public long Bytes { get; private set; }
+
+    public NodeHeap Heap => heap;
+
+    /// <summary>Whether the last message was not parked because the heap had no memory.</summary>
+    public bool WasRefused { get; set; }
 
     /// <summary>
     /// Whether there is room for more credit. The rest is for what is in flight: a message that finds no room holds back other topics.
@@ -113,6 +138,7 @@ internal sealed class ParkingBudget(long perSenderAndTopic, long limit)
     public bool TryTake(long parked, int bytes)
     {
         long cost = Cost(bytes);
+        WasRefused = false;
         if (parked + cost > perSenderAndTopic || Bytes + cost > limit)
         {
             return false;

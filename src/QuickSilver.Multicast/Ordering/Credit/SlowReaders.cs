@@ -94,8 +94,12 @@ internal sealed class SlowReaders(IOrderingNode node)
         var slow = order.Slow;
         if (slow is null)
         {
-            order.Slow = slow = new SlowRun(topic, order, _context.Options.ParkedBytesOfTopic);
+            // All that needs memory comes first.
+            _context.Environment.Heap.Ask(HeapUse.SenderRun, 0);
+            _repeat ??= new Alarm(OnRepeat);
+            slow = new SlowRun(topic, order, _context.Options.ParkedBytesOfTopic);
             _slow.Add(slow);
+            order.Slow = slow;
         }
 
         if (!slow.IsHeld)
@@ -143,7 +147,24 @@ internal sealed class SlowReaders(IOrderingNode node)
 
     private void OnRepeat()
     {
-        var now = Now;
+        try
+        {
+            Step(Now);
+        }
+        catch (OutOfMemoryException)
+        {
+            _context.Shortage.OnRefused();
+        }
+
+        Repeat();
+    }
+
+    /// <summary>Offers all that waits, because there may be memory of the heap for it.</summary>
+    public void OfferAll() =>
+        _slow.Select(static slow => slow.Receiver).Distinct().ToList().ForEach(static receiver => receiver.Offer());
+
+    private void Step(TimeSpan now)
+    {
         var due = _slow.FindAll(slow => slow.NextAt <= now);
         // Once for each: that goes through all senders of the topic. The order is that of the runs.
         due.Select(static slow => slow.Receiver).Distinct().ToList().ForEach(static receiver => receiver.Offer());
@@ -164,7 +185,6 @@ internal sealed class SlowReaders(IOrderingNode node)
         }
 
         _slow.RemoveAll(static slow => slow.IsOver);
-        Repeat();
     }
 
     private void Send(ReadOnlySpan<SlowRun> several, NodeKey sender, RegionView? view)

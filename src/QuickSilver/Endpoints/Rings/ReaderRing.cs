@@ -103,6 +103,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
                 return dropped;
             }
 
+            TakeMemory(0, ref dropped);
             _contents!.Slots.Append(payloadBytes).Message = message;
             NoteRoom();
             waiter = TakeWaiter();
@@ -130,8 +131,8 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
                 return dropped;
             }
 
+            TakeMemory(payload.Length, ref dropped);
             ref var slot = ref _contents!.Slots.Append(payload.Length);
-            slot.Buffer = SlotBuffer.Fit(slot.Buffer, payload.Length);
             payload.CopyTo(slot.Buffer);
             var memory = new ReadOnlyMemory<byte>(slot.Buffer, 0, payload.Length);
             slot.Message = new Message<T>(Unsafe.As<ReadOnlyMemory<byte>, T>(ref memory), sender, sequence) { Origin = origin };
@@ -373,6 +374,54 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
             _waiter = null;
             return true;
         }
+    }
+
+    /// <summary>
+    /// Core thread: takes the memory that the next message needs, so that adding it does not fail when handlers have had it. The message
+    /// has at most so many bytes that are copied.
+    /// </summary>
+    /// <exception cref="OutOfMemoryException">There is none. Nothing is changed.</exception>
+    public void Reserve(int copiedBytes)
+    {
+        int none = 0;
+        lock (_lock)
+        {
+            // A full ring drops a message first, whose place the next one gets.
+            if (!_isEnded && !_isOff && Waiting < capacity)
+            {
+                Prepare();
+                TakeMemory(copiedBytes, ref none);
+            }
+        }
+    }
+
+    // Before anything is added. What was dropped for a message that finds no memory is counted when the message comes again.
+    private void TakeMemory(int copiedBytes, ref int dropped)
+    {
+        var slots = _contents!.Slots;
+        try
+        {
+            if (slots.IsTight)
+            {
+                Owner?.OnGrowth(Unsafe.SizeOf<RingSlots<T>.Slot>());
+                slots.Reserve();
+            }
+
+            ref var next = ref slots.Next;
+            if (copiedBytes > 0 && !SlotBuffer.Fits(next.Buffer, copiedBytes))
+            {
+                Owner?.OnGrowth(copiedBytes);
+                next.Buffer = SlotBuffer.Fit(next.Buffer, copiedBytes);
+            }
+        }
+        catch (OutOfMemoryException)
+        {
+            _contents.Uncounted += dropped;
+            throw;
+        }
+
+        dropped += _contents.Uncounted;
+        _contents.Uncounted = 0;
     }
 
     private bool HasRoom(int payloadBytes)

@@ -8,6 +8,9 @@ internal sealed class RingContents<T>(int capacity)
     private long _roomMessages;
     private long _roomBytes;
 
+    /// <summary>Messages that were dropped for one that found no memory then, and that are not counted yet.</summary>
+    public int Uncounted { get; set; }
+
     /// <summary>The reader, if it wants to know of the end.</summary>
     public IRingReader? Reader { get; set; }
 

@@ -23,6 +23,21 @@ internal sealed class RingSlots<T>
     /// <summary>The slot of the oldest message, which must exist.</summary>
     public ref Slot Oldest => ref _slots[Head & (_slots.Length - 1)];
 
+    /// <summary>Whether the next message needs a larger array.</summary>
+    public bool IsTight => Count == _slots.Length;
+
+    /// <summary>The slot of the next message, for which there is room.</summary>
+    public ref Slot Next => ref _slots[Tail & (_slots.Length - 1)];
+
+    /// <summary>Makes room for one more message.</summary>
+    public void Reserve()
+    {
+        if (IsTight)
+        {
+            Grow();
+        }
+    }
+
     /// <summary>Adds a slot at the end, which keeps the buffer that it has.</summary>
     public ref Slot Append(int payloadBytes)
     {

@@ -9,11 +9,17 @@ internal enum RingTake
     Ended,
 }
 
-// Called on the reader's thread, outside the ring's lock.
+// Called on the reader's thread, outside the ring's lock, unless stated otherwise.
 internal interface IRingOwner
 {
     /// <summary>Called when a refused message may be offered again.</summary>
     void OnRoom();
+
+    /// <summary>Core thread: called under the ring's lock before it takes so many bytes of the heap.</summary>
+    /// <exception cref="OutOfMemoryException">There are none.</exception>
+    void OnGrowth(int bytes)
+    {
+    }
 
     /// <summary>Called when a reader was attached and messages are buffered for it.</summary>
     void OnReader();

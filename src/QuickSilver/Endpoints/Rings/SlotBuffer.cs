@@ -9,11 +9,13 @@ internal static class SlotBuffer
     private const int MaxKeptBytes = 4 << 10;
     private const int MinBytes = 64;
 
+    public static bool Fits(byte[]? buffer, int bytes) => buffer is not null && buffer.Length >= bytes;
+
     public static byte[] Fit(byte[]? buffer, int bytes)
     {
-        if (buffer is not null && buffer.Length >= bytes)
+        if (Fits(buffer, bytes))
         {
-            return buffer;
+            return buffer!;
         }
 
         return bytes <= MaxKeptBytes
