@@ -26,6 +26,20 @@ public sealed record NodeLimits
     /// </summary>
     public long RetentionBytes { get; set; } = 64L << 20;
 
+    /// <summary>
+    /// The maximum number of bytes of received messages in the heap of the garbage collector, until readers and handlers take them: 46 MiB
+    /// to 16 GiB; default 736 MiB. It is for messages that span packets, while their parts arrive, and for messages that wait for a full
+    /// reader. More stay in packet memory (<see cref="BufferBytes"/>), and their senders wait. What waits in a reader's buffer is limited
+    /// by <see cref="TopicOptions.ReaderCapacity"/> instead.
+    /// </summary>
+    /// <remarks>
+    /// A sixth is for messages that wait for a reader, and a third for messages of more than 64 KiB while their parts arrive. The rest is
+    /// for smaller messages, and a reserve that keeps messages from waiting for each other. Memory is used when messages need it. The heap
+    /// may refuse it sooner, under a limit of its own or of the container. The messages wait then, and
+    /// <see cref="StatusReasonKind.HeapFull"/> is reported.
+    /// </remarks>
+    public long ReceivedMessageBytes { get; set; } = 736L << 20;
+
     /// <summary>The maximum number of bytes queued between publishers and the core thread: 64 KiB to 1 GiB; default 4 MiB.</summary>
     public long PublishQueueBytes { get; set; } = 4L << 20;
 

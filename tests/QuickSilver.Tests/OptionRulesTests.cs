@@ -65,6 +65,14 @@ public sealed class OptionRulesTests
             new() { Limits = { BufferBytes = 32 << 20 }, PacketBytes = 40_000 }
         },
         { "Limits:BufferBytes", "17,179,869,185", "17,179,869,184", new() { Limits = { BufferBytes = (16L << 30) + 1 } } },
+        {
+            "Limits:ReceivedMessageBytes", "48,234,495", "48,234,496 to 17,179,869,184",
+            new() { Limits = { ReceivedMessageBytes = (46 << 20) - 1 } }
+        },
+        {
+            "Limits:ReceivedMessageBytes", "17,179,869,185", "17,179,869,184",
+            new() { Limits = { ReceivedMessageBytes = (16L << 30) + 1 } }
+        },
         { "Limits:ReceiveBufferBytes", "65,535", "65,536 to 1,073,741,824", new() { Limits = { ReceiveBufferBytes = 65_535 } } },
         { "Limits:ReceiveBufferBytes", "1,073,741,825", "1,073,741,824", new() { Limits = { ReceiveBufferBytes = (1 << 30) + 1 } } },
         { "Service:TopicAddresses", "-1", "0 to 65,536", new() { Service = { TopicAddresses = -1 } } },

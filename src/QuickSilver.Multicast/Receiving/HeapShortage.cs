@@ -21,7 +21,7 @@ internal sealed class HeapShortage
     private TimeSpan _pause;
     private InboundStream? _first;
     private InboundStream? _last;
-    private bool _isTold;
+    private bool _isReported;
 
     public HeapShortage(MulticastContext context)
     {
@@ -47,7 +47,7 @@ internal sealed class HeapShortage
         _pause = _pause == TimeSpan.Zero ? FirstPause : _pause * 2;
         _pause = _pause < LongestPause ? _pause : LongestPause;
         _context.Environment.Schedule(_retry, _pause);
-        Tell();
+        Report();
     }
 
     /// <summary>Notes a refusal. The stream tries again when the pause is over.</summary>
@@ -102,9 +102,9 @@ internal sealed class HeapShortage
         }
     }
 
-    private void Tell()
+    private void Report()
     {
-        if (_isTold)
+        if (_isReported)
         {
             return;
         }
@@ -113,21 +113,21 @@ internal sealed class HeapShortage
         {
             const string What = "The heap of this process has no memory for received messages. They wait, and so do their senders.";
             _context.Troubles.Begin(this, new Trouble(TroubleKind.HeapFull, What, _context.Environment.UtcNow, "memory of the heap"));
-            _isTold = true;
+            _isReported = true;
             MulticastLog.HeapFull(_context.Log, _context.Counters.HeapRefusals);
         }
         catch (OutOfMemoryException)
         {
-            // The next refusal tells it.
+            // The next refusal reports it.
         }
     }
 
     private void End()
     {
         _pause = TimeSpan.Zero;
-        if (_isTold)
+        if (_isReported)
         {
-            _isTold = false;
+            _isReported = false;
             _context.Troubles.End(this);
             MulticastLog.HeapFreed(_context.Log, _context.Counters.HeapRefusals);
         }

@@ -40,7 +40,7 @@ internal sealed partial class InboundStream
     // its topics.
     private bool _isLossUnread;
     // The layer above had no memory for the report of a loss.
-    private bool _isLossUntold;
+    private bool _isLossUnreported;
     private StreamPhase _phase;
     // Packets up to here that other members keep are dropped.
     private long _dropped;
@@ -397,7 +397,7 @@ internal sealed partial class InboundStream
         catch (OutOfMemoryException)
         {
             // Reported again when the stream reads on.
-            _isLossUnread = _isLossUntold = true;
+            _isLossUnread = _isLossUnreported = true;
             _shortage.Await(this);
         }
     }
@@ -445,9 +445,9 @@ internal sealed partial class InboundStream
             _parsed++;
         }
 
-        if (_isLossUnread && (_parsed > before || hasBegun || (_isLossUntold && !_shortage.IsPausing)))
+        if (_isLossUnread && (_parsed > before || hasBegun || (_isLossUnreported && !_shortage.IsPausing)))
         {
-            _isLossUntold = false;
+            _isLossUnreported = false;
             ReportLoss();
         }
 

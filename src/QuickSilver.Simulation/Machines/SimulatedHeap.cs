@@ -8,6 +8,8 @@ internal sealed class SimulatedHeap : NodeHeap
     /// <summary>Whether memory for this use, of so many bytes, is refused; null: nothing is.</summary>
     public Func<HeapUse, long, bool>? Refuses { get; set; }
 
+    public override long Room => Refuses is null ? long.MaxValue : 0;
+
     public override void Ask(HeapUse use, long bytes)
     {
         if (Refuses?.Invoke(use, bytes) == true)

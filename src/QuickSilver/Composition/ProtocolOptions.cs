@@ -10,6 +10,7 @@ using QuickSilver.Membership.Service.Failures;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Protocols;
+using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Composition;
 
@@ -34,6 +35,7 @@ internal sealed class ProtocolOptions
         long? reassemblyBytes = null)
     {
         Node = node;
+        var received = new ReceivedShares(node.Limits.ReceivedMessageBytes);
         Multicast = new MulticastOptions
         {
             ClusterId = TopicId.Of(node.Cluster),
@@ -49,7 +51,9 @@ internal sealed class ProtocolOptions
             TokenIntervalFixed = tokenInterval,
             FeedbackRanges = feedbackRanges,
             StallWarning = node.StallWarning,
-            ReassemblyBytes = reassemblyBytes ?? MulticastOptions.DefaultReassemblyBytes,
+            ReassemblyBytes = reassemblyBytes ?? received.ReassemblyBytes,
+            ParkedBytes = received.ParkedBytes,
+            ParkedBytesOfTopic = received.ParkedBytesOfTopic,
         };
         Service = new MembershipServiceOptions
         {

@@ -5,6 +5,7 @@ using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Regions;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
+using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver;
 
@@ -313,6 +314,12 @@ internal static class OptionRules
 
         Within(failures, KeyOf(Group, nameof(limits.BufferBytes)), limits.BufferBytes, LeastBufferBytes(packetBytes), 16 * GiB);
         Within(failures, KeyOf(Group, nameof(limits.RetentionBytes)), limits.RetentionBytes, MiB, 4 * GiB);
+        Within(
+            failures,
+            KeyOf(Group, nameof(limits.ReceivedMessageBytes)),
+            limits.ReceivedMessageBytes,
+            ReceivedShares.LeastBytes,
+            16 * GiB);
         Within(failures, KeyOf(Group, nameof(limits.PublishQueueBytes)), limits.PublishQueueBytes, 64 * KiB, GiB);
         Within(failures, KeyOf(Group, nameof(limits.ReceiveBufferBytes)), limits.ReceiveBufferBytes, 64 * KiB, GiB);
         Within(failures, KeyOf(Group, nameof(limits.RepairBytesPerSecond)), limits.RepairBytesPerSecond, 64 * KiB, 4 * GiB);

@@ -89,6 +89,15 @@ internal static class ClusterReasons
         return Reason(cluster, 1, StatusReasonKind.DescriptorsFew);
     }
 
+    public static Task<StatusReason> HeapFull()
+    {
+        using var cluster = Started(nodes: 2);
+        var news = News(cluster);
+        cluster.Nodes[1].Faults.Heap.Refuses = static (_, bytes) => bytes > 10_000;
+        Publish(cluster, news, 1);
+        return Reason(cluster, 1, StatusReasonKind.HeapFull);
+    }
+
     public static Task<StatusReason> ServersApart()
     {
         using var cluster = new SimulatedCluster(

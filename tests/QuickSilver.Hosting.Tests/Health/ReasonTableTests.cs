@@ -67,6 +67,10 @@ public sealed class ReasonTableTests
             StateReasons.StateChangeRefused,
             ["State \"prices\" refused a change of node NODE0: it has the number 1152921504606846976", "has refused 1 change so far"],
             null, "End the node that the reason names"),
+        [StatusReasonKind.HeapFull] = new(
+            ClusterReasons.HeapFull,
+            ["The heap of this process has no memory for received messages. They wait, and so do their senders."],
+            "memory of the heap", "lower Limits:ReceivedMessageBytes"),
         [StatusReasonKind.GroupRefused] = new(
             ClusterReasons.GroupRefused,
             ["The system refuses the group ", "Too many open files"],

@@ -45,6 +45,8 @@ internal enum Hardships : long
 
     // One fault that stands for a minute or more, among those that end a node or its service: StandingFaults.
     LongNight = 1L << 32,
+
+    ShortHeap = 1L << 33,
 }
 
 // How often each is drawn, and whether it is yet: what the protocol does not stand is switched on with what mends it. Each is drawn from a
@@ -122,6 +124,8 @@ internal static class HardshipTable
         // F22: a member raises numbers in what it sends, to members and to the membership service.
         (Hardships.RaisedNumbers, 0.06, Yes),
         (Hardships.LongNight, 0.05, Yes),
+        // F21: the collector refuses memory for received messages, at each place in turn or at all of them.
+        (Hardships.ShortHeap, 0.12, Yes),
     ];
 
     /// <summary>Those that QS_HARDSHIPS names, in every seed; null where it says nothing.</summary>

@@ -1,3 +1,4 @@
+using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport.Descriptors;
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Machines;
@@ -15,6 +16,9 @@ internal static class NightCourses
     private const double SilentShare = 0.3;
     private const double MostLies = 0.1;
     private const double MostRaised = 0.3;
+    private const double OneUseShare = 0.7;
+    private const double LargeShare = 0.3;
+    private const long LargeBlock = 10_000;
 
     private static readonly TimeSpan ShortestLife = TimeSpan.FromMilliseconds(60);
     private static readonly TimeSpan LongestLife = TimeSpan.FromMilliseconds(500);
@@ -45,6 +49,11 @@ internal static class NightCourses
         if (scene.Hardships.HasFlag(Hardships.RaisedNumbers))
         {
             AddRaisedNumbers(schedule, plan, RandomOf(seed, 9));
+        }
+
+        if (scene.Hardships.HasFlag(Hardships.ShortHeap))
+        {
+            AddShortHeap(schedule, plan, RandomOf(seed, 10));
         }
     }
 
@@ -126,6 +135,26 @@ internal static class NightCourses
                 schedule.Add(at, "F28", $"node {passer} {how} after a short life", c => c.Nodes[passer].Crash(silently));
                 schedule.Add(at + random.UpTo(LongestDeath), "F28", $"node {passer} begins", c => Begin(c.Nodes[passer]));
             }
+        }
+    }
+
+    // One place at which memory is taken, or all of them; small blocks too, or only large ones.
+    private static void AddShortHeap(FaultSchedule schedule, FaultPlan plan, SeededRandom random)
+    {
+        var uses = Enum.GetValues<HeapUse>();
+        for (var at = plan.From + random.UpTo(plan.LongestRest); at < plan.Until; at += random.UpTo(plan.LongestRest))
+        {
+            var end = at + random.UpTo(plan.LongestFault);
+            end = end < plan.Until ? end : plan.Until;
+            int victim = plan.Nodes![random.Below(plan.Nodes.Count)];
+            HeapUse? only = random.Chance(OneUseShare) ? uses[random.Below(uses.Length)] : null;
+            long least = random.Chance(LargeShare) ? LargeBlock : 0;
+            double share = random.NextUnit();
+            string what = $"{share:P0} of the memory for {only?.ToString() ?? "anything"} in blocks of at least {least} bytes";
+            schedule.Add(at, "F21", $"the heap of node {victim} refuses {what}", c => c.Nodes[victim].Faults.Heap.Refuses =
+                (use, bytes) => (only is null || only == use) && bytes >= least && random.Chance(share));
+            schedule.Add(end, "F21", $"the heap of node {victim} refuses nothing", c => c.Nodes[victim].Faults.Heap.Refuses = null);
+            at = end;
         }
     }
 

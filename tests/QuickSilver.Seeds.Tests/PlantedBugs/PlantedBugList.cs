@@ -172,6 +172,12 @@ internal static class PlantedBugList
         {
             Hardships = "RaisedNumbers",
         },
+        new("a message for which the heap has no memory counts as read", "src/QuickSilver.Multicast/Receiving/InboundStream.Shortage.cs",
+            "_packets[sequence].IsParsed = false;",
+            "_packets[sequence].IsParsed = true;")
+        {
+            Hardships = "ShortHeap",
+        },
         new("a message is lost between the parked ones and the reader's buffer", Ordering + "SenderOrder.cs",
             "            parked.Remove();\n",
             "            parked.Remove();\nif (parked.Count == 5) { parked.Remove(); }\n")

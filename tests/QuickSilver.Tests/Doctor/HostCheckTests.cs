@@ -39,24 +39,28 @@ public sealed class HostCheckTests
 
     [Theory]
     [InlineData(1000 * MiB, null, FindingStatus.Ok)]
-    [InlineData(288 * MiB, 384 * MiB, FindingStatus.Ok)]
+    [InlineData(840 * MiB, 1120 * MiB, FindingStatus.Ok)]
+    [InlineData(839 * MiB, 1119 * MiB, FindingStatus.Warning)]
+    [InlineData(128 * MiB, 512 * MiB, FindingStatus.Ok)]
+    [InlineData(384 * MiB, 512 * MiB, FindingStatus.Warning)]
     [InlineData(64 * MiB, null, FindingStatus.Ok)]
     [InlineData(48 * MiB, null, FindingStatus.Warning)]
     [InlineData(192 * MiB, 256 * MiB, FindingStatus.Warning)]
     [InlineData(270 * MiB, 360 * MiB, FindingStatus.Warning)]
     public void Memory_is_judged_by_the_limits_of_the_collector_and_the_container(long collector, long? container, object status)
     {
-        var finding = MemoryCheck.Of(new MemoryFacts(256 * MiB, collector, container));
+        var finding = MemoryCheck.Of(new MemoryFacts(256 * MiB, 736 * MiB, collector, container));
         Assert.Equal(status, finding.Status);
         Assert.Equal((FindingStatus)status != FindingStatus.Ok, finding.Remedies.Count > 0);
     }
 
     [Fact]
-    public void A_container_is_given_memory_for_the_process_beside_its_packet_memory()
+    public void A_container_is_given_memory_for_packets_received_messages_and_the_process()
     {
-        string command = Assert.Single(MemoryCheck.Of(new MemoryFacts(256 * MiB, 192 * MiB, 256 * MiB)).Remedies).Command;
-        Assert.Equal("docker update --memory 384m --memory-swap 384m CONTAINER", command);
-        Assert.Equal(FindingStatus.Ok, MemoryCheck.Of(new MemoryFacts(256 * MiB, 288 * MiB, 384 * MiB)).Status);
+        var finding = MemoryCheck.Of(new MemoryFacts(256 * MiB, 46 * MiB, 192 * MiB, 256 * MiB));
+        Assert.Equal("docker update --memory 430m --memory-swap 430m CONTAINER", Assert.Single(finding.Remedies).Command);
+        Assert.Contains("Limits:BufferBytes (256 MiB), Limits:ReceivedMessageBytes (46 MiB) and the process", finding.Text);
+        Assert.Equal(FindingStatus.Ok, MemoryCheck.Of(new MemoryFacts(256 * MiB, 46 * MiB, 322 * MiB, 430 * MiB)).Status);
     }
 
     [Theory]

@@ -105,7 +105,7 @@ internal static class Examination
         [
             BufferCheck.Of(BufferCheck.Receive, receive, "Packets are lost in bursts and repaired, at a lower rate."),
             BufferCheck.Of(BufferCheck.Send, send, "A node that sends fast waits for the system more often."),
-            MemoryCheck.Of(HostReader.ReadMemory(options.Limits.BufferBytes)),
+            MemoryCheck.Of(HostReader.ReadMemory(options.Limits)),
             DescriptorCheck.Of(HostReader.ReadDescriptors(answer?.MostRegions ?? 0, answer?.Facts.Nodes ?? 0)),
             ClockCheck.Of(ClockReader.Read()),
         ];

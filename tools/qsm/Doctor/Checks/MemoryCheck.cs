@@ -1,9 +1,10 @@
 namespace QuickSilver.Tool.Doctor.Checks;
 
-// Buffers: Limits:BufferBytes. Collector: what the garbage collector may use. Container: the limit of the control group; null: none.
-internal sealed record MemoryFacts(long Buffers, long Collector, long? Container);
+// Buffers: Limits:BufferBytes. Received: Limits:ReceivedMessageBytes. Collector: what the garbage collector may use. Container: the limit of the control group; null: none.
+internal sealed record MemoryFacts(long Buffers, long Received, long Collector, long? Container);
 
-// Whether the memory of a process suffices for its packet memory, which is outside the collector's heap, and for the heap.
+// Whether the memory of a process suffices for its packet memory, which is outside the collector's heap, for the received messages in the
+// heap, and for the rest.
 internal static class MemoryCheck
 {
     public const string Name = "memory";
@@ -16,13 +17,14 @@ internal static class MemoryCheck
     public static Finding Of(MemoryFacts facts)
     {
         string buffers = $"Limits:BufferBytes ({BufferCheck.Size(facts.Buffers)})";
-        if (facts.Container is { } container && container < facts.Buffers + OfProcess)
+        string received = $"Limits:ReceivedMessageBytes ({BufferCheck.Size(facts.Received)})";
+        if (facts.Container is { } container && container < Needed(facts))
         {
             return new Finding(
                 Name,
                 FindingStatus.Warning,
-                $"The container's memory limit is {BufferCheck.Size(container)}, which is too little for {buffers} and the process itself. "
-                + "Under load, the system kills it.",
+                $"The container's memory limit is {BufferCheck.Size(container)}, which is too little for {buffers}, {received} and the process "
+                + "itself. Under load, the system kills it. Where less is enough, lower these limits or that of the collector's heap.",
                 Remedy(facts));
         }
 
@@ -32,20 +34,23 @@ internal static class MemoryCheck
                 Name,
                 FindingStatus.Warning,
                 $"The garbage collector may use {BufferCheck.Size(facts.Collector)}, which is too little for a program with a node. "
-                + "Large messages and slow readers end in an OutOfMemoryException.",
+                + "Large messages and slow readers make senders wait.",
                 [new Remedy($"export DOTNET_GCHeapHardLimit=0x{OfHeap:X}")]);
         }
 
         return Finding.Ok(
             Name,
             facts.Container is { } limit
-                ? $"The container may use {BufferCheck.Size(limit)}, and {buffers} fits."
-                : $"The garbage collector may use {BufferCheck.Size(facts.Collector)}, and {buffers} is beside it.");
+                ? $"The container may use {BufferCheck.Size(limit)}, and {buffers} with {received} fits."
+                : $"The garbage collector may use {BufferCheck.Size(facts.Collector)}, of which {received}. Beside it is {buffers}.");
     }
+
+    // Of received messages the heap has no more than the collector allows.
+    private static long Needed(MemoryFacts facts) => facts.Buffers + Math.Min(facts.Received, facts.Collector) + OfProcess;
 
     private static Remedy[] Remedy(MemoryFacts facts)
     {
-        long mebibytes = (facts.Buffers + OfProcess) >> 20;
+        long mebibytes = (facts.Buffers + facts.Received + OfProcess) >> 20;
         return [new Remedy($"docker update --memory {mebibytes}m --memory-swap {mebibytes}m CONTAINER", "the container's host")];
     }
 }

@@ -46,11 +46,14 @@ internal static class HostReader
 
     public static DescriptorFacts ReadDescriptors(long regions, int nodes) => new(DescriptorRoom.ReadLimit(), regions, nodes);
 
-    public static MemoryFacts ReadMemory(long bufferBytes)
+    public static MemoryFacts ReadMemory(NodeLimits limits)
     {
         long? container = MemoryLimits.Select(ReadNumber).FirstOrDefault(static limit => limit is not null);
         return new MemoryFacts(
-            bufferBytes, GC.GetGCMemoryInfo().TotalAvailableMemoryBytes, container is { } limit and < NoLimit ? limit : null);
+            limits.BufferBytes,
+            limits.ReceivedMessageBytes,
+            GC.GetGCMemoryInfo().TotalAvailableMemoryBytes,
+            container is { } limit and < NoLimit ? limit : null);
     }
 
     private static IPNetwork Subnet(IPAddress address, int prefix)
