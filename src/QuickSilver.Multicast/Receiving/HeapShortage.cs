@@ -1,6 +1,5 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Diagnostics;
-using QuickSilver.Core.Environment;
 
 namespace QuickSilver.Multicast.Receiving;
 

@@ -35,6 +35,21 @@ internal sealed partial class InboundStream
         }
     }
 
+    // Without memory for it, the numbers stay missing, and are decided about or given up again.
+    private bool TryGiveUp(long first, long last)
+    {
+        try
+        {
+            NoteMissed(_window.Miss(Math.Min(last, Highest), _context.Environment.Now));
+            return _window.TryGiveUp(first, last);
+        }
+        catch (OutOfMemoryException)
+        {
+            _shortage.OnRefused();
+            return false;
+        }
+    }
+
     private bool TryBeginDeferred()
     {
         _delivering = true;

@@ -237,8 +237,7 @@ internal sealed partial class InboundStream
     /// <summary>Gives up numbers that no live member has. Packets that wait behind them continue, and endpoints get a gap notice.</summary>
     public void GiveUp(long first, long last)
     {
-        NoteMissed(_window.Miss(Math.Min(last, Highest), _context.Environment.Now));
-        if (!_window.TryGiveUp(first, last))
+        if (!TryGiveUp(first, last))
         {
             return;
         }
@@ -253,7 +252,17 @@ internal sealed partial class InboundStream
     }
 
     /// <summary>Called now and then, so that memory that was needed once is not kept forever.</summary>
-    public void Trim() => _packets.Trim(_window.Arrived);
+    public void Trim()
+    {
+        try
+        {
+            _packets.Trim(_window.Arrived);
+        }
+        catch (OutOfMemoryException)
+        {
+            // The larger memory stays in use.
+        }
+    }
 
     /// <summary>Drops the messages that have begun, because nothing more of them will come.</summary>
     public void GiveUpOpen() => _assembler.DropOpen();
