@@ -33,7 +33,7 @@ internal sealed class Assembly(ReassemblyBudget budget)
     /// <summary>Set by a consumer that keeps the message beyond the call; that consumer then calls Release.</summary>
     public bool IsKept { get; set; }
 
-    /// <summary>Whether the stream still has it among its open messages. Then its memory stays, although a consumer has released it.</summary>
+    /// <summary>Whether it is among the open messages of its stream, so that its memory stays when a consumer releases it.</summary>
     public bool IsOpen { get; set; }
 
     /// <summary>Begins a message whose payload bytes were taken from this share of the budget.</summary>

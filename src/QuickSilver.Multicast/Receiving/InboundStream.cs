@@ -16,7 +16,8 @@ namespace QuickSilver.Multicast.Receiving;
 // most of the many packets that follow would only be held above, message by message, in memory that has left the processor's cache when
 // they continue. So later packets are read only when the packets before them were passed on.
 //
-// Invariants: Base - 1 <= Consumed <= _parsed <= Contiguous. Unless the stream is held up or starved, _parsed equals Contiguous after each call.
+// Invariants: Base - 1 <= Consumed <= _parsed <= Contiguous. Unless the stream is held up or starved, _parsed equals Contiguous after each
+// call.
 // Unhold is the exception, because the layer above calls it in the middle of its work: OnUnread then asks that layer to call ReadOn.
 internal sealed partial class InboundStream
 {

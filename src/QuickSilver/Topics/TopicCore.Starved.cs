@@ -3,8 +3,8 @@ using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Topics;
 
-// How a message goes to the endpoints. One for which the heap has no memory counts as refused by a full reader, and comes again. An endpoint
-// that has had such a message does not get it again with the others.
+// How a message goes to the endpoints. One for which the heap has no memory counts as refused by a full reader, and comes again. An
+// endpoint that has had such a message does not get it again with the others.
 internal sealed partial class TopicCore
 {
     // Some seconds, as the pauses between two attempts double.

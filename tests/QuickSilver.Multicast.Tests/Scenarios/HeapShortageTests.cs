@@ -5,8 +5,8 @@ using QuickSilver.Simulation;
 
 namespace QuickSilver.Multicast.Tests.Scenarios;
 
-// The heap refuses memory at each place on the way of a received message (I1 to I4, I22). Nothing that was sent is lost, reported as a gap or
-// delivered twice, and everything goes on when there is memory.
+// The heap refuses memory at each place on the way of a received message (I1 to I4, I22). Nothing that was sent is lost, reported as a gap
+// or delivered twice, and everything goes on when there is memory.
 public sealed class HeapShortageTests
 {
     private const ulong Mixed = 1;
