@@ -537,6 +537,7 @@ internal sealed class MulticastNode
     private void OnNodeGone(LostNode lost)
     {
         _context.OnNodeGone(lost);
+        _topics?.OnNodeGone(lost.Key);
         _ways.OnNodeGone(lost.Key);
         _open.OnNodeGone(lost);
         _creditLimits?.OnNodeGone(lost.Key);
