@@ -4,9 +4,9 @@ namespace QuickSilver.Core.Background;
 
 // The system's time, with timers that fire on threads of their own.
 //
-// Intuition: a timer of the system fires on the thread pool, which is the application's: while handlers block all of it, no timer fires. What
-// watches for such handlers must not wait for them. Application: a thread for each timer, which rests until the timer is due. For the few
-// timers that a node cannot do without.
+// Intuition: a timer of the system fires on the thread pool, which is the application's: while handlers block all of it, no timer fires.
+// What watches for such handlers must not wait for them. Application: a thread for each timer, which rests until the timer is due. For the
+// few timers that a node cannot do without.
 internal sealed class ThreadedTime : TimeProvider
 {
     public static readonly ThreadedTime Instance = new();

@@ -11,8 +11,8 @@ public sealed class FullDiskScenarios : IDisposable
     private const int Publisher = 4;
     private static readonly int[] Members = [2, 3];
 
-    // A disk of four pages, in the mount namespace that `ip netns exec` makes for the command alone. A line of the input kills the service and
-    // starts it again, when the disk is full.
+    // A disk of four pages, in the mount namespace that `ip netns exec` makes for the command alone. A line of the input kills the service
+    // and starts it again, when the disk is full.
     private const string Lives = """
         mount -t tmpfs -o size=16k qs "$1" || exit 75
         "$0" gms --listen "$2" --state "$1/state" &
@@ -57,7 +57,8 @@ public sealed class FullDiskScenarios : IDisposable
 
         service.Feed("again\n");
         service.WaitForErrors(
-            static errors => errors.Text().Contains("cannot be written: No space left on device", StringComparison.Ordinal), "the full disk");
+            static errors => errors.Text().Contains("cannot be written: No space left on device", StringComparison.Ordinal),
+            "the full disk");
         Publish("after", members);
         Assert.Contains("goes on from what returning nodes report", service.Errors.Text(), StringComparison.Ordinal);
         // Of the first life: what the second one could not write.
