@@ -30,14 +30,9 @@ internal sealed class StateSync<TKey, TValue>
     where TKey : notnull
 {
     private static readonly TimeSpan Tick = TimeSpan.FromMilliseconds(10);
-    // Marks of all are waited for as long as this, if one of those that are complete has answered.
-    private static readonly TimeSpan MarkLimit = TimeSpan.FromMilliseconds(500);
-    // Marks of all are waited for as long as this, if nobody is complete.
-    private static readonly TimeSpan LongMarkLimit = TimeSpan.FromSeconds(1.5);
     private static readonly TimeSpan RetryPause = TimeSpan.FromMilliseconds(100);
     // After so many attempts in a row, each pause is twice as long as the one before, up to the longest.
     private const int EvenAttempts = 5;
-    private const int AttemptsOfOne = 10;
     private static readonly TimeSpan LongestPause = TimeSpan.FromSeconds(5);
     // Without a sign of progress, the node begins anew.
     private static readonly TimeSpan SilenceLimit = TimeSpan.FromSeconds(3);
@@ -65,7 +60,7 @@ internal sealed class StateSync<TKey, TValue>
     private readonly StateJoins _joins = new();
     private readonly Alarm _alarm;
     private readonly StateRefusals _refusals;
-    private readonly Dictionary<NodeId, (bool IsComplete, int AgeSeconds)> _marks = [];
+    private readonly StateChoice _choice = new();
     // Those that said hello or answered; the others are strangers some time after they have come.
     private readonly HashSet<NodeId> _known = [];
     private Dictionary<NodeId, TimeSpan>? _unknown;
@@ -189,7 +184,7 @@ internal sealed class StateSync<TKey, TValue>
 
                 if (_phase == Phase.Greeting && message.Number == _number)
                 {
-                    _marks[sender] = (message.IsComplete, message.AgeSeconds);
+                    _choice.OnMark(sender, message.IsComplete, message.AgeSeconds);
                     Choose();
                 }
 
@@ -305,7 +300,7 @@ internal sealed class StateSync<TKey, TValue>
     {
         // Above those of a state of this name that this node had open before, whose marks others may still know.
         _number = Math.Max(_number + 1, Now.Ticks);
-        _marks.Clear();
+        _choice.Clear();
         Enter(Phase.Greeting);
         _attempts++;
         if (_members.Count <= 1)
@@ -327,75 +322,22 @@ internal sealed class StateSync<TKey, TValue>
     // Called while marks come.
     private void Choose()
     {
-        var complete = new List<NodeId>();
-        int missing = 0;
-        foreach (var node in _members.Nodes)
+        var (step, sources) = _choice.Decide(Self, _members, Now - _since, _attempts);
+        if (step == StateChoiceStep.Take && TryTakeAge())
         {
-            if (node == Self)
-            {
-                continue;
-            }
-
-            if (!_marks.TryGetValue(node, out var mark))
-            {
-                missing++;
-            }
-            else if (mark.IsComplete)
-            {
-                complete.Add(node);
-            }
+            Take(sources);
         }
-
-        if (complete.Count > 0 && (missing == 0 || Now - _since >= MarkLimit))
-        {
-            if (!TryTakeAge())
-            {
-                Pause();
-                return;
-            }
-
-            // Not all ask the same one, and not the same one again.
-            Take([complete[(int)((Self.Id + (ulong)_attempts) % (ulong)complete.Count)]]);
-        }
-        else if (complete.Count > 0 || (missing > 0 && Now - _since < LongMarkLimit))
-        {
-            // More marks come.
-        }
-        else if (IsFirst() && TryTakeAge())
-        {
-            // One that has not answered would not give either.
-            Take([.. _members.Nodes.ToArray().Where(_marks.ContainsKey)]);
-        }
-        else
+        else if (step != StateChoiceStep.Wait)
         {
             Pause();
         }
     }
 
-    // Whether this node takes from each, when nobody is complete: the first of those that answer, and after more and more attempts each
-    // that follows, since the first ones may never be complete.
-    private bool IsFirst()
-    {
-        int before = 0;
-        foreach (var node in _members.Nodes)
-        {
-            if (node == Self)
-            {
-                return before <= _attempts / AttemptsOfOne;
-            }
-
-            before += _marks.ContainsKey(node) ? 1 : 0;
-        }
-
-        return false;
-    }
-
-    // Takes the age that the most of the others agree on: of one that lies, neither a high one nor a low one counts. False if a change was
-    // refused before: it may have been sent after a mark, so that it is not in what is given now, and all is asked for again.
+    // False if a change was refused before: it may have been sent after a mark, so that it is not in what is given now, and all is asked
+    // for again.
     private bool TryTakeAge()
     {
-        var ages = _marks.Values.Select(static mark => mark.AgeSeconds).Order().ToArray();
-        _table.Clock.OnAge(ages.Length == 0 ? 0 : ages[(ages.Length - 1) / 2]);
+        _table.Clock.OnAge(_choice.AgeSeconds);
         bool isInTime = _knowsAge || !_refusedEarly;
         _knowsAge = true;
         return isInTime;
@@ -406,10 +348,7 @@ internal sealed class StateSync<TKey, TValue>
         _sources.Clear();
         foreach (var node in sources)
         {
-            if (node != Self)
-            {
-                _sources.Enqueue(node);
-            }
+            _sources.Enqueue(node);
         }
 
         TakeNext();
