@@ -106,6 +106,9 @@ public enum StatusReasonKind
 
     /// <summary>A replicated state refused changes of another node.</summary>
     StateChangeRefused = 33,
+
+    /// <summary>A replicated state does not have the content of the other nodes yet.</summary>
+    StateOpening = 34,
 }
 
 /// <summary>Why a node is not ready, or which problem it has although it is ready.</summary>

@@ -26,6 +26,7 @@ internal enum TroubleKind
     ChangesWait,
     DescriptorsFew,
     StateChangeRefused,
+    StateOpening,
 }
 
 /// <summary>A trouble of a node.</summary>

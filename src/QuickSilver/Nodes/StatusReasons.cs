@@ -120,6 +120,10 @@ internal static class StatusReasons
             "A replicated state refused changes of another node within the last minute, because their numbers cannot have been counted. "
             + "All other changes are taken.",
             "End the node that the reason names: its program or its memory is damaged, or it lies."),
+        [StatusReasonKind.StateOpening] = (
+            "A replicated state has not had all of its content from the other nodes for 5 s: it is being opened, or messages were lost.",
+            "Look at the status of the nodes that the reason names, and at the load of the network. End one that gives nothing. The state "
+            + "asks again by itself."),
     };
 
     public static string MeaningOf(StatusReasonKind kind) => Table[kind].Meaning;
@@ -156,6 +160,7 @@ internal static class StatusReasons
         TroubleKind.ChangesWait => StatusReasonKind.ChangesWait,
         TroubleKind.DescriptorsFew => StatusReasonKind.DescriptorsFew,
         TroubleKind.StateChangeRefused => StatusReasonKind.StateChangeRefused,
+        TroubleKind.StateOpening => StatusReasonKind.StateOpening,
         _ => StatusReasonKind.HandlerBlocks,
     };
 }

@@ -67,6 +67,10 @@ public sealed class ReasonTableTests
             StateReasons.StateChangeRefused,
             ["State \"prices\" refused a change of node NODE0: it has the number 1152921504606846976", "has refused 1 change so far"],
             null, "End the node that the reason names"),
+        [StatusReasonKind.StateOpening] = new(
+            StateReasons.StateOpening,
+            ["State \"prices\" does not have the content that other nodes have. ", "request", "node NODE0 "],
+            "node NODE0", "Look at the status of the nodes that the reason names"),
         [StatusReasonKind.GroupRefused] = new(
             ClusterReasons.GroupRefused,
             ["The system refuses the group ", "Too many open files"],
