@@ -34,7 +34,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     public StreamClass Class { get; } = channel.Class;
 
     /// <summary>Whether the topic ends with its only subscriber.</summary>
-    public bool HasOneSubscriber => channel.HasOneSubscriber;
+    public bool HasOneSubscriber { get; } = channel.HasOneSubscriber;
 
     /// <summary>Whether the topic's newest view, as far as this sender was open, has no subscriber.</summary>
     public bool IsUnheard => _view is { Regions.Length: 0 };
