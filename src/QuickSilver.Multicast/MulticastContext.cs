@@ -120,6 +120,18 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     /// <summary>How large packets may be.</summary>
     public PathSizes Sizes => _sizes ??= new PathSizes(this);
 
+    /// <summary>The number of paths whose packet size is known or looked for.</summary>
+    public int KnownPaths => _sizes?.Count ?? 0;
+
+    /// <summary>A node is not a member any more.</summary>
+    public void OnNodeGone(LostNode lost)
+    {
+        if (lost.EndPoint is { } at)
+        {
+            _sizes?.OnNodeGone(at);
+        }
+    }
+
     public PieceCutter Pieces => _pieces ??= new PieceCutter(this);
 
     public byte[] FullPacket => _fullPacket ??= new byte[Options.PacketBytes];

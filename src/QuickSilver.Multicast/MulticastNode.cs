@@ -172,6 +172,9 @@ internal sealed class MulticastNode
     /// <summary>The number of closed views that are remembered; for diagnostics.</summary>
     public int RememberedViews => _open.Remembered;
 
+    /// <summary>The number of paths whose packet size is known or looked for; for diagnostics.</summary>
+    public int KnownPaths => _context.KnownPaths;
+
     /// <summary>
     /// The number of topics that are published here, and of those of which only the next number is kept; for diagnostics.
     /// </summary>
@@ -540,6 +543,8 @@ internal sealed class MulticastNode
 
     private void OnNodeGone(LostNode lost)
     {
+        _context.OnNodeGone(lost);
+        _topics?.OnNodeGone(lost.Key);
         _ways.OnNodeGone(lost.Key);
         _open.OnNodeGone(lost);
         _creditLimits?.OnNodeGone(lost.Key);

@@ -1,3 +1,4 @@
+using System.Net;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Views;
 
@@ -26,6 +27,20 @@ internal sealed class NodeDirectory(NodeRoster roster)
     /// Who a member has proved to be, or one that was removed not long ago; none where nobody proves anything. Null: no such node is known.
     /// </summary>
     public ulong? IdentityOf(NodeKey node) => Known(node)?.Identity ?? _departed?.Find(node);
+
+    /// <summary>Whether a member is at this address.</summary>
+    public bool HasMemberAt(IPEndPoint address)
+    {
+        foreach (var node in _roster.All)
+        {
+            if (node.EndPoint.Equals(address))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
 
     /// <summary>Removes the identities of the members from the set.</summary>
     public void RemoveMembers(HashSet<ulong> identities)
@@ -193,11 +208,11 @@ internal sealed class NodeDirectory(NodeRoster roster)
         }
     }
 
-    private LostNode Lost(NodeKey node) => new(node, TogetherSince(node));
+    private LostNode Lost(NodeKey node) => new(node, TogetherSince(node), _roster.Find(node)?.EndPoint);
 
     private void Remember(List<LostNode> gone)
     {
-        foreach (var (node, _) in gone)
+        foreach (var (node, _, _) in gone)
         {
             if (_roster.Find(node) is { Identity: not IdentityId.None } known)
             {
@@ -214,7 +229,7 @@ internal sealed class NodeDirectory(NodeRoster roster)
 }
 
 // A node that was removed, or was away. Since: the configuration since which it and this node had been together.
-internal readonly record struct LostNode(NodeKey Key, long Since);
+internal readonly record struct LostNode(NodeKey Key, long Since, IPEndPoint? EndPoint = null);
 
 // Who the nodes were that were removed last. Others may still pass on what they sent.
 internal sealed class DepartedIdentities

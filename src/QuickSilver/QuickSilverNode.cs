@@ -113,7 +113,7 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
         // Once for all layers, so that what the loggers throw is counted together.
         var guarded = GuardedLoggers.Of(loggerFactory ?? NullLoggerFactory.Instance);
         cancellationToken.ThrowIfCancellationRequested();
-        return StartOnMachineAsync(checkedOptions, guarded, cancellationToken);
+        return Handed(StartOnMachineAsync(checkedOptions, guarded, cancellationToken), TaskCreationOptions.RunContinuationsAsynchronously);
     }
 
     /// <summary>
@@ -415,7 +415,31 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
         OpenAsync<T, TopicEndpoint<T>>(name, codec ?? CodecOf<T>(), access, options, stop);
 
     /// <summary>Starts a node on parts that were composed elsewhere: for a machine, the simulator or a test.</summary>
-    internal static async Task<QuickSilverNode> StartAsync(
+    internal static Task<QuickSilverNode> StartAsync(
+        INodeParts parts, QuickSilverOptions options, ILoggerFactory logs, CancellationToken cancellationToken) =>
+        Handed(JoinAsync(parts, options, logs, cancellationToken), parts.Completions);
+
+    // The start continues on the thread that completes what it waits for, which may be the core thread. So it does not wait for a thread of
+    // the pool, which the application may block. What the caller does afterwards must not run there, except in a simulation.
+    private static Task<QuickSilverNode> Handed(Task<QuickSilverNode> start, TaskCreationOptions completion)
+    {
+        if (start.IsCompleted || completion == TaskCreationOptions.None)
+        {
+            return start;
+        }
+
+        var handed = new TaskCompletionSource<QuickSilverNode>(completion);
+        _ = PassAsync(start, handed);
+        return handed.Task;
+    }
+
+    private static async Task PassAsync(Task<QuickSilverNode> start, TaskCompletionSource<QuickSilverNode> handed)
+    {
+        await ((Task)start).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        handed.SetFromTask(start);
+    }
+
+    private static async Task<QuickSilverNode> JoinAsync(
         INodeParts parts, QuickSilverOptions options, ILoggerFactory logs, CancellationToken cancellationToken)
     {
         var core = new NodeCore(parts, options, logs);
@@ -430,13 +454,13 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
         {
             string why = StartFailure.InWords(parts, options);
             ApiLog.StartFailed(core.Log, options.StartTimeout, why);
-            await node.DisposeAsync().ConfigureAwait(core.ResumesInContext);
+            await parts.EndStartAsync(() => node.DisposeAsync().AsTask()).ConfigureAwait(core.ResumesInContext);
             throw new MembershipUnreachableException(
                 $"Timed out after {options.StartTimeout} joining a membership service: {why}. {StartFailure.WhatToDo(parts)}", exception);
         }
         catch
         {
-            await node.DisposeAsync().ConfigureAwait(core.ResumesInContext);
+            await parts.EndStartAsync(() => node.DisposeAsync().AsTask()).ConfigureAwait(core.ResumesInContext);
             throw;
         }
     }
@@ -445,7 +469,7 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
         QuickSilverOptions options, ILoggerFactory logs, CancellationToken cancellationToken)
     {
         var parts = await NodeComposition.ForMachineAsync(options, logs, cancellationToken).ConfigureAwait(false);
-        return await StartAsync(parts, options, logs, cancellationToken).ConfigureAwait(false);
+        return await JoinAsync(parts, options, logs, cancellationToken).ConfigureAwait(false);
     }
 
     /// <summary>The codec of a type that has one.</summary>

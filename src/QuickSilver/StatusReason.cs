@@ -109,6 +109,9 @@ public enum StatusReasonKind
 
     /// <summary>The heap of the process has no memory for received messages.</summary>
     HeapFull = 34,
+
+    /// <summary>A replicated state does not have the content of the other nodes yet.</summary>
+    StateOpening = 35,
 }
 
 /// <summary>Why a node is not ready, or which problem it has although it is ready.</summary>

@@ -8,22 +8,41 @@ namespace ChurnNode;
 // A member whose application blocks the thread pool, as code does that waits for tasks. It uses no pool itself: its own thread reads the
 // input, and writes the state of the node to standard output whenever it is another one.
 //
-// Input: "block" fills the pool with work that blocks, "free" ends that, and the end of the input ends the process. When the pool has been
-// blocked for longer than the limit of heartbeats, it says so ("blocked for long").
+// Input: "block" fills the pool with work that blocks, "handle" has a handler block the core thread for a time, "free" ends what blocks the
+// pool, and the end of the input ends the process. When the pool has been blocked for longer than the limit of heartbeats, it says so
+// ("blocked for long").
 internal static class BlockedPool
 {
     // More than the pool starts in minutes.
     private const int Blocked = 1000;
     private static readonly TimeSpan LookInterval = TimeSpan.FromMilliseconds(100);
     private static readonly TimeSpan Long = TimeSpan.FromSeconds(12);
+    // Longer than a handler may block, and shorter than a member may be silent.
+    private static readonly TimeSpan HandlerTime = TimeSpan.FromSeconds(4);
     private static long _blockedAt;
 
-    public static int Run(QuickSilverOptions options, ILoggerFactory logs)
+    public static int Run(QuickSilverOptions options, ILoggerFactory logs, bool isBlockedAtStart)
     {
-        var node = QuickSilverNode.StartAsync(options, logs).GetAwaiter().GetResult();
-        new Thread(() => Show(node)) { IsBackground = true }.Start();
-        Console.Error.WriteLine("ready");
         var free = new ManualResetEventSlim();
+        if (isBlockedAtStart)
+        {
+            Block(free);
+        }
+
+        QuickSilverNode node;
+        try
+        {
+            node = QuickSilverNode.StartAsync(options, logs).GetAwaiter().GetResult();
+        }
+        catch (MembershipUnreachableException failure)
+        {
+            Console.Error.WriteLine(failure.Message);
+            return 3;
+        }
+
+        new Thread(() => Show(node)) { IsBackground = true }.Start();
+        var topic = isBlockedAtStart ? null : OpenHandled(node);
+        Console.Error.WriteLine("ready");
         while (Console.In.ReadLine() is { } verb)
         {
             switch (verb)
@@ -33,11 +52,14 @@ internal static class BlockedPool
                     Block(free);
                     Volatile.Write(ref _blockedAt, Stopwatch.GetTimestamp());
                     break;
+                case "handle":
+                    _ = topic!.PublishAsync("a message").AsTask();
+                    break;
                 case "free":
                     free.Set();
                     break;
                 default:
-                    Console.Error.WriteLine($"'{verb}' is neither block nor free.");
+                    Console.Error.WriteLine($"'{verb}' is none of block, handle and free.");
                     return 2;
             }
 
@@ -45,6 +67,13 @@ internal static class BlockedPool
         }
 
         return 0;
+    }
+
+    private static ITopic<string> OpenHandled(QuickSilverNode node)
+    {
+        var topic = node.OpenTopicAsync<string>("handled").GetAwaiter().GetResult();
+        topic.SubscribeInline(static (in Message<string> _) => Thread.Sleep(HandlerTime));
+        return topic;
     }
 
     private static void Block(ManualResetEventSlim free)

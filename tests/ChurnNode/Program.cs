@@ -18,13 +18,14 @@ using Serilog.Extensions.Logging;
 //   ChurnNode roam SERVICE INTERFACE SECURITY STAYERS INDEX
 // A member whose thread pool is blocked, which hosts the service itself if SERVICE is none:
 //
-//   ChurnNode block SERVICE INTERFACE SECURITY                        (reads block, free; ends with its input)
-if (args is ["block", var blockAt, var blockOn, var blockSecurity])
+//   ChurnNode block SERVICE INTERFACE SECURITY                        (reads block, handle, free; ends with its input)
+//   ChurnNode start-blocked SERVICE INTERFACE SECURITY                (the pool is blocked before the node starts)
+if (args is ["block" or "start-blocked", var blockAt, var blockOn, var blockSecurity])
 {
     var blockOptions = NodeStart.Read(blockAt, blockOn, blockSecurity);
     blockOptions.MembershipService = blockAt == "none" ? null : blockAt;
     using var blockLogs = NodeStart.Logs();
-    return BlockedPool.Run(blockOptions, blockLogs);
+    return BlockedPool.Run(blockOptions, blockLogs, isBlockedAtStart: args[0] == "start-blocked");
 }
 
 // Of a soak: a member that stays, or a process whose nodes come and go, so many each minute.

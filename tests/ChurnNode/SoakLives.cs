@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using System.Globalization;
 using QuickSilver;
 
@@ -16,8 +15,11 @@ internal static class SoakLives
     private const int MostAtOnce = 16;
     private static long _whole;
     private static long _failed;
+    private static readonly Lock Count = new();
     private static int _running;
-    private static volatile bool _isPaused;
+    private static bool _isPaused;
+    // Completes when no life runs any more; null: nobody waits for that.
+    private static TaskCompletionSource? _rest;
     private static volatile bool _isEnded;
 
     public static async Task<int> RunAsync(QuickSilverOptions options, int stayers, int index, int perMinute)
@@ -30,12 +32,7 @@ internal static class SoakLives
             switch (verb)
             {
                 case "pause":
-                    _isPaused = true;
-                    while (Volatile.Read(ref _running) > 0)
-                    {
-                        await Task.Delay(10);
-                    }
-
+                    await PauseAsync();
                     long whole = Interlocked.Read(ref _whole);
                     long failed = Interlocked.Read(ref _failed);
                     Console.Out.WriteLine(string.Create(CultureInfo.InvariantCulture, $"paused {whole} {failed}"));
@@ -44,7 +41,11 @@ internal static class SoakLives
                     Console.Out.WriteLine(Footprint.Measure());
                     break;
                 case "resume":
-                    _isPaused = false;
+                    lock (Count)
+                    {
+                        _isPaused = false;
+                    }
+
                     break;
             }
         }
@@ -54,29 +55,59 @@ internal static class SoakLives
         return 0;
     }
 
+    private static Task PauseAsync()
+    {
+        lock (Count)
+        {
+            _isPaused = true;
+            if (_running == 0)
+            {
+                return Task.CompletedTask;
+            }
+
+            _rest ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            return _rest.Task;
+        }
+    }
+
+    // No life begins after a pause was answered.
+    private static bool TryBegin()
+    {
+        lock (Count)
+        {
+            if (_isPaused || _running >= MostAtOnce)
+            {
+                return false;
+            }
+
+            _running++;
+            return true;
+        }
+    }
+
+    private static void OnEnd()
+    {
+        lock (Count)
+        {
+            if (--_running == 0)
+            {
+                _rest?.SetResult();
+                _rest = null;
+            }
+        }
+    }
+
     private static async Task BeginAsync(
         QuickSilverOptions options, Serilog.Extensions.Logging.SerilogLoggerFactory logs, int stayers, int index, TimeSpan interval)
     {
-        long begun = Stopwatch.GetTimestamp();
+        using var due = new PeriodicTimer(interval);
         long lives = 0;
-        while (!_isEnded)
+        while (await due.WaitForNextTickAsync() && !_isEnded)
         {
-            await Task.Delay(TimeSpan.FromMilliseconds(20));
-            if (Stopwatch.GetElapsedTime(begun) < interval || Volatile.Read(ref _running) >= MostAtOnce)
+            if (TryBegin())
             {
-                continue;
+                _ = LiveAsync(options, logs, stayers, ((long)index << 32) + ++lives);
             }
-
-            begun = Stopwatch.GetTimestamp();
-            Interlocked.Increment(ref _running);
-            // The order lets no life begin after a pause was answered.
-            if (_isPaused)
-            {
-                Interlocked.Decrement(ref _running);
-                continue;
-            }
-
-            _ = LiveAsync(options, logs, stayers, ((long)index << 32) + ++lives);
         }
     }
 
@@ -115,7 +146,7 @@ internal static class SoakLives
         }
         finally
         {
-            Interlocked.Decrement(ref _running);
+            OnEnd();
         }
     }
 }

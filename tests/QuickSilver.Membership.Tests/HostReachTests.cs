@@ -1,5 +1,8 @@
+using System.Net;
 using QuickSilver.Core.Diagnostics;
+using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Tests.Infrastructure;
+using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Tests;
 
@@ -7,6 +10,8 @@ namespace QuickSilver.Membership.Tests;
 public sealed class HostReachTests
 {
     private const double Ready = 15;
+    // What is left of the start of a node by default, when it has a service.
+    private const double StartTime = 9.5;
 
     private readonly FakeWorld _world = new();
 
@@ -40,6 +45,74 @@ public sealed class HostReachTests
         Assert.Single(Hosts([.. nodes, late]));
         Assert.All(nodes, node => Assert.Equal([[1, 2, 3, 4]], node.MembersOf("A")));
         Assert.Null(host.Client.Trouble);
+    }
+
+    // With security, an attempt to connect has as long as a handshake may take.
+    [Theory]
+    [InlineData(1, 0, 2)]
+    [InlineData(1, 0, 5)]
+    [InlineData(3, 0, 2)]
+    [InlineData(3, 0, 5)]
+    [InlineData(3, 1, 5)]
+    [InlineData(3, 3, 5)]
+    [InlineData(3, 6, 5)]
+    public void A_program_that_starts_after_the_cut_has_a_service_within_its_time(int count, double secondsAfterCut, double connectSeconds)
+    {
+        var nodes = StartNodes(count, connectSeconds);
+        Run(1);
+        Cut(nodes[0]);
+        var cutAt = _world.Now;
+        Run(secondsAfterCut);
+        FakeNode[] late = [Start(8, connectSeconds), Start(9, connectSeconds)];
+        _world.RunUntil(() => late.All(static node => node.Client.IsReachable), StartTime);
+        FakeNode[] others = [.. nodes[1..], .. late];
+        _world.RunUntil(() => others.All(node => node.Nodes.Count == others.Length), Ready - (_world.Now - cutAt).TotalSeconds);
+        Run(60);
+        Assert.Single(Hosts(others));
+        Assert.All(others, node => Assert.Equal(others.Length, node.Nodes.Count));
+    }
+
+    [Fact]
+    public void A_program_that_never_hosts_has_the_next_service_within_its_time()
+    {
+        var nodes = StartNodes(3, connectSeconds: 5);
+        Cut(nodes[0]);
+        var late = Start(9, connectSeconds: 5, hosts: false);
+        _world.RunUntil(() => late.Client.IsReachable, StartTime);
+        Assert.Null(late.Client.HostedService);
+    }
+
+    // A busy host, or a connection that comes late: more hosts would make it worse.
+    [Theory]
+    [InlineData(3, 5)]
+    [InlineData(7, 5)]
+    [InlineData(7, 2)]
+    public void A_host_that_a_program_reaches_before_the_limit_stays_the_only_one(double seconds, double connectSeconds)
+    {
+        var nodes = StartNodes(2);
+        var late = Start(9, connectSeconds);
+        _world.IsStreamBlocked = (from, to) => from == late.Environment && to == nodes[0].Environment;
+        Run(seconds);
+        _world.IsStreamBlocked = (_, _) => false;
+        _world.RunUntil(() => late.Client.IsReachable, limitSeconds: 3);
+        Assert.Equal(1, nodes.Append(late).Sum(static node => node.Client.Counters.ServicesHosted));
+    }
+
+    // What a program could not hear is no failure of the host's.
+    [Fact]
+    public void A_program_that_stood_still_while_it_connected_has_the_host_that_it_found()
+    {
+        var nodes = StartNodes(2);
+        var late = Start(9, connectSeconds: 5);
+        _world.IsStreamBlocked = (from, to) => from == late.Environment && to == nodes[0].Environment;
+        Run(1.5);
+        late.Environment.Pause();
+        Run(20);
+        late.Environment.Resume();
+        Run(1);
+        _world.IsStreamBlocked = (_, _) => false;
+        _world.RunUntil(() => late.Client.IsReachable, limitSeconds: 3);
+        Assert.Equal(1, nodes.Append(late).Sum(static node => node.Client.Counters.ServicesHosted));
     }
 
     [Fact]
@@ -114,13 +187,29 @@ public sealed class HostReachTests
         Assert.All(nodes, static node => Assert.Equal(2, node.Nodes.Count));
     }
 
-    private FakeNode Start(ulong id) => FakeNode.Start(_world, id, service: null);
+    private void Cut(FakeNode host) =>
+        _world.IsStreamBlocked = (from, to) => from != to && (from == host.Environment || to == host.Environment);
 
-    private FakeNode[] StartNodes(int count)
+    private FakeNode Start(ulong id, double connectSeconds = 2, bool hosts = true)
     {
-        var nodes = new List<FakeNode> { Start(1) };
+        var environment = _world.AddNode(id * 7919 + 1);
+        var options = new MembershipClientOptions
+        {
+            Self = new NodeKey(id, 1),
+            EndPoint = new IPEndPoint(environment.LocalAddress, 5000),
+            Discovery = new DiscoveryOptions { Hosts = hosts },
+            ConnectTimeout = TimeSpan.FromSeconds(connectSeconds),
+        };
+        var node = new FakeNode(environment, options, configurations: _world.Configurations);
+        node.Client.Start();
+        return node;
+    }
+
+    private FakeNode[] StartNodes(int count, double connectSeconds = 2)
+    {
+        var nodes = new List<FakeNode> { Start(1, connectSeconds) };
         _world.RunUntil(() => nodes[0].Nodes.Count == 1, limitSeconds: 2);
-        nodes.AddRange(Enumerable.Range(2, count - 1).Select(id => Start((ulong)id)));
+        nodes.AddRange(Enumerable.Range(2, count - 1).Select(id => Start((ulong)id, connectSeconds)));
         _world.RunUntil(() => nodes.TrueForAll(node => node.Nodes.Count == count), limitSeconds: 10);
         return [.. nodes];
     }

@@ -349,6 +349,23 @@ public sealed class WatchTests
             lost.Ended);
     }
 
+    // As one that was suspended between its question and the answer.
+    [Fact]
+    public void An_observer_that_stood_still_while_it_waited_reads_the_answer_that_came()
+    {
+        var cluster = new FakeCluster();
+        var observer = new FakeObserver(cluster.World, FakeCluster.EndPoint).Ask();
+        cluster.Run(1);
+        Assert.Single(observer.Answers);
+        observer.Ask();
+        observer.Environment.Pause();
+        cluster.Run(40);
+        observer.Environment.Resume();
+        cluster.Run(1);
+        Assert.Null(observer.Ended);
+        Assert.Equal(2, observer.Answers.Count);
+    }
+
     [Fact]
     public void What_is_no_membership_service_is_named()
     {

@@ -15,21 +15,28 @@ internal static class Detached
 
     /// <summary>
     /// Runs work that may wait for files or for name servers on a thread of its own, which ends with it. For work that is rare and that
-    /// a node cannot do without: the thread pool may be full of handlers that block. The task completes on that thread.
+    /// a node cannot do without: the thread pool may be full of handlers that block.
     /// </summary>
-    public static Task<T> RunOnThread<T>(string name, Func<T> work)
+    /// <param name="name">Of the thread.</param>
+    /// <param name="work">The work.</param>
+    /// <param name="completer">Runs what completes the task, where its continuations are to run; null: on the thread of the work.</param>
+    public static Task<T> RunOnThread<T>(string name, Func<T> work, Action<Action>? completer = null)
     {
         var done = new TaskCompletionSource<T>();
         Start(new Thread(() =>
         {
+            Action complete;
             try
             {
-                done.SetResult(work());
+                var result = work();
+                complete = () => done.SetResult(result);
             }
             catch (Exception failure)
             {
-                done.SetException(failure);
+                complete = () => done.SetException(failure);
             }
+
+            (completer ?? (static action => action()))(complete);
         })
         {
             IsBackground = true,

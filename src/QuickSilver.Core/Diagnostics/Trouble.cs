@@ -27,6 +27,7 @@ internal enum TroubleKind
     DescriptorsFew,
     StateChangeRefused,
     HeapFull,
+    StateOpening,
 }
 
 /// <summary>A trouble of a node.</summary>

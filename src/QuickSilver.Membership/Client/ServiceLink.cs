@@ -191,6 +191,7 @@ internal sealed class ServiceLink : IControlStreamHandler, ServiceDiscovery.IOwn
         var now = _environment.Now;
         _lastHeard = Pause.LeaveOut(length, _lastHeard, now);
         _search?.OnPause();
+        _discovery?.OnPause(length);
         if (!IsWelcome && _watchAlarm.IsPending)
         {
             // A deadline of the service's.
@@ -224,6 +225,7 @@ internal sealed class ServiceLink : IControlStreamHandler, ServiceDiscovery.IOwn
             _isConnected = true;
             _lastHeard = _environment.Now;
             OnHeard();
+            _discovery?.OnConnected();
             ScheduleWatch(_options.WelcomeTimeout);
             _owner.OnLinkUp();
         }
@@ -307,7 +309,17 @@ internal sealed class ServiceLink : IControlStreamHandler, ServiceDiscovery.IOwn
         }
     }
 
-    void ServiceDiscovery.IOwner.OnFound(IPEndPoint service) => Connect(service);
+    void ServiceDiscovery.IOwner.OnFound(IPEndPoint service)
+    {
+        if (_stream is { } silent)
+        {
+            _stream = null;
+            silent.Close();
+            OnFailed(silent.RemoteEndPoint, "no connection was made, and another service is there", isOfKeys: false);
+        }
+
+        Connect(service);
+    }
 
     void ServiceDiscovery.IOwner.OnAsk() => _owner.OnAttempt();
 

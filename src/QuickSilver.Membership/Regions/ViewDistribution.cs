@@ -152,7 +152,7 @@ internal sealed class ViewDistribution
         opener.IsFresh = false;
         opener.ToldSubscribed = opener.Subscribes;
         ref var view = ref _views[(opener.Subscribes ? 1 : 0) + (opener.IsRouted ? 2 : 0)];
-        visible.News.Topics.Add(view ??= topic.ViewFor(opener.Subscribes, opener.IsRouted, address));
+        visible.Tell(view ??= topic.ViewFor(opener.Subscribes, opener.IsRouted, address));
     }
 
     private static void TellNewView(Region region)

@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
+using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Regions;
 
@@ -11,7 +12,12 @@ namespace QuickSilver.Membership.Regions;
 // until its view ends.
 internal sealed class VisibleRegions
 {
+    // Stands for the news of all nodes that have none. No code writes to it.
+    private static readonly RegionNews NoNews = new([], [], []);
+
     private readonly Dictionary<ulong, Visibility> _regions = [];
+    // Null while there is none: a service keeps no lists for its idle nodes.
+    private RegionNews? _news;
 
     private struct Visibility
     {
@@ -25,8 +31,10 @@ internal sealed class VisibleRegions
         public bool AwaitsViewEnd;
     }
 
-    /// <summary>What the node is told in the configuration that is being made.</summary>
-    public RegionNews News { get; } = new([], [], []);
+    /// <summary>What the configuration that is being made says to the node. Only to be read.</summary>
+    public RegionNews News => _news ?? NoNews;
+
+    private RegionNews Begun => _news ??= new RegionNews([], [], []);
 
     public int Count => _regions.Count;
 
@@ -45,7 +53,7 @@ internal sealed class VisibleRegions
         TellIfNew(ref visibility, region);
         if (!visibility.IsKeyTold && region.View is { Key: not null } view && !News.Regions.Contains(view))
         {
-            News.Regions.Add(view);
+            Begun.Regions.Add(view);
         }
     }
 
@@ -95,26 +103,24 @@ internal sealed class VisibleRegions
         {
             TellIfNew(ref visibility, region);
             _regions.Remove(region.Id);
-            News.OutOfSight.Add(region.Id);
+            Begun.OutOfSight.Add(region.Id);
         }
     }
 
     /// <summary>Tells the node the newest view of a visible region, once.</summary>
     public void Tell(Region region) => TellIfNew(ref CollectionsMarshal.GetValueRefOrNullRef(_regions, region.Id), region);
 
-    public void ClearNews()
-    {
-        News.Regions.Empty();
-        News.Topics.Empty();
-        News.OutOfSight.Empty();
-    }
+    /// <summary>Adds the view of a topic to the news.</summary>
+    public void Tell(TopicView view) => Begun.Topics.Add(view);
+
+    public void ClearNews() => _news = null;
 
     private void TellIfNew(ref Visibility visibility, Region region)
     {
         if (visibility.ToldNumber != region.Number)
         {
             visibility.ToldNumber = region.Number;
-            News.Regions.Add(region.View!);
+            Begun.Regions.Add(region.View!);
         }
     }
 }

@@ -122,6 +122,7 @@ internal sealed class MemberTopics
         }
 
         _places.Release(member.Key);
+        Rights?.OnGone(member.Identity);
     }
 
     private void Deny(Member member, SetTopicMessage request, string right, string source)

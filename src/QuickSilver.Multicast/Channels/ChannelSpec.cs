@@ -12,6 +12,11 @@ internal readonly record struct ChannelSpec(ulong Topic)
     /// </summary>
     public bool IsPinned { get; init; }
 
+    /// <summary>
+    /// Only one node may ever subscribe to the topic, and the topic ends with it: an inbox. Of a publisher, no number is kept for it then.
+    /// </summary>
+    public bool HasOneSubscriber { get; init; }
+
     /// <summary>The class of the streams that carry the channel.</summary>
     public StreamClass Class => Reliability == Reliability.Reliable ? StreamClass.Reliable : StreamClass.BestEffort;
 

@@ -13,11 +13,15 @@ namespace QuickSilver.Multicast.Hearing;
 // network without multicast then costs no detection time for each of them.
 internal sealed class DeafMembers
 {
+    // Stand for the tables while no member is deaf, which is the rule. All nodes of a process share them, and none writes to them.
+    private static readonly SortedDictionary<ulong, DeafRegion> NoRegions = [];
+    private static readonly SortedDictionary<NodeKey, int> NoMembers = [];
+
     private readonly MulticastContext _context;
     private readonly IDatagramPort _groups;
     private readonly Func<ulong, RegionView?> _viewOf;
-    private readonly SortedDictionary<ulong, DeafRegion> _regions = [];
-    private readonly SortedDictionary<NodeKey, int> _regionsOf = [];
+    private SortedDictionary<ulong, DeafRegion> _regions = NoRegions;
+    private SortedDictionary<NodeKey, int> _regionsOf = NoMembers;
     private long _probe;
 
     /// <param name="context">The context of the node.</param>
@@ -207,6 +211,7 @@ internal sealed class DeafMembers
         if (!_regions.TryGetValue(view.RegionId, out var region))
         {
             region = new DeafRegion(_context.Environment, view, Probe, Remind);
+            _regions = ReferenceEquals(_regions, NoRegions) ? [] : _regions;
             _regions.Add(view.RegionId, region);
             Presume(region, view, before: null);
         }
@@ -267,6 +272,7 @@ internal sealed class DeafMembers
 
     private void Add(DeafRegion region, NodeKey member)
     {
+        _regionsOf = ReferenceEquals(_regionsOf, NoMembers) ? [] : _regionsOf;
         _regionsOf[member] = _regionsOf.GetValueOrDefault(member) + 1;
         region.OnAdded();
         Version++;

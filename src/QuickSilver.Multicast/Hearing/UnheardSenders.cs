@@ -16,9 +16,12 @@ internal sealed class UnheardSenders
     private static readonly TimeSpan GracePerMember = TimeSpan.FromMicroseconds(40);
     private static readonly TimeSpan MostGrace = TimeSpan.FromMilliseconds(400);
 
-    private readonly Dictionary<(ulong Region, NodeKey Sender), Entry> _entries = [];
+    // Stands for the table while all senders are heard, which is the rule. All nodes of a process share it, and none writes to it.
+    private static readonly Dictionary<(ulong Region, NodeKey Sender), Entry> NoEntries = [];
+
     private readonly MulticastContext _context;
     private readonly HearingReport _report;
+    private Dictionary<(ulong Region, NodeKey Sender), Entry> _entries = NoEntries;
 
     public UnheardSenders(MulticastContext context, HearingReport report)
     {
@@ -123,6 +126,7 @@ internal sealed class UnheardSenders
         }
 
         entry = new Entry(this, view, sender, mayHear);
+        _entries = ReferenceEquals(_entries, NoEntries) ? [] : _entries;
         _entries.Add(key, entry);
         _context.Environment.Schedule(entry.Alarm, mayHear ? Grace(view) : LeastGrace);
         return entry;

@@ -1,5 +1,6 @@
 using System.Net;
 using QuickSilver.Core.Wire;
+using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Ordering.Leaving;
@@ -18,8 +19,11 @@ internal sealed class OpenTopics(IOrderingNode node)
     private readonly Dictionary<ulong, TopicSender> _senders = [];
     private readonly Dictionary<ChannelKey, TopicNumbers> _numbers = [];
     // The next number of each topic that has no publisher here now and no packets in any view in use. The number is kept for the lifetime
-    // of the node, because subscribers remember the last number. Null until there is one.
+    // of the node, because subscribers remember the last number, or of the only subscriber. Null until there is one.
     private Dictionary<ChannelKey, long>? _resting;
+    // Where the numbers of topics with one subscriber begin: above those of all such topics that ended with their subscriber. One that is
+    // taken back after it was removed remembers its last number, and begins a new run, since it was not together with this node meanwhile.
+    private long _nextOfEnded = 1;
     // Closed senders whose numbers cannot be moved to _resting yet.
     private readonly List<TopicSender> _closing = [];
     private readonly Dictionary<ChannelKey, TopicReceiver> _receivers = [];
@@ -78,7 +82,7 @@ internal sealed class OpenTopics(IOrderingNode node)
     public TopicSender OpenPublisher(in ChannelSpec channel)
     {
         Check(channel);
-        var numbers = NumbersOf(channel.Key);
+        var numbers = NumbersOf(channel);
         var sender = new TopicSender(channel, numbers, node) { NextOfTopic = _senders.GetValueOrDefault(channel.Topic) };
         _senders[channel.Topic] = sender;
         sender.IsHeld = ViewsOf(channel.Topic) is { IsHeld: true };
@@ -153,6 +157,16 @@ internal sealed class OpenTopics(IOrderingNode node)
         foreach (var receiver in _receivers.Values)
         {
             receiver.Forget(isOver);
+        }
+    }
+
+    /// <summary>The node is not a member any more: its inbox ends with it.</summary>
+    public void OnNodeGone(NodeKey node)
+    {
+        if (_resting is not null
+            && _resting.Remove(new ChannelKey(TopicId.Of(InboxName.Of(node.ToString())), StreamClass.Reliable), out long next))
+        {
+            _nextOfEnded = Math.Max(_nextOfEnded, next);
         }
     }
 
@@ -314,8 +328,9 @@ internal sealed class OpenTopics(IOrderingNode node)
     // A copy, because sinks may close topics while they are called.
     private ViewSequence[] Sequences() => _sequences is null ? [] : [.. _sequences.Values];
 
-    private TopicNumbers NumbersOf(ChannelKey topic)
+    private TopicNumbers NumbersOf(in ChannelSpec channel)
     {
+        var topic = channel.Key;
         if (_numbers.TryGetValue(topic, out var numbers))
         {
             return numbers;
@@ -331,6 +346,10 @@ internal sealed class OpenTopics(IOrderingNode node)
             throw new InvalidOperationException(
                 $"This node has published {MostNumbered:N0} topics. This is the maximum, because a node keeps the last message number of "
                 + "each topic. Use fewer topics, or start a new node.");
+        }
+        else if (channel.HasOneSubscriber)
+        {
+            numbers.Next = _nextOfEnded;
         }
 
         _numbers.Add(topic, numbers);
@@ -354,7 +373,11 @@ internal sealed class OpenTopics(IOrderingNode node)
         }
 
         _numbers.Remove(topic);
-        if (!isUnused)
+        if (closed is { HasOneSubscriber: true, IsUnheard: true })
+        {
+            _nextOfEnded = Math.Max(_nextOfEnded, numbers.Next);
+        }
+        else if (!isUnused)
         {
             (_resting ??= []).Add(topic, numbers.Next);
         }

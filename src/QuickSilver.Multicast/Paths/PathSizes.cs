@@ -50,6 +50,9 @@ internal sealed class PathSizes(MulticastContext context)
 
     public MulticastContext Context => context;
 
+    /// <summary>The number of paths that are known.</summary>
+    public int Count => _paths.Count;
+
     /// <summary>The smallest size of any path.</summary>
     public int Smallest { get; private set; } = context.Options.PacketBytes;
 
@@ -133,6 +136,28 @@ internal sealed class PathSizes(MulticastContext context)
         if (context.Directory.Find(member) is { } address && address.EndPoint.Equals(at) && bytes >= MulticastOptions.MinPacketBytes)
         {
             PathTo(address).Learn(bytes);
+        }
+    }
+
+    /// <summary>
+    /// The node at this address is not a member any more. What is known of the path is kept if another one is there, which has the same path.
+    /// </summary>
+    public void OnNodeGone(IPEndPoint at)
+    {
+        if (!_paths.TryGetValue(at, out var path))
+        {
+            return;
+        }
+
+        if (path.IsAtRest)
+        {
+            path.Close();
+            _paths.Remove(at);
+        }
+        else if (!context.Directory.HasMemberAt(at))
+        {
+            path.Close();
+            Forget(path);
         }
     }
 
@@ -249,7 +274,7 @@ internal sealed class PathSizes(MulticastContext context)
         context.Troubles.Begin(_trouble, new Trouble(TroubleKind.PathTooSmall, what, context.Environment.UtcNow));
     }
 
-    /// <summary>The node at the address has not answered for long: it starts anew if it comes back.</summary>
+    /// <summary>What is known of the path is given up. It is checked like a new one if the node comes back.</summary>
     internal void Forget(PathSearch path)
     {
         _paths.Remove(path.EndPoint);

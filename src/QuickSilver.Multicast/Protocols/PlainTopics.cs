@@ -13,7 +13,7 @@ internal sealed class PlainTopics(IMulticast multicast, ChannelSpec channel) : I
     /// Topics to which one node subscribes: what other nodes send to it alone does not divide the regions of other topics.
     /// </summary>
     public static TopicProtocolFactory Inbox { get; } = Of(
-        "Inbox", new ChannelSpec { Reliability = Reliability.Reliable, IsPinned = true });
+        "Inbox", new ChannelSpec { Reliability = Reliability.Reliable, IsPinned = true, HasOneSubscriber = true });
 
     /// <param name="guarantee">The name of the guarantee in contracts.</param>
     /// <param name="channel">The channel of each topic, without the topic's number.</param>

@@ -33,6 +33,11 @@ internal interface INodeParts
     TimeProvider OutsideTime { get; }
 
     /// <summary>
+    /// The same, for what watches the node: its timers fire although the thread pool of the process is blocked. Each may cost a thread.
+    /// </summary>
+    TimeProvider WatchTime => OutsideTime;
+
+    /// <summary>
     /// How tasks for which callers wait are completed. On a machine, their continuations run on other threads, never on the core thread. A
     /// simulation has no other threads: there they run immediately, at the same instant of virtual time; otherwise no two runs would be
     /// alike.
@@ -45,6 +50,11 @@ internal interface INodeParts
     /// thread pool.
     /// </summary>
     bool ResumesInContext => false;
+
+    /// <summary>
+    /// Ends a node that did not join. On a machine, the end is waited for without a thread of the pool, which the application may block.
+    /// </summary>
+    Task EndStartAsync(Func<Task> end) => end();
 
     /// <summary>
     /// Whether the process publishes the node's counters. The counters of a simulated node belong to the test that runs it.

@@ -95,6 +95,9 @@ internal static class NodeComposition
 
     private sealed class MachineParts : ProtocolParts
     {
+        // The end of a node takes about a second, unless the pool is blocked. Then it goes on when the pool does.
+        private static readonly TimeSpan EndOfStartLimit = TimeSpan.FromSeconds(3);
+
         private readonly MachineEnvironment _environment;
         private readonly InterfaceChoice _interface;
         // Null: no server is named, or each by its address.
@@ -156,6 +159,11 @@ internal static class NodeComposition
         protected override long PoolStarvations => _environment.PoolStarvations;
 
         public override TimeProvider OutsideTime => TimeProvider.System;
+
+        public override TimeProvider WatchTime => ThreadedTime.Instance;
+
+        public override Task EndStartAsync(Func<Task> end) =>
+            Detached.RunOnThread("QuickSilver end", () => end().Wait(EndOfStartLimit));
 
         // A name server may take seconds, and the core thread waits for none.
         private void Resolve(Action<ImmutableArray<IPEndPoint>> completed) => Detached.Begin(async () =>

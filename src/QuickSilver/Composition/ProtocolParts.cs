@@ -36,9 +36,13 @@ internal abstract class ProtocolParts(
 
     public abstract TimeProvider OutsideTime { get; }
 
+    public virtual TimeProvider WatchTime => OutsideTime;
+
     public virtual TaskCreationOptions Completions => TaskCreationOptions.RunContinuationsAsynchronously;
 
     public virtual bool ResumesInContext => false;
+
+    public virtual Task EndStartAsync(Func<Task> end) => end();
 
     public virtual string? Interface => null;
 

@@ -128,6 +128,9 @@ internal static partial class ApiLog
         + "refused changes in all.")]
     public static partial void StateChangeRefused(ILogger logger, string name, NamedNode node, long number, long limit, long count);
 
+    [LoggerMessage(1634, LogLevel.Warning, "{What} It needs it since {Time}.")]
+    public static partial void StateNotComplete(ILogger logger, string what, TimeSpan time);
+
     [LoggerMessage(1640, LogLevel.Warning,
         "The prefix \"{Prefix}\" has as many topics as MaxTopics allows ({Most}), and more are published ({Beyond}). Raise "
         + "MaxTopics, or open longer prefixes.")]

@@ -45,6 +45,11 @@ internal interface IEndpointNode
     /// <summary>Cancelled when the core thread has ended.</summary>
     CancellationToken Ended { get; }
 
+    /// <summary>From here on, handlers are called on the core thread, and may block it.</summary>
+    void WatchHandlers()
+    {
+    }
+
     /// <summary>Runs the action on the core thread, after the actions that were passed to it before.</summary>
     void Run(Action action);
 

@@ -91,6 +91,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
             ChooseDirect();
         }
 
+        Topic.Node.WatchHandlers();
         if (hasBacklog)
         {
             // The next message would also deliver it, but there may be none.

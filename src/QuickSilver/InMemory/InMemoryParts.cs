@@ -2,6 +2,7 @@ using System.Collections.Immutable;
 using System.Net;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Composition;
+using QuickSilver.Core.Background;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
 using QuickSilver.Membership.Client;
@@ -48,6 +49,8 @@ internal sealed class InMemoryParts : INodeParts, IMembership, IMulticast
     public IMulticast Multicast => this;
 
     public TimeProvider OutsideTime => TimeProvider.System;
+
+    public TimeProvider WatchTime => ThreadedTime.Instance;
 
     public NodeKey Self { get; }
 

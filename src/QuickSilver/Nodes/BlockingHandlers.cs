@@ -11,6 +11,7 @@ namespace QuickSilver.Nodes;
 // Names the handler that blocks the core thread, while it does, and has its endpoint end.
 //
 // Intuition: the core thread cannot tell what it is doing, so a timer beside it looks, and only when the pulse of the core thread is late.
+// The timer does not depend on the thread pool, which may be blocked too. It is set from when a handler is first added.
 // A handler counts its calls twice, when they begin and when they end, so the same odd count at two looks is one call that has not
 // returned. Application: what happens to the endpoint is posted to the core thread, and happens as soon as the handler returns. What goes
 // wrong: a handler that never returns keeps the core thread, so its node is removed by the membership service. It is named all the same.
@@ -30,6 +31,7 @@ internal sealed class BlockingHandlers : IDisposable
     private RunningHandler? _seen;
     private int _looks;
     private Trouble? _trouble;
+    private int _hasBegun;
     private volatile bool _isDisposed;
 
     public BlockingHandlers(
@@ -42,11 +44,19 @@ internal sealed class BlockingHandlers : IDisposable
         _cells = cells;
         _log = log;
         _timer = Detached.CreateTimer(time, static state => ((BlockingHandlers)state!).Look(), this);
-        _timer.Change(Interval, Timeout.InfiniteTimeSpan);
     }
 
     /// <summary>The handler that blocks the core thread; null if there is none. From any thread.</summary>
     public Trouble? Trouble => Volatile.Read(ref _trouble);
+
+    /// <summary>Begins to look, if it does not yet. From any thread.</summary>
+    public void Begin()
+    {
+        if (Interlocked.Exchange(ref _hasBegun, 1) == 0)
+        {
+            _timer.Change(Interval, Timeout.InfiniteTimeSpan);
+        }
+    }
 
     public void Dispose()
     {

@@ -48,7 +48,9 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     private TopicWaits? _waits;
     // Created with the first topic.
     private BlockingHandlers? _handlers;
-    private readonly TaskCompletionSource _joined;
+    // Its continuations run on the core thread (QuickSilverNode.StartAsync).
+    private readonly TaskCompletionSource _joined = new();
+    private readonly Alarm _startLimit;
     private readonly TaskCompletionSource _expelled;
     private readonly Alarm _pulse;
     private readonly StatusReading _status;
@@ -72,7 +74,6 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         Environment = parts.Environment;
         OutsideTime = parts.OutsideTime;
         Completions = parts.Completions;
-        _joined = new TaskCompletionSource(Completions);
         _expelled = new TaskCompletionSource(Completions);
         _logs = GuardedLoggers.Of(logs);
         Log = _logs.CreateLogger("QuickSilver");
@@ -86,6 +87,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         _status = new StatusReading(parts, options, Troubles);
         _losses = new ServiceLossWatch(Environment, _topics, parts.IsServiceHosted, Log);
         _pulse = new Alarm(OnPulse);
+        _startLimit = new Alarm(OnStartLimit);
     }
 
     public INodeEnvironment Environment { get; }
@@ -133,7 +135,10 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     /// <summary>What people call this node. From any thread.</summary>
     public string Name => _parts.Name;
 
-    /// <summary>From any thread: completes when the node has joined, and fails if it cannot join.</summary>
+    /// <summary>
+    /// From any thread: completes when the node has joined, and fails if it cannot join. It does so on the core thread, at which
+    /// continuations run: none may call code of the application.
+    /// </summary>
     public Task Joined => _joined.Task;
 
     /// <summary>
@@ -164,6 +169,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         try
         {
             OnPulse();
+            Environment.Schedule(_startLimit, _options.StartTimeout);
             _parts.Begin(this);
             _hasBegun = true;
             if (_parts.HasMeter)
@@ -229,7 +235,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         if (_handlers is null && _parts.HandlersCanBlock)
         {
             var limit = _options.HandlerLimit;
-            var handlers = new BlockingHandlers(OutsideTime, EndpointRegistry, () => _status.SincePulse, limit, CounterCells, Log);
+            var handlers = new BlockingHandlers(_parts.WatchTime, EndpointRegistry, () => _status.SincePulse, limit, CounterCells, Log);
             Volatile.Write(ref _handlers, handlers);
             _status.Handlers = handlers;
         }
@@ -240,6 +246,8 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         Volatile.Write(ref _openTopics, _topics.Count);
         return topic;
     }
+
+    public void WatchHandlers() => Volatile.Read(ref _handlers)?.Begin();
 
     /// <summary>
     /// Called when a topic waits to be opened, or the publish lane waits for a codec: a wait that takes too long is reported.
@@ -536,7 +544,18 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         _status.IsReachable = Membership.IsReachable;
         Self = new NodeId(Membership.Self.Id, Membership.Self.Incarnation);
         ApiLog.Joined(Log, Named(Self), _options.Cluster);
+        Environment.Cancel(_startLimit);
         _joined.TrySetResult();
+    }
+
+    // A timer outside the core thread has the same limit, and does not fire while the thread pool is blocked.
+    private void OnStartLimit()
+    {
+        if (_joined.TrySetException(new TimeoutException()))
+        {
+            // Observed: the caller may have given up before.
+            _ = _joined.Task.Exception;
+        }
     }
 
     private bool TryAdvance(NodeState to) => ForwardState.TryAdvance(ref _state, (int)to);

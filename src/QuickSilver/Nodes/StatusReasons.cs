@@ -125,6 +125,10 @@ internal static class StatusReasons
             + "so do their senders. Nothing is lost.",
             "Raise the limit of the container or of the heap (DOTNET_GCHeapHardLimit), read faster, or lower "
             + "Limits:ReceivedMessageBytes and ReaderCapacity. If there is memory, look at the codec."),
+        [StatusReasonKind.StateOpening] = (
+            "A replicated state has not had all of its content from the other nodes for 5 s: it is being opened, or messages were lost.",
+            "Look at the status of the nodes that the reason names, and at the load of the network. End one that gives nothing. The state "
+            + "asks again by itself."),
     };
 
     public static string MeaningOf(StatusReasonKind kind) => Table[kind].Meaning;
@@ -162,6 +166,7 @@ internal static class StatusReasons
         TroubleKind.DescriptorsFew => StatusReasonKind.DescriptorsFew,
         TroubleKind.StateChangeRefused => StatusReasonKind.StateChangeRefused,
         TroubleKind.HeapFull => StatusReasonKind.HeapFull,
+        TroubleKind.StateOpening => StatusReasonKind.StateOpening,
         _ => StatusReasonKind.HandlerBlocks,
     };
 }

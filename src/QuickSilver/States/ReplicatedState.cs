@@ -65,6 +65,9 @@ internal sealed class ReplicatedState<TKey, TValue> : IState<TKey, TValue>, ISta
     /// <summary>Completes when the state is complete for the first time, or fails when it has ended before.</summary>
     public Task Opened => _opened.Task;
 
+    /// <summary>From any thread: what is missing while it is not complete, and whom it asked, in sentences.</summary>
+    public string Missing => _sync.Missing;
+
     public SubscriberSet Members => _interest!.Current;
 
     public bool KnowsAllMembers => Members.Contains(Self) && Members.Count == _endpoint.Subscribers;

@@ -53,14 +53,21 @@ internal sealed class StateOpening(QuickSilverNode node, IEndpointNode core, Inb
             await core.UntilEndedAsync(state.Opened, cancellationToken).ConfigureAwait(core.ResumesInContext);
             return state;
         }
-        catch
+        catch (Exception exception)
         {
+            string? missing = state?.Missing;
             if (state is not null)
             {
                 await state.DisposeAsync().ConfigureAwait(core.ResumesInContext);
             }
 
             Forget(name);
+            if (missing is not null && exception is OperationCanceledException && cancellationToken.IsCancellationRequested)
+            {
+                throw new OperationCanceledException(
+                    $"The opening of state \"{name}\" was cancelled. {missing}", exception, cancellationToken);
+            }
+
             throw;
         }
     }

@@ -16,13 +16,15 @@ namespace QuickSilver.States;
 // entries are merged by their stamps.
 //
 // What can go wrong, and what ends it:
-// - The one that gives leaves, is silent, or is busy: the node says hello anew.
-// - A piece is lost: the count at the end does not match, and the node says hello anew.
+// - The one that gives leaves, gives nothing new, or is busy: the node says hello again. It asks another one, if others are complete too.
+// - A piece is lost: the count at the end does not match, and the node says hello again.
+// - One gives without end: after some time another one is asked. The time grows, since a state may be large and a path slow.
 // - A change has a number that cannot have been counted: it is refused, whether it comes in the topic or in a piece, and the rest is taken.
 // - A node failed, and what it sent is delivered late, after this node has given: it is forwarded under its own stamp while anybody may
 //   have joined meanwhile.
 // - Nobody is complete, because all are new or all have lost something: of those that answer, the one with the lowest id takes what each of
-//   the others has, and then has what any of them has. If it does not get there, the next one tries it too.
+//   the others has, and then has what any of them has. If it does not get there, the next one tries it too. One of them that gives nothing
+//   again and again is left out.
 // - A member answers no hello: it is waited for, and then what it sends is forwarded.
 // - Nodes are there that never said hello: a part of the cluster that was cut off is back. As long as a node does not know all others, it
 //   does not count as complete to those that join. Then all of them say hello, and the one with the lowest id takes from each.
@@ -30,14 +32,9 @@ internal sealed class StateSync<TKey, TValue>
     where TKey : notnull
 {
     private static readonly TimeSpan Tick = TimeSpan.FromMilliseconds(10);
-    // Marks of all are waited for as long as this, if one of those that are complete has answered.
-    private static readonly TimeSpan MarkLimit = TimeSpan.FromMilliseconds(500);
-    // Marks of all are waited for as long as this, if nobody is complete.
-    private static readonly TimeSpan LongMarkLimit = TimeSpan.FromSeconds(1.5);
     private static readonly TimeSpan RetryPause = TimeSpan.FromMilliseconds(100);
     // After so many attempts in a row, each pause is twice as long as the one before, up to the longest.
     private const int EvenAttempts = 5;
-    private const int AttemptsOfOne = 10;
     private static readonly TimeSpan LongestPause = TimeSpan.FromSeconds(5);
     // Without a sign of progress, the node begins anew.
     private static readonly TimeSpan SilenceLimit = TimeSpan.FromSeconds(3);
@@ -62,10 +59,11 @@ internal sealed class StateSync<TKey, TValue>
     private readonly StateEntryBytes<TKey, TValue> _bytes;
     private readonly StateGiver<TKey, TValue> _giver;
     private readonly IEndpointNode _core;
-    private readonly StateJoins _joins = new();
+    private readonly StateJoins _joins;
     private readonly Alarm _alarm;
     private readonly StateRefusals _refusals;
-    private readonly Dictionary<NodeId, (bool IsComplete, int AgeSeconds)> _marks = [];
+    private readonly StateAsks _asks;
+    private readonly StateChoice _choice = new();
     // Those that said hello or answered; the others are strangers some time after they have come.
     private readonly HashSet<NodeId> _known = [];
     private Dictionary<NodeId, TimeSpan>? _unknown;
@@ -78,6 +76,11 @@ internal sealed class StateSync<TKey, TValue>
     private readonly Queue<NodeId> _sources = [];
     private NodeId _source;
     private int _taken;
+    // The highest stamp that the source gave: it gives in the order of the stamps, so what does not raise it is nothing new.
+    private StateStamp _highest;
+    // Whether one of those that were asked since the hello failed.
+    private bool _isPartial;
+    private TimeSpan _askedAt;
     private TimeSpan _since;
     private TimeSpan? _lastHello;
     private int _attempts;
@@ -101,11 +104,16 @@ internal sealed class StateSync<TKey, TValue>
         _giver = giver;
         _core = core;
         _refusals = new StateRefusals(core, wire.Name);
+        _asks = new StateAsks(core, wire.Name);
+        _joins = new StateJoins(wire.Self);
         _alarm = new Alarm(OnTick);
     }
 
     /// <summary>From any thread.</summary>
     public bool IsComplete => _isComplete;
+
+    /// <summary>From any thread: what is missing while it is not complete, and whom it asked, in sentences.</summary>
+    public string Missing => _asks.Text;
 
     private TimeSpan Now => _core.Environment.Now;
 
@@ -113,7 +121,7 @@ internal sealed class StateSync<TKey, TValue>
 
     public void Begin()
     {
-        _since = Now;
+        Enter(Phase.Viewing, "a view of all nodes that have the state");
         OnMembers();
         Schedule();
     }
@@ -123,6 +131,7 @@ internal sealed class StateSync<TKey, TValue>
         _isClosed = true;
         _core.Environment.Cancel(_alarm);
         _refusals.Close();
+        _asks.Close();
     }
 
     /// <summary>Called when the subscribers have changed.</summary>
@@ -136,6 +145,7 @@ internal sealed class StateSync<TKey, TValue>
         _members = _wire.Members;
         _known.RemoveWhere(node => !_members.Contains(node));
         _joins.Keep(_members);
+        _choice.Keep(_members);
         if (_isHolder)
         {
             NoteUnknown();
@@ -171,7 +181,7 @@ internal sealed class StateSync<TKey, TValue>
                 }
 
                 _lastHello = Now;
-                _joins.OnHello(sender, message.Number, message.Box, _members);
+                _joins.OnHello(sender, message.Number, message.Box, _members, Now);
                 _wire.Send(new StateMessage<TKey, TValue>
                 {
                     Kind = StateMessageKind.Mark,
@@ -189,7 +199,7 @@ internal sealed class StateSync<TKey, TValue>
 
                 if (_phase == Phase.Greeting && message.Number == _number)
                 {
-                    _marks[sender] = (message.IsComplete, message.AgeSeconds);
+                    _choice.OnMark(sender, message.IsComplete, message.AgeSeconds);
                     Choose();
                 }
 
@@ -216,7 +226,6 @@ internal sealed class StateSync<TKey, TValue>
             return;
         }
 
-        _since = Now;
         var body = letter[StateGiver<TKey, TValue>.HeaderBytes..];
         switch ((StateLetterKind)letter[sizeof(long)])
         {
@@ -225,10 +234,14 @@ internal sealed class StateSync<TKey, TValue>
                 break;
             case StateLetterKind.End when body.Length >= sizeof(int) && BinaryPrimitives.ReadInt32LittleEndian(body) == _taken:
                 Interlocked.Increment(ref _core.CounterCells.SnapshotsTaken);
+                OnAsked(StateAskEnd.Gave);
                 TakeNext();
                 break;
+            case StateLetterKind.Busy:
+                Fail(StateAskEnd.Busy);
+                break;
             default:
-                Pause();
+                Fail(StateAskEnd.Incomplete);
                 break;
         }
     }
@@ -273,7 +286,7 @@ internal sealed class StateSync<TKey, TValue>
 
     private void GiveWhoIsReady()
     {
-        foreach (var (node, box, number) in _joins.TakeReady(Self, _members, Now))
+        foreach (var (node, box, number) in _joins.TakeReady(Now))
         {
             _giver.Give(node, box, number);
         }
@@ -285,8 +298,14 @@ internal sealed class StateSync<TKey, TValue>
         {
             while (!body.IsEmpty)
             {
-                TryMerge(_source, _bytes.Read(ref body));
+                var entry = _bytes.Read(ref body);
+                TryMerge(_source, entry);
                 _taken++;
+                if (entry.Stamp.CompareTo(_highest) > 0)
+                {
+                    _highest = entry.Stamp;
+                    _since = Now;
+                }
             }
         }
         catch (Exception exception)
@@ -297,7 +316,7 @@ internal sealed class StateSync<TKey, TValue>
                 ApiLog.StatePieceFailed(_core.Log, exception, _wire.Name, _core.Named(_source), _failedPieces);
             }
 
-            Pause();
+            Fail(StateAskEnd.Unreadable);
         }
     }
 
@@ -305,8 +324,9 @@ internal sealed class StateSync<TKey, TValue>
     {
         // Above those of a state of this name that this node had open before, whose marks others may still know.
         _number = Math.Max(_number + 1, Now.Ticks);
-        _marks.Clear();
-        Enter(Phase.Greeting);
+        _choice.Begin();
+        _isPartial = false;
+        Enter(Phase.Greeting, "the answers of the nodes that have the state");
         _attempts++;
         if (_members.Count <= 1)
         {
@@ -327,75 +347,22 @@ internal sealed class StateSync<TKey, TValue>
     // Called while marks come.
     private void Choose()
     {
-        var complete = new List<NodeId>();
-        int missing = 0;
-        foreach (var node in _members.Nodes)
+        var (step, sources) = _choice.Decide(Self, _members, Now - _since, _attempts);
+        if (step == StateChoiceStep.Take && TryTakeAge())
         {
-            if (node == Self)
-            {
-                continue;
-            }
-
-            if (!_marks.TryGetValue(node, out var mark))
-            {
-                missing++;
-            }
-            else if (mark.IsComplete)
-            {
-                complete.Add(node);
-            }
+            Take(sources);
         }
-
-        if (complete.Count > 0 && (missing == 0 || Now - _since >= MarkLimit))
-        {
-            if (!TryTakeAge())
-            {
-                Pause();
-                return;
-            }
-
-            // Not all ask the same one, and not the same one again.
-            Take([complete[(int)((Self.Id + (ulong)_attempts) % (ulong)complete.Count)]]);
-        }
-        else if (complete.Count > 0 || (missing > 0 && Now - _since < LongMarkLimit))
-        {
-            // More marks come.
-        }
-        else if (IsFirst() && TryTakeAge())
-        {
-            // One that has not answered would not give either.
-            Take([.. _members.Nodes.ToArray().Where(_marks.ContainsKey)]);
-        }
-        else
+        else if (step != StateChoiceStep.Wait)
         {
             Pause();
         }
     }
 
-    // Whether this node takes from each, when nobody is complete: the first of those that answer, and after more and more attempts each
-    // that follows, since the first ones may never be complete.
-    private bool IsFirst()
-    {
-        int before = 0;
-        foreach (var node in _members.Nodes)
-        {
-            if (node == Self)
-            {
-                return before <= _attempts / AttemptsOfOne;
-            }
-
-            before += _marks.ContainsKey(node) ? 1 : 0;
-        }
-
-        return false;
-    }
-
-    // Takes the age that the most of the others agree on: of one that lies, neither a high one nor a low one counts. False if a change was
-    // refused before: it may have been sent after a mark, so that it is not in what is given now, and all is asked for again.
+    // False if a change was refused before: it may have been sent after a mark, so that it is not in what is given now, and all is asked
+    // for again.
     private bool TryTakeAge()
     {
-        var ages = _marks.Values.Select(static mark => mark.AgeSeconds).Order().ToArray();
-        _table.Clock.OnAge(ages.Length == 0 ? 0 : ages[(ages.Length - 1) / 2]);
+        _table.Clock.OnAge(_choice.AgeSeconds);
         bool isInTime = _knowsAge || !_refusedEarly;
         _knowsAge = true;
         return isInTime;
@@ -406,10 +373,7 @@ internal sealed class StateSync<TKey, TValue>
         _sources.Clear();
         foreach (var node in sources)
         {
-            if (node != Self)
-            {
-                _sources.Enqueue(node);
-            }
+            _sources.Enqueue(node);
         }
 
         TakeNext();
@@ -422,31 +386,59 @@ internal sealed class StateSync<TKey, TValue>
             if (_members.Contains(_source))
             {
                 _taken = 0;
-                Enter(Phase.Taking);
+                _highest = default;
+                _askedAt = Now;
+                _asks.OnAsked(_source);
+                Enter(Phase.Taking, $"node {_core.Named(_source)}");
                 _wire.Send(new StateMessage<TKey, TValue> { Kind = StateMessageKind.Ask, Node = _source, Number = _number });
                 return;
             }
         }
 
-        Complete();
+        if (_isPartial)
+        {
+            Pause();
+        }
+        else
+        {
+            Complete();
+        }
+    }
+
+    private void OnAsked(StateAskEnd end)
+    {
+        _choice.OnAsked(_source, end);
+        _asks.OnEnded(_source, end);
+    }
+
+    // The others that are asked give what they have nevertheless.
+    private void Fail(StateAskEnd end)
+    {
+        OnAsked(end);
+        _isPartial = true;
+        TakeNext();
+        Schedule();
     }
 
     private void Pause()
     {
-        Enter(Phase.Pausing);
+        Enter(Phase.Pausing, _choice.First is { } first ? $"node {_core.Named(first)}" : null);
         Schedule();
     }
 
-    private void Enter(Phase phase)
+    private void Enter(Phase phase, string? waitsFor)
     {
         _phase = phase;
         _since = Now;
+        _asks.OnWaits(waitsFor);
     }
 
     private void Complete()
     {
-        Enter(Phase.Complete);
+        _phase = Phase.Complete;
         _attempts = 0;
+        _choice.End();
+        _asks.Close();
         _isHolder = true;
         NoteUnknown();
         if (!_isComplete)
@@ -471,8 +463,16 @@ internal sealed class StateSync<TKey, TValue>
                 Hello();
                 break;
             case Phase.Greeting when age >= SilenceLimit:
-            case Phase.Taking when age >= SilenceLimit || !_members.Contains(_source):
                 Pause();
+                break;
+            case Phase.Taking when !_members.Contains(_source):
+                Fail(StateAskEnd.Left);
+                break;
+            case Phase.Taking when age >= SilenceLimit:
+                Fail(StateAskEnd.Silent);
+                break;
+            case Phase.Taking when Now - _askedAt >= _choice.TakeLimit:
+                Fail(StateAskEnd.Endless);
                 break;
             case Phase.Greeting:
                 Choose();
@@ -485,6 +485,7 @@ internal sealed class StateSync<TKey, TValue>
                 break;
         }
 
+        _asks.Look();
         GiveWhoIsReady();
         Schedule();
     }
@@ -552,27 +553,4 @@ internal sealed class StateSync<TKey, TValue>
             _core.Environment.Schedule(_alarm, Tick);
         }
     }
-}
-
-// What the joining needs of its state. Core thread only.
-internal interface IStateWire<TKey, TValue>
-    where TKey : notnull
-{
-    string Name { get; }
-
-    NodeId Self { get; }
-
-    int Box { get; }
-
-    SubscriberSet Members { get; }
-
-    /// <summary>Whether the members are those of the topic's last view.</summary>
-    bool KnowsAllMembers { get; }
-
-    /// <summary>Sends in the topic, after all that was sent before.</summary>
-    void Send(in StateMessage<TKey, TValue> message);
-
-    bool Merge(StateEntry<TKey, TValue> entry);
-
-    void OnComplete();
 }

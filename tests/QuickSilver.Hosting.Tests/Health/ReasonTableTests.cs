@@ -71,6 +71,10 @@ public sealed class ReasonTableTests
             ClusterReasons.HeapFull,
             ["The heap of this process has no memory for received messages. They wait, and so do their senders."],
             "memory of the heap", "lower Limits:ReceivedMessageBytes"),
+        [StatusReasonKind.StateOpening] = new(
+            StateReasons.StateOpening,
+            ["State \"prices\" does not have the content that other nodes have. ", "request", "node NODE0 "],
+            "node NODE0", "Look at the status of the nodes that the reason names"),
         [StatusReasonKind.GroupRefused] = new(
             ClusterReasons.GroupRefused,
             ["The system refuses the group ", "Too many open files"],

@@ -16,4 +16,19 @@ internal static class StateReasons
         liar.Set("UAL", "a lie", StateStamp.MaxCounter);
         return ClusterReasons.Reason(cluster, 1, StatusReasonKind.StateChangeRefused);
     }
+
+    public static Task<StatusReason> StateOpening()
+    {
+        using var cluster = ClusterReasons.Started(nodes: 2);
+        var silent = new StateByHand(cluster, 0, Name);
+        silent.OnMessage = (sender, message) =>
+        {
+            if (message.Kind == StateMessageKind.Hello)
+            {
+                silent.Mark(sender, message.Number, isComplete: true);
+            }
+        };
+        cluster.Nodes[1].Post(() => cluster.Nodes[1].Node.OpenStateAsync<string, string>(Name));
+        return ClusterReasons.Reason(cluster, 1, StatusReasonKind.StateOpening);
+    }
 }

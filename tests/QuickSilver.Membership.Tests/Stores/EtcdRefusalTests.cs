@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Net.Http.Json;
 using System.Text.Json;
 using QuickSilver.Core.Tests.Infrastructure;
@@ -11,6 +12,8 @@ namespace QuickSilver.Membership.Tests.Stores;
 public sealed class EtcdRefusalTests
 {
     private const int QuotaBytes = 1 << 21;
+    // More claims than a leader repeats at once, so that it waits longer between the last ones.
+    private const int Refusals = 12;
 
     [Theory]
     [InlineData("etcdserver: mvcc: database space exceeded", "etcdctl alarm disarm")]
@@ -51,7 +54,12 @@ public sealed class EtcdRefusalTests
         await Patience.Until(() => term.Obstacle?.Contains("'etcdctl alarm disarm'", StringComparison.Ordinal) == true);
         Assert.Contains("etcd refused a request", term.Obstacle);
         Assert.Contains("database space exceeded", term.Obstacle);
-        await Task.Delay(TimeSpan.FromSeconds(2));
+        using var limit = new CancellationTokenSource(TimeSpan.FromSeconds(30));
+        while (await RefusedTransactionsAsync(http) < Refusals)
+        {
+            await Task.Delay(TimeSpan.FromMilliseconds(50), limit.Token);
+        }
+
         Assert.True(term.IsHeld);
         Assert.False(claimed.Task.IsCompleted);
         Assert.Single(log.Entries, static entry => entry.Id == 1332);
@@ -71,6 +79,16 @@ public sealed class EtcdRefusalTests
     }
 
     private static string Key => Convert.ToBase64String("large"u8);
+
+    // As etcd counts them itself.
+    private static async Task<int> RefusedTransactionsAsync(HttpClient http)
+    {
+        string metrics = await http.GetStringAsync("metrics");
+        return metrics.Split('\n')
+            .Where(static line => line.StartsWith("grpc_server_handled_total{", StringComparison.Ordinal)
+                && line.Contains("grpc_code=\"ResourceExhausted\",grpc_method=\"Txn\"", StringComparison.Ordinal))
+            .Sum(static line => int.Parse(line[(line.LastIndexOf(' ') + 1)..], CultureInfo.InvariantCulture));
+    }
 
     private static async Task<bool> IsPutAsync(HttpClient http)
     {

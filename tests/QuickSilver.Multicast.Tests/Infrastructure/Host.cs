@@ -63,6 +63,7 @@ internal sealed class Host
     {
         Reliability = reliable ? Reliability.Reliable : Reliability.BestEffort,
         IsPinned = _cluster.Service.Pinned.Contains(topic),
+        HasOneSubscriber = _cluster.Inboxes.Contains(topic),
     };
 
     public Sink SinkOf(ulong topic) => _receivers[topic].Sink;

@@ -31,6 +31,9 @@ internal sealed class MulticastCluster
     public MulticastOptions Options { get; }
     public List<Host> Hosts { get; } = [];
 
+    /// <summary>The topics that end with their only subscriber.</summary>
+    public HashSet<ulong> Inboxes { get; } = [];
+
     public Host this[int index] => Hosts[index];
 
     /// <summary>Commits the roles told so far and lets the news arrive everywhere.</summary>

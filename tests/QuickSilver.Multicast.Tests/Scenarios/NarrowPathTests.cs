@@ -38,6 +38,50 @@ public sealed class NarrowPathTests
         Assert.Equal(0, cluster[0].Multicast.Counters.SmallPaths);
     }
 
+    [Fact]
+    public void Paths_to_members_that_came_and_went_are_forgotten()
+    {
+        const int Passing = 40;
+        var cluster = new MulticastCluster(1, 2 + Passing);
+        cluster[0].Publishes(Topic);
+        cluster[1].Subscribes(Topic);
+        for (int i = 0; i < Passing; i++)
+        {
+            var passing = cluster[2 + i];
+            passing.Subscribes(Topic);
+            cluster.Commit();
+            cluster.Simulation.Run(TimeSpan.FromSeconds(1));
+            Publish(cluster, seconds: 2);
+            Assert.Equal(2, cluster[0].Multicast.KnownPaths);
+            passing.Node.Crash();
+            cluster.Service.Remove(passing.Key);
+            cluster.Simulation.Run(TimeSpan.FromSeconds(1));
+            Assert.Equal(1, cluster[0].Multicast.KnownPaths);
+        }
+    }
+
+    [Fact]
+    public void A_narrow_path_is_forgotten_with_its_node_and_found_again_by_the_next_one_there()
+    {
+        var cluster = Cluster(new LinkModel());
+        cluster[1].Node.Faults.InboundLargestBytes = 1252;
+        Publish(cluster, seconds: 3);
+        Assert.Equal(1, cluster[0].Multicast.Counters.SmallPaths);
+        cluster[1].Node.Crash();
+        cluster.Service.Remove(cluster[1].Key);
+        cluster.Simulation.Run(TimeSpan.FromSeconds(1));
+        Assert.Equal((0, 0), (cluster[0].Multicast.Counters.SmallPaths, cluster[0].Multicast.KnownPaths));
+        Assert.Equal(cluster.Options.PacketBytes, cluster[0].Multicast.Counters.SmallestPathBytes);
+
+        var next = cluster.Restart(1);
+        next.Node.Faults.InboundLargestBytes = 1252;
+        next.Subscribes(Topic);
+        cluster.Commit();
+        cluster.Simulation.Run(TimeSpan.FromSeconds(1));
+        Publish(cluster, seconds: 3);
+        Assert.Equal(1252, cluster[0].Multicast.Counters.SmallestPathBytes);
+    }
+
     private static MulticastCluster Cluster(LinkModel link)
     {
         var cluster = new MulticastCluster(1, 2, link);

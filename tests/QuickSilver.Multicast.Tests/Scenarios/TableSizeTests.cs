@@ -1,3 +1,4 @@
+using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Multicast.Views;
@@ -118,6 +119,55 @@ public sealed class TableSizeTests
         Assert.True(cluster.RunUntil(() => cluster[1].Log.Count == 20));
         Assert.Empty(cluster[1].Gaps);
         MulticastCluster.AssertRun(cluster[1], cluster[0], 1, 1, 20);
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void An_inbox_leaves_no_number_when_its_node_is_gone(bool goneFirst)
+    {
+        const int Nodes = 12;
+        var cluster = new MulticastCluster(4, nodes: Nodes);
+        long last = 0;
+        for (int i = 1; i < Nodes; i++)
+        {
+            var requester = cluster[i];
+            ulong inbox = TopicId.Of(InboxName.Of(requester.Key.ToString()));
+            cluster.Inboxes.Add(inbox);
+            cluster.Service.Pinned.Add(inbox);
+            requester.Subscribes(inbox);
+            cluster[0].Publishes(inbox);
+            cluster.Commit();
+            cluster[0].PublishAll(inbox, 3, 100);
+            Assert.True(cluster.RunUntil(() => requester.Log.Count == 3));
+            Assert.Empty(requester.Gaps);
+            // A subscriber that is taken back takes no number for one that it has had.
+            Assert.True(requester.Log[0].Sequence > last || i == 1);
+            last = requester.Log[2].Sequence;
+
+            if (goneFirst)
+            {
+                Remove(cluster, requester);
+                cluster[0].OnCore(() => cluster[0].StopsPublishing(inbox));
+                Settle(cluster);
+            }
+            else
+            {
+                cluster[0].OnCore(() => cluster[0].StopsPublishing(inbox));
+                Settle(cluster);
+                Assert.Equal((0, 1), cluster[0].Multicast.NumberedTopics);
+                Remove(cluster, requester);
+            }
+
+            Assert.Equal((0, 0), cluster[0].Multicast.NumberedTopics);
+        }
+
+        static void Remove(MulticastCluster cluster, Host node)
+        {
+            node.Node.Crash();
+            cluster.Service.Remove(node.Key);
+            cluster.Commit();
+        }
     }
 
     [Fact]

@@ -1,3 +1,4 @@
+using System.Net;
 using QuickSilver.Processes.Tests.Lab;
 
 namespace QuickSilver.Processes.Tests.Scenarios;
@@ -29,6 +30,47 @@ public sealed class BlockedPoolScenarios : IDisposable
         node.WaitForErrors(static e => e.Text().Contains("started no work", StringComparison.Ordinal), "the line of the log");
         node.Feed("free\n");
         node.WaitForErrors(static e => e.Text().Contains("works again", StringComparison.Ordinal), "the end of it");
+    }
+
+    // The pool is blocked first, so that whatever needs it to name the handler, or to end its endpoint, comes to nothing.
+    [SkippableFact]
+    public void A_handler_that_blocks_the_core_thread_is_named_while_the_pool_is_blocked()
+    {
+        string secret = NewSecret();
+        using var cluster = new QsmCluster(2, secretFileOf: _ => Write("c.secret", secret));
+        var node = Start(cluster, 2, cluster.Service, "c.secret");
+        node.Feed("block\n");
+        node.WaitForErrors(static e => e.Text().Contains("started no work", StringComparison.Ordinal), "the blocked pool");
+        node.Feed("handle\n");
+        node.WaitForErrors(static e => e.Text().Contains("of topic \"handled\"", StringComparison.Ordinal), "the handler in the log");
+        node.WaitForOutput(static o => o.Text().Contains("HandlerBlocks", StringComparison.Ordinal), "the handler in the status");
+        Assert.Empty(cluster.Removals);
+    }
+
+    [SkippableTheory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_node_starts_in_a_process_whose_pool_is_blocked(bool isSecured)
+    {
+        string secret = NewSecret();
+        using var cluster = new QsmCluster(3, secretFileOf: isSecured ? _ => Write("c.secret", secret) : null);
+        string on = cluster.Network.Address(2).ToString();
+        string security = isSecured ? Path.Combine(_folder.FullName, "c.secret") : "none";
+        var node = cluster.StartProgram(Programs.ChurnNode, 2, "start-blocked", cluster.Service, on, security);
+        QsmCluster.WaitUntilReady(node);
+        node.WaitForOutput(static o => o.Text().Contains("state Running True", StringComparison.Ordinal), "its state");
+        node.WaitForOutput(static o => o.Text().Contains("ThreadPoolStarved", StringComparison.Ordinal), "the reason");
+    }
+
+    [SkippableFact]
+    public void A_start_that_no_service_answers_ends_in_a_process_whose_pool_is_blocked()
+    {
+        using var cluster = new QsmCluster(2);
+        var none = new IPEndPoint(cluster.Network.Address(1), QsmCluster.ServicePort + 1).ToString();
+        string on = cluster.Network.Address(2).ToString();
+        var node = cluster.StartProgram(Programs.ChurnNode, 2, "start-blocked", none, on, "none");
+        Assert.Equal(3, node.WaitForExit());
+        Assert.Contains("Timed out after 00:00:10 joining", node.Errors.Text(), StringComparison.Ordinal);
     }
 
     [SkippableFact]

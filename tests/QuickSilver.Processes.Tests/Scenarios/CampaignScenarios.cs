@@ -1,5 +1,6 @@
 using QuickSilver.Processes.Tests.Campaigns;
 using QuickSilver.Processes.Tests.Campaigns.Outsider;
+using QuickSilver.Processes.Tests.Campaigns.Soak;
 using QuickSilver.Processes.Tests.Lab;
 
 namespace QuickSilver.Processes.Tests.Scenarios;
@@ -47,6 +48,18 @@ public sealed class CampaignScenarios
         using var campaign = new RotationCampaign(log, rate: 500);
         campaign.Rotate("the secret", TimeSpan.FromSeconds(2));
         campaign.End();
+        Assert.Empty(log.Missed);
+    }
+
+    // About half a minute of lives. The slopes of what processes hold need hours, and belong to the campaign. I17.
+    [SkippableFact]
+    public void Nodes_come_and_go_and_leave_no_descriptor_and_no_thread()
+    {
+        LabRequirement.SkipUnlessMet();
+        Skip.If(EtcdServer.Missing is not null, EtcdServer.Missing);
+        var log = new CampaignLog("soak", isTimed: false);
+        using var campaign = new SoakCampaign(log, stayers: 2, processes: 2, perMinute: 30);
+        campaign.RunShort(rounds: 4, TimeSpan.FromSeconds(8));
         Assert.Empty(log.Missed);
     }
 

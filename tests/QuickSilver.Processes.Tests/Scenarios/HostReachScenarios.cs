@@ -37,6 +37,27 @@ public sealed class HostReachScenarios : IDisposable
         RequireThatOthersGoOn(others);
     }
 
+    // It starts before anybody can know that the host is not reached, and has the time that a node has for its start by default.
+    [SkippableTheory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_program_that_starts_as_TCP_to_the_host_is_dropped_starts_and_publishes(bool hasOthers)
+    {
+        NftCommand.SkipUnlessUsable(_network);
+        var host = Subscribe(Host);
+        QsmCluster.WaitUntilReady(host);
+        NodeProcess[] others = hasOthers ? [.. Others.Select(Subscribe)] : [];
+        Array.ForEach(others, QsmCluster.WaitUntilReady);
+        NftCommand.DropStreams(_network, Host);
+        var late = Subscribe(1);
+        QsmCluster.WaitUntilReady(late);
+        Publish("after", others.Length + 1);
+        foreach (var process in others.Append(late))
+        {
+            process.WaitForOutput(static o => o.Text().Contains("after", StringComparison.Ordinal), "the message");
+        }
+    }
+
     [SkippableFact]
     public void When_the_host_has_another_address_it_ends_and_the_others_go_on()
     {
@@ -92,9 +113,9 @@ public sealed class HostReachScenarios : IDisposable
     }
 
     // A new program: it finds the cluster, publishes, and ends.
-    private void Publish(string text)
+    private void Publish(string text, int receivers = 2)
     {
-        var publisher = Run(1, "pub", "t", "--receivers", $"{Others.Length}");
+        var publisher = Run(1, "pub", "t", "--receivers", $"{receivers}");
         publisher.Feed($"{text}\n");
         publisher.CloseInput();
         publisher.ExpectExit(0);

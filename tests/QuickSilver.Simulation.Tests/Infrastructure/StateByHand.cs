@@ -16,7 +16,8 @@ internal sealed class StateByHand
     private readonly SimulatedCluster _cluster;
     private readonly SimulatedNode _node;
     private readonly TopicEndpoint<StateMessage<string, string>> _topic;
-    private TopicEndpoint<ReadOnlyMemory<byte>>? _letters;
+    private readonly Dictionary<NodeId, TopicEndpoint<ReadOnlyMemory<byte>>> _letters = [];
+    private NodeId _last;
 
     public StateByHand(SimulatedCluster cluster, int number, string name, TopicAccess access = TopicAccess.PublishAndSubscribe)
     {
@@ -70,11 +71,16 @@ internal sealed class StateByHand
     public void OpenLettersTo(NodeId node)
     {
         var options = new TopicOptions { Protocol = Inbox.Guarantee };
-        _letters = _cluster.RunUntilCompleted(
+        _last = node;
+        _letters[node] = _cluster.RunUntilCompleted(
             _node.Node.OpenEndpointAsync<ReadOnlyMemory<byte>>(Inbox.NameOf(node), TopicAccess.Publish, options));
     }
 
-    public void SendPiece(int box, long number, params ReadOnlySpan<StateEntry<string, string>> entries)
+    /// <summary>To the last node whose inbox was opened.</summary>
+    public void SendPiece(int box, long number, params ReadOnlySpan<StateEntry<string, string>> entries) =>
+        SendLetter(box, number, StateLetterKind.Piece, BytesOf(entries));
+
+    public static byte[] BytesOf(params ReadOnlySpan<StateEntry<string, string>> entries)
     {
         byte[] body = new byte[entries.ToArray().Sum(Bytes.GetSize)];
         int at = 0;
@@ -83,7 +89,7 @@ internal sealed class StateByHand
             at += Bytes.Write(entry, body.AsSpan(at));
         }
 
-        SendLetter(box, number, StateLetterKind.Piece, body);
+        return body;
     }
 
     public void SendEnd(int box, long number, int entries)
@@ -93,14 +99,17 @@ internal sealed class StateByHand
         SendLetter(box, number, StateLetterKind.End, body);
     }
 
-    public void SendLetter(int box, long number, StateLetterKind kind, ReadOnlySpan<byte> body)
+    public void SendLetter(int box, long number, StateLetterKind kind, ReadOnlySpan<byte> body) =>
+        SendLetterTo(_last, box, number, kind, body);
+
+    public void SendLetterTo(NodeId to, int box, long number, StateLetterKind kind, ReadOnlySpan<byte> body)
     {
         byte[] letter = new byte[Inbox.HeaderBytes + StateGiver<string, string>.HeaderBytes + body.Length];
         BinaryPrimitives.WriteInt32LittleEndian(letter, box);
         BinaryPrimitives.WriteInt64LittleEndian(letter.AsSpan(Inbox.HeaderBytes), number);
         letter[Inbox.HeaderBytes + sizeof(long)] = (byte)kind;
         body.CopyTo(letter.AsSpan(Inbox.HeaderBytes + StateGiver<string, string>.HeaderBytes));
-        _ = _letters!.PublishAsync((ReadOnlyMemory<byte>)letter);
+        _ = _letters[to].PublishAsync((ReadOnlyMemory<byte>)letter);
     }
 
     private sealed class Words : IPayloadCodec<string>

@@ -90,25 +90,8 @@ internal sealed class StreamThread : PipeScheduler
     /// <summary>
     /// Runs work that may wait, such as for files, on a thread of its own. The task completes here. Stream thread only.
     /// </summary>
-    public Task<T> RunBeside<T>(Func<T> work)
-    {
-        var done = new TaskCompletionSource<T>();
-        Detached.RunOnThread(_thread.Name!, () =>
-        {
-            try
-            {
-                var result = work();
-                Schedule(_ => done.SetResult(result), null);
-            }
-            catch (Exception failure)
-            {
-                Schedule(_ => done.SetException(failure), null);
-            }
-
-            return true;
-        });
-        return done.Task;
-    }
+    public Task<T> RunBeside<T>(Func<T> work) => Detached.RunOnThread(
+        _thread.Name!, work, complete => Schedule(static action => ((Action)action!)(), complete));
 
     /// <summary>Sets an alarm. Stream thread only.</summary>
     public void Schedule(Alarm alarm, TimeSpan delay) => _alarms.Schedule(alarm, Now + delay);

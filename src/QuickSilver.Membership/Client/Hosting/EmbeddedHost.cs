@@ -52,8 +52,9 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
     /// <param name="context">What it shares with the node's search for a service.</param>
     /// <param name="options">Of the service.</param>
     /// <param name="known">The last configuration that this node has; 0 when it has none.</param>
+    /// <param name="failed">Services to which this node has not got a moment ago.</param>
     /// <param name="onYielded">Called when another host goes on.</param>
-    public EmbeddedHost(DiscoveryContext context, MembershipServiceOptions options, long known, Action onYielded)
+    public EmbeddedHost(DiscoveryContext context, MembershipServiceOptions options, long known, RecentFailures failed, Action onYielded)
     {
         _context = context;
         _onYielded = onYielded;
@@ -61,7 +62,7 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
         _id = environment.NextRandom() | 1;
         _asker = new DiscoveryAsker(context, OnAnswer);
         _contestAlarm = new Alarm(Contest);
-        _proofs = new HostProofs(context, options.Cluster, OnProved, OnNotReached);
+        _proofs = new HostProofs(context, options.Cluster, failed, OnProved, OnNotReached);
         var hosted = options with { TakesBackTheSilent = true, HostId = _id };
         _service = new MembershipService(environment, hosted, new MemoryMembershipStore(), new ServiceCounters(), context.Logger);
         EndPoint = _service.Start(new IPEndPoint(environment.LocalAddress, 0), known);

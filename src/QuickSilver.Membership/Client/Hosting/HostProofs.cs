@@ -37,6 +37,7 @@ internal sealed class HostProofs : IDisposable
     public HostProofs(
         DiscoveryContext context,
         string cluster,
+        RecentFailures failed,
         Action<IPEndPoint, HostStanding> onProved,
         Action<IPEndPoint, string> onFailed)
     {
@@ -46,7 +47,7 @@ internal sealed class HostProofs : IDisposable
         _onProved = onProved;
         _onFailed = onFailed;
         _waiting = new HostCandidates(environment);
-        _failed = new RecentFailures(environment);
+        _failed = failed;
         _rate = new RateLimit(environment.Now, PerSecond, Most);
         _nextAlarm = new Alarm(BeginNext);
     }

@@ -16,7 +16,7 @@ namespace QuickSilver.Membership.Client.Watching;
 
 // Watches a cluster through its membership service, without being a node of it: asks when it is told to, and passes each answer on when it
 // is whole. What comes is not trusted: the service may be anything that listens at that address.
-internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
+internal sealed class ClusterObserver : IControlStreamHandler, IPauseObserver, IDisposable
 {
     /// <summary>How long a connection, or an answer, may take. The service gives nodes a second to answer.</summary>
     public static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
@@ -27,7 +27,10 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
     private readonly IClusterSignsReader _reader;
     private readonly ClusterAnswers _answers;
     private readonly ControlBuffer _buffer = new();
+    // What came in a pause is read in less time. A pause is noticed by what happens too late, so it may have begun at the deadline.
+    private static readonly TimeSpan ReadTime = TimeSpan.FromSeconds(1);
     private readonly Alarm _deadline;
+    private TimeSpan _deadlineAt;
     private readonly ImmutableArray<IPEndPoint> _servers;
     // Of the servers that were named, the one that is tried next, and how many connections have brought no answer since the last one.
     private int _next;
@@ -129,13 +132,19 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
 
     private void Ask(Action<ControlBuffer> question)
     {
-        _question = question;
         if (_isOver)
         {
             return;
         }
 
-        _environment.Schedule(_deadline, Patience);
+        if (_question is null)
+        {
+            _environment.Pauses.Add(this);
+        }
+
+        _question = question;
+
+        Await(Patience);
         if (_stream is not null)
         {
             SendQuestion();
@@ -154,6 +163,7 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
     public void Dispose()
     {
         _isOver = true;
+        _environment.Pauses.Remove(this);
         _environment.Cancel(_deadline);
         EndSearch();
         _stream?.Close();
@@ -211,7 +221,7 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
         _stream = null;
         stream?.Close();
         _answers.Clear();
-        _environment.Schedule(_deadline, Patience);
+        Await(Patience);
         Connect(successor ?? NextServer());
         return true;
     }
@@ -220,6 +230,23 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
     {
         _search?.Dispose();
         _search = null;
+    }
+
+    // This process stood still: what the service said meanwhile is not read yet, such as why it closed an observer that took nothing.
+    void IPauseObserver.OnPause(in Pause pause)
+    {
+        if (_deadline.IsPending)
+        {
+            var left = _deadlineAt - _environment.Now + pause.Length;
+            var least = pause.Length < ReadTime ? TimeSpan.Zero : ReadTime;
+            Await(left > least ? left : least);
+        }
+    }
+
+    private void Await(TimeSpan time)
+    {
+        _deadlineAt = _environment.Now + time;
+        _environment.Schedule(_deadline, time);
     }
 
     private void OnDeadline()

@@ -1,4 +1,6 @@
 using System.Collections.Immutable;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Regions;
 using QuickSilver.Membership.Views;
@@ -10,18 +12,24 @@ namespace QuickSilver.Membership.Service.Access;
 //
 // Told are those identities that are in the cluster, not those that have the topic open: a node is announced in a configuration together
 // with what its identity may do, and sends nothing that anybody takes before. So nothing of a publisher with the right is ever refused.
+// Identities without a member are forgotten when they are half of all: a subscriber does not take the absence of an identity as the loss
+// of its right.
 //
 // Whoever may publish in a topic has the keys of its regions. So a topic that not everybody may subscribe to is enclosed: it shares regions
 // only with topics that the same may subscribe to, as far as the rules tell which these are, and otherwise with none.
 //
-// Invariant: what an identity may do in a topic is asked once, and does not change while the topic is known here.
+// Invariants: what an identity may do in a topic is asked once while it is known here, and does not change while the topic is known here.
+// Of n identities with members, at most 2n and FewIdentities are known, and no topic lists more publishers.
 internal sealed class TopicRights(ITopicAccess access, RegionMap map)
 {
     // Topics that nobody has open any more are forgotten when they are half as many as those that somebody has, and all are more than this.
     private const int FewTopics = 64;
+    // Identities that have no member any more are forgotten when they are more than those that have one, and all are more than this.
+    private const int FewIdentities = 64;
 
     private readonly Dictionary<ulong, Restricted> _topics = [];
-    private readonly Dictionary<string, ulong> _identities = [];
+    private readonly Dictionary<string, Known> _identities = [];
+    private int _present;
 
     public string Source => access.Source;
 
@@ -29,17 +37,36 @@ internal sealed class TopicRights(ITopicAccess access, RegionMap map)
     public void OnMember(string? identity)
     {
         string name = identity ?? "";
-        if (!_identities.TryAdd(name, IdentityId.Of(name)))
+        ref var known = ref CollectionsMarshal.GetValueRefOrAddDefault(_identities, name, out bool isKnown);
+        _present += known.Members++ == 0 ? 1 : 0;
+        if (isKnown)
         {
             return;
         }
 
+        ulong id = known.Id = IdentityId.Of(name);
         foreach (var (topicId, topic) in _topics)
         {
-            if (topic.Ask(access, name, _identities[name]))
+            if (topic.Ask(access, name, id))
             {
                 Tell(topicId, topic);
             }
+        }
+    }
+
+    /// <summary>A member with this identity is in the cluster no longer.</summary>
+    public void OnGone(string? identity)
+    {
+        ref var known = ref CollectionsMarshal.GetValueRefOrNullRef(_identities, identity ?? "");
+        if (Unsafe.IsNullRef(ref known))
+        {
+            return;
+        }
+
+        _present -= --known.Members == 0 ? 1 : 0;
+        if (_identities.Count > FewIdentities && _identities.Count > 2 * _present)
+        {
+            ForgetGone();
         }
     }
 
@@ -66,9 +93,9 @@ internal sealed class TopicRights(ITopicAccess access, RegionMap map)
             ForgetClosed();
             topic = new Restricted(request.Name, isRestricted, access.EnclosureOf(request.Name));
             _topics.Add(request.TopicId, topic);
-            foreach (var (name, id) in _identities)
+            foreach (var (name, known) in _identities)
             {
-                topic.Ask(access, name, id);
+                topic.Ask(access, name, known.Id);
             }
         }
 
@@ -85,6 +112,27 @@ internal sealed class TopicRights(ITopicAccess access, RegionMap map)
         map.SetEnclosure(topicId, topic.Enclosure);
     }
 
+    private void ForgetGone()
+    {
+        var gone = new HashSet<ulong>();
+        foreach (var (name, known) in _identities)
+        {
+            if (known.Members == 0)
+            {
+                gone.Add(known.Id);
+                _identities.Remove(name);
+            }
+        }
+
+        foreach (var (topicId, topic) in _topics)
+        {
+            if (topic.Forget(gone))
+            {
+                Tell(topicId, topic);
+            }
+        }
+    }
+
     private void ForgetClosed()
     {
         if (_topics.Count < FewTopics || 2 * _topics.Count < 3 * map.TopicCount)
@@ -99,6 +147,13 @@ internal sealed class TopicRights(ITopicAccess access, RegionMap map)
                 _topics.Remove(topicId);
             }
         }
+    }
+
+    private struct Known
+    {
+        public ulong Id;
+        // How many nodes with this identity are in the cluster.
+        public int Members;
     }
 
     private sealed class Restricted(string name, bool hasPublishers, string? enclosure)
@@ -127,6 +182,15 @@ internal sealed class TopicRights(ITopicAccess access, RegionMap map)
                 hasChanged = true;
             }
 
+            return hasChanged;
+        }
+
+        /// <summary>Identities have no member any more. True: some of them were among the publishers.</summary>
+        public bool Forget(HashSet<ulong> identities)
+        {
+            var left = Publishers.RemoveAll(identities.Contains);
+            bool hasChanged = left.Length != Publishers.Length;
+            Publishers = left;
             return hasChanged;
         }
     }

@@ -20,6 +20,7 @@ internal sealed class ServersRig : IDisposable
 
     private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory("servers");
     private readonly NetworkNamespaces _network;
+    private readonly SecretFile? _secret;
     private readonly string _security;
     private readonly List<Server> _lives = [];
 
@@ -31,7 +32,8 @@ internal sealed class ServersRig : IDisposable
         {
             Switch = new ImpairedSwitch(_network, plan.Seed);
             Switch.SetAll(new Impairment { LossPercent = plan.LossPercent });
-            _security = plan.IsSealed ? MakeSecret() : "none";
+            _secret = plan.IsSealed ? new SecretFile() : null;
+            _security = _secret?.Path ?? "none";
             int[] members = [.. Enumerable.Range(FirstEtcd, Copies)];
             Etcd = [.. members.Select(node => new EtcdMember(_network, node, members, _folder.FullName))];
             Await("etcd to elect a leader", () => EtcdLeader() is not null, SlowPoll);
@@ -114,6 +116,7 @@ internal sealed class ServersRig : IDisposable
 
         Switch?.Dispose();
         _network.Dispose();
+        _secret?.Dispose();
         _folder.Delete(recursive: true);
     }
 
@@ -147,13 +150,5 @@ internal sealed class ServersRig : IDisposable
                 role, services, _network.Address(node).ToString(), _security,
                 .. numbers.Select(static number => number.ToString(CultureInfo.InvariantCulture)),
             ]);
-    }
-
-    private string MakeSecret()
-    {
-        string file = Path.Combine(_folder.FullName, "secret");
-        using var made = Process.Start(Programs.Qsm, ["keys", "secret", "--out", file]);
-        made.WaitForExit();
-        return made.ExitCode == 0 ? file : throw new InvalidOperationException("The secret was not made.");
     }
 }

@@ -20,6 +20,10 @@ internal sealed class HeldSeries(string name)
 
     public double ThreadsSlope(double fromMinute) => Slope(fromMinute, static sample => sample.Threads);
 
+    /// <summary>Whether the last figure is at most so much above the least of the others.</summary>
+    public bool IsLevel(Func<HeldSample, int> figure, int slack) =>
+        figure(Last) <= _samples[..^1].Min(one => figure(one.Sample)) + slack;
+
     public override string ToString() => string.Create(
         CultureInfo.InvariantCulture, $"{name} {Last.Bytes / 1e6:0.00} MB {Last.Descriptors} fd {Last.Threads} threads");
 

@@ -23,6 +23,8 @@ internal sealed class SoakCampaign : IDisposable
     private const int LifeMessages = 5;
     // In MB, descriptors and threads a minute.
     private const double MostGrowth = 0.1;
+    // Threads of the pool come and go. More lives than this end between two rounds, and each has several descriptors and threads.
+    private const int ShortSlack = 8;
 
     private readonly CampaignLog _log;
     private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory("soak");
@@ -35,12 +37,13 @@ internal sealed class SoakCampaign : IDisposable
     private readonly List<SoakProcess> _lives = [];
     private readonly List<HeldSeries> _series = [];
 
-    private SoakCampaign(CampaignLog log, CampaignArguments arguments)
+    /// <param name="log">Where its steps and bars go.</param>
+    /// <param name="stayers">Members that stay.</param>
+    /// <param name="processes">Processes of lives.</param>
+    /// <param name="perMinute">How many lives each of these begins a minute.</param>
+    public SoakCampaign(CampaignLog log, int stayers, int processes, int perMinute)
     {
         _log = log;
-        int stayers = arguments.Number("stayers", 3);
-        int processes = arguments.Number("processes", 2);
-        int perMinute = arguments.Number("lives", 120) / processes;
         _network = NetworkNamespaces.Create(FirstStayer - 1 + stayers + processes);
         try
         {
@@ -77,7 +80,9 @@ internal sealed class SoakCampaign : IDisposable
         LoggedProcess.Folder = arguments.Text("logs") is { } logs ? Directory.CreateDirectory(logs).FullName : null;
         return CampaignLog.Run("soak", log =>
         {
-            using var campaign = new SoakCampaign(log, arguments);
+            int processes = arguments.Number("processes", 2);
+            using var campaign = new SoakCampaign(
+                log, arguments.Number("stayers", 3), processes, arguments.Number("lives", 120) / processes);
             campaign.Run(arguments.Number("minutes", 60), arguments.Number("warm-up", 10));
         });
     }
@@ -95,6 +100,34 @@ internal sealed class SoakCampaign : IDisposable
         _network.Dispose();
         _secret.Dispose();
         _folder.Delete(recursive: true);
+    }
+
+    /// <summary>
+    /// For a test: lives end right and their messages are handled, and processes hold as many descriptors and threads after the last
+    /// round as after another one. Bytes say nothing after so short a time.
+    /// </summary>
+    /// <param name="rounds">How often lives pause.</param>
+    /// <param name="round">For how long lives begin in between.</param>
+    public void RunShort(int rounds, TimeSpan round)
+    {
+        for (int i = 1; i <= rounds; i++)
+        {
+            Thread.Sleep(round);
+            var (whole, failed) = Pause();
+            Measure(i);
+            _log.Say($"round {i}: {whole} lives, {failed} failed; {string.Join("; ", _series)}");
+            if (i < rounds)
+            {
+                _lives.ForEach(static process => process.Tell("resume"));
+            }
+        }
+
+        JudgeLives();
+        foreach (var series in _series)
+        {
+            _log.Hold(series.IsLevel(static sample => sample.Descriptors, ShortSlack), $"the descriptors of {series} are level");
+            _log.Hold(series.IsLevel(static sample => sample.Threads, ShortSlack), $"the threads of {series} are level");
+        }
     }
 
     private void Run(int minutes, int warmUp)
@@ -144,24 +177,28 @@ internal sealed class SoakCampaign : IDisposable
 
     private void Judge(int warmUp)
     {
-        var (whole, failed) = Pause();
-        _log.Hold(failed == 0, $"{whole} lives, {failed} of them failed");
-        foreach (var stayer in _stayers)
-        {
-            // The last acknowledgement of a life came before its handler at a member, perhaps.
-            Thread.Sleep(TimeSpan.FromSeconds(1));
-            string[] words = stayer.Ask("count", "count");
-            long expected = whole * LifeMessages;
-            _log.Hold(SoakProcess.Number(words[0]) >= expected, $"stayer {stayer.Node} handled {words[0]} of {expected} messages of lives");
-            _log.Hold(words[1] == "True", $"stayer {stayer.Node} has the whole state");
-            _log.Hold(words[3] == "none", $"stayer {stayer.Node} got each steady stream once and in order: {string.Join(' ', words[3..])}");
-        }
-
+        JudgeLives();
         foreach (var series in _series)
         {
             Hold(series, "MB", series.BytesSlope(warmUp), series.Name == "etcd");
             Hold(series, "descriptors", series.DescriptorsSlope(warmUp), isOutside: false);
             Hold(series, "threads", series.ThreadsSlope(warmUp), isOutside: false);
+        }
+    }
+
+    private void JudgeLives()
+    {
+        var (whole, failed) = Pause();
+        _log.Hold(whole > 0, $"{whole} lives ended");
+        _log.Hold(failed == 0, $"{whole} lives, {failed} of them failed");
+        foreach (var stayer in _stayers)
+        {
+            // The last acknowledgement of a life came before its handler at a member, perhaps.
+            long expected = whole * LifeMessages;
+            string[] words = stayer.AskUntil("count", "count", words => SoakProcess.Number(words[0]) >= expected);
+            _log.Hold(SoakProcess.Number(words[0]) >= expected, $"stayer {stayer.Node} handled {words[0]} of {expected} messages of lives");
+            _log.Hold(words[1] == "True", $"stayer {stayer.Node} has the whole state");
+            _log.Hold(words[3] == "none", $"stayer {stayer.Node} got each steady stream once and in order: {string.Join(' ', words[3..])}");
         }
     }
 

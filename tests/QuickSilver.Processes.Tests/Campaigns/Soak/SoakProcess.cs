@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Globalization;
 using QuickSilver.Processes.Tests.Campaigns.Servers;
 using QuickSilver.Processes.Tests.Lab;
@@ -8,6 +9,8 @@ namespace QuickSilver.Processes.Tests.Campaigns.Soak;
 // A process of nodes, which answers one line for each question.
 internal sealed class SoakProcess : LoggedProcess
 {
+    private static readonly TimeSpan AnswerLimit = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan Again = TimeSpan.FromMilliseconds(100);
     private readonly object _lock = new();
     private string? _answer;
 
@@ -23,6 +26,20 @@ internal sealed class SoakProcess : LoggedProcess
     {
         Tell(question);
         return Await(words);
+    }
+
+    /// <summary>Asks again until the answer is good, for a limited time; returns the last answer.</summary>
+    public string[] AskUntil(string question, string words, Predicate<string[]> isGood)
+    {
+        long begun = Stopwatch.GetTimestamp();
+        string[] answer = Ask(question, words);
+        while (!isGood(answer) && Stopwatch.GetElapsedTime(begun) < AnswerLimit)
+        {
+            Thread.Sleep(Again);
+            answer = Ask(question, words);
+        }
+
+        return answer;
     }
 
     public HeldSample Measure()
