@@ -140,7 +140,8 @@ internal sealed class PathSizes(MulticastContext context)
     }
 
     /// <summary>
-    /// The node at this address is not a member any more. What is known of the path is kept if another one is there, which has the same path.
+    /// The node at this address is not a member any more. What is known of the path is kept if another one is there, which has the same
+    /// path.
     /// </summary>
     public void OnNodeGone(IPEndPoint at)
     {

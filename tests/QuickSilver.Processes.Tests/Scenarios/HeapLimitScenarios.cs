@@ -1,5 +1,3 @@
-using QuickSilver.Processes.Tests.Lab;
-
 namespace QuickSilver.Processes.Tests.Scenarios;
 
 // A program whose heap is limited, as in a small container, and whose reader is slower than the publisher of the largest messages. What was

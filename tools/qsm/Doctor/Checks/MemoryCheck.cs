@@ -1,7 +1,7 @@
 namespace QuickSilver.Tool.Doctor.Checks;
 
-// Buffers: Limits:BufferBytes. Received: Limits:ReceivedMessageBytes. Collector: what the garbage collector may use. Container: the limit of
-// the control group; null: none.
+// Buffers: Limits:BufferBytes. Received: Limits:ReceivedMessageBytes. Collector: what the garbage collector may use. Container: the limit
+// of the control group; null: none.
 internal sealed record MemoryFacts(long Buffers, long Received, long Collector, long? Container);
 
 // Whether the memory of a process suffices for its packet memory, which is outside the collector's heap, for the received messages in the
@@ -25,7 +25,8 @@ internal static class MemoryCheck
                 Name,
                 FindingStatus.Warning,
                 $"The container's memory limit is {BufferCheck.Size(container)}, which is too little for {buffers}, {received} and the "
-                + "process itself. Under load, the system kills it. Where less is enough, lower these limits or that of the collector's heap.",
+                + "process itself. Under load, the system kills it. Where less is enough, lower these limits or that of the collector's "
+                + "heap.",
                 Remedy(facts));
         }
 
