@@ -21,6 +21,8 @@ internal sealed class OpenTopics(IOrderingNode node)
     // The next number of each topic that has no publisher here now and no packets in any view in use. The number is kept for the lifetime
     // of the node, because subscribers remember the last number, or of the only subscriber. Null until there is one.
     private Dictionary<ChannelKey, long>? _resting;
+    // The topics with one subscriber that have numbers. Null until there is one.
+    private HashSet<ulong>? _ofOneSubscriber;
     // Where the numbers of topics with one subscriber begin: above those of all such topics that ended with their subscriber. One that is
     // taken back after it was removed remembers its last number, and begins a new run, since it was not together with this node meanwhile.
     private long _nextOfEnded = 1;
@@ -352,6 +354,11 @@ internal sealed class OpenTopics(IOrderingNode node)
             numbers.Next = _nextOfEnded;
         }
 
+        if (channel.HasOneSubscriber)
+        {
+            (_ofOneSubscriber ??= []).Add(channel.Topic);
+        }
+
         _numbers.Add(topic, numbers);
         return numbers;
     }
@@ -373,7 +380,7 @@ internal sealed class OpenTopics(IOrderingNode node)
         }
 
         _numbers.Remove(topic);
-        if (closed is { HasOneSubscriber: true, IsUnheard: true })
+        if (_ofOneSubscriber?.Remove(closed.TopicId) == true && closed.IsUnheard)
         {
             _nextOfEnded = Math.Max(_nextOfEnded, numbers.Next);
         }

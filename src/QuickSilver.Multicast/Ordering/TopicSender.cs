@@ -33,9 +33,6 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     public ulong TopicId { get; } = channel.Topic;
     public StreamClass Class { get; } = channel.Class;
 
-    /// <summary>Whether the topic ends with its only subscriber.</summary>
-    public bool HasOneSubscriber { get; } = channel.HasOneSubscriber;
-
     /// <summary>Whether the topic's newest view, as far as this sender was open, has no subscriber.</summary>
     public bool IsUnheard => _view is { Regions.Length: 0 };
 
