@@ -50,7 +50,8 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     private BlockingHandlers? _handlers;
     // Its continuations run on the core thread (QuickSilverNode.StartAsync).
     private readonly TaskCompletionSource _joined = new();
-    private readonly Alarm _startLimit;
+    // Null before the start and after it.
+    private Alarm? _startLimit;
     private readonly TaskCompletionSource _expelled;
     private readonly Alarm _pulse;
     private readonly StatusReading _status;
@@ -87,7 +88,6 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         _status = new StatusReading(parts, options, Troubles);
         _losses = new ServiceLossWatch(Environment, _topics, parts.IsServiceHosted, Log);
         _pulse = new Alarm(OnPulse);
-        _startLimit = new Alarm(OnStartLimit);
     }
 
     public INodeEnvironment Environment { get; }
@@ -169,6 +169,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         try
         {
             OnPulse();
+            _startLimit = new Alarm(OnStartLimit);
             Environment.Schedule(_startLimit, _options.StartTimeout);
             _parts.Begin(this);
             _hasBegun = true;
@@ -544,8 +545,17 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         _status.IsReachable = Membership.IsReachable;
         Self = new NodeId(Membership.Self.Id, Membership.Self.Incarnation);
         ApiLog.Joined(Log, Named(Self), _options.Cluster);
-        Environment.Cancel(_startLimit);
+        EndStartLimit();
         _joined.TrySetResult();
+    }
+
+    private void EndStartLimit()
+    {
+        if (_startLimit is not null)
+        {
+            Environment.Cancel(_startLimit);
+            _startLimit = null;
+        }
     }
 
     // A timer outside the core thread has the same limit, and does not fire while the thread pool is blocked.

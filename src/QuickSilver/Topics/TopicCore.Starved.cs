@@ -14,8 +14,7 @@ internal sealed partial class TopicCore
     private const long LeastRoom = 32 << 20;
     private const int TimesPayload = 8;
 
-    // Null until several endpoints subscribe, or a codec finds no memory.
-    private StarvedMessages? _starved;
+    private StarvedMessages Starved => (_mishaps ??= new Mishaps()).Starved ??= new StarvedMessages();
 
     public bool TryAccept(in DeliveredMessage message)
     {
@@ -32,7 +31,7 @@ internal sealed partial class TopicCore
         var subscribers = _subscribers;
         if (subscribers.Length > 1)
         {
-            (_starved ??= new StarvedMessages()).Reserve();
+            Starved.Reserve();
         }
 
         for (int i = 0; i < subscribers.Length; i++)
@@ -48,7 +47,7 @@ internal sealed partial class TopicCore
             }
         }
 
-        _starved?.Remove(message);
+        _mishaps?.Starved?.Remove(message);
         Node.CounterCells.CountDelivered(message.Length);
         _departures?.Strays?.Add(new NodeId(message.Sender.Id, message.Sender.Incarnation), message.Sequence);
         return true;
@@ -63,8 +62,7 @@ internal sealed partial class TopicCore
                 return true;
             }
 
-            _starved ??= new StarvedMessages();
-            _starved.Reserve();
+            Starved.Reserve();
         }
         catch (OutOfMemoryException)
         {
@@ -72,10 +70,10 @@ internal sealed partial class TopicCore
         }
 
         // There is memory, so the payload may be one for which the codec asks for any size.
-        return _starved.CountAttempt(message) < MostAttempts;
+        return Starved.CountAttempt(message) < MostAttempts;
     }
 
-    private bool HasHad(TopicEndpoint endpoint, in DeliveredMessage message) => _starved?.HasHad(endpoint, message) == true;
+    private bool HasHad(TopicEndpoint endpoint, in DeliveredMessage message) => _mishaps?.Starved?.HasHad(endpoint, message) == true;
 
     private void Hand(in DeliveredMessage message, TopicEndpoint[] subscribers, int at)
     {
@@ -89,7 +87,7 @@ internal sealed partial class TopicCore
             // Its place was reserved where there are several.
             if (subscribers.Length > 1)
             {
-                _starved!.NoteHad(message, subscribers, at);
+                Starved.NoteHad(message, subscribers, at);
             }
 
             throw;

@@ -33,8 +33,8 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
     private bool _asksSingly;
     private bool _isClosed;
     private bool _isSubscribedInView;
-    // Null until something is lost: most topics never lose anything, and there are thousands of them.
-    private Losses? _losses;
+    // Null until something is lost, or waits for memory: most topics have none of it, and there are thousands of them.
+    private Mishaps? _mishaps;
     // The number of receivers opened so far, and the number of the one for which the service was asked to subscribe; 0 if the last request
     // does not subscribe.
     private int _subscription;
@@ -66,7 +66,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
     public long Delivered => _receiver?.Taken ?? 0;
 
     /// <summary>The messages that gap notices reported, but for what readers' buffers dropped. It does not fall.</summary>
-    public long Lost => _losses?.Messages ?? 0;
+    public long Lost => _mishaps?.Messages ?? 0;
 
     /// <summary>What keeps the topic from sending.</summary>
     public SendLimit SendLimit => Readings.Of(_publisher?.Limit ?? StreamLimit.Idle);
@@ -192,7 +192,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
     // endpoints miss for one reason counts once.
     private void CountLost(long messages)
     {
-        (_losses ??= new Losses()).Messages += messages;
+        (_mishaps ??= new Mishaps()).Messages += messages;
         Node.CounterCells.Gaps += messages;
     }
 
@@ -293,7 +293,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
 
     private void OnTooLarge(int bytes, long limit)
     {
-        long times = ++(_losses ??= new Losses()).TooLarge;
+        long times = ++(_mishaps ??= new Mishaps()).TooLarge;
         if (RepeatedEvent.IsLogged(times))
         {
             ApiLog.PublishImpossible(Node.Log, Name, MessageTooLargeException.InWords(bytes, limit), times);
@@ -303,10 +303,10 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
     public override void OnDecodeFault(Exception exception, NodeId sender, long sequence)
     {
         // The endpoints of a topic get a message one after the other, before any gets the next one.
-        if (_losses?.Undecodable != (sender, sequence))
+        if (_mishaps?.Undecodable != (sender, sequence))
         {
             CountLost(1);
-            _losses!.Undecodable = (sender, sequence);
+            _mishaps!.Undecodable = (sender, sequence);
         }
 
         if (RepeatedEvent.IsLogged(++Node.CounterCells.DecodeFaults))
@@ -552,7 +552,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
         }
     }
 
-    private sealed class Losses
+    private sealed class Mishaps
     {
         // All that a gap notice reported, but for what readers' buffers dropped.
         public long Messages;
@@ -560,5 +560,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
         public (NodeId Sender, long Sequence)? Undecodable;
         // Own ones, for which there never was room.
         public long TooLarge;
+        // Null until several endpoints subscribe, or a codec finds no memory.
+        public StarvedMessages? Starved;
     }
 }
