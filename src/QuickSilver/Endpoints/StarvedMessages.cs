@@ -27,6 +27,15 @@ internal sealed class StarvedMessages
         }
     }
 
+    /// <summary>The message is counted as delivered, although it comes again.</summary>
+    public void NoteCounted(in DeliveredMessage message) => Entry(message).IsCounted = true;
+
+    public bool IsCounted(in DeliveredMessage message)
+    {
+        int at = Find(message);
+        return at >= 0 && _all[at].IsCounted;
+    }
+
     public bool HasHad(TopicEndpoint endpoint, in DeliveredMessage message)
     {
         int at = Find(message);
@@ -87,5 +96,6 @@ internal sealed class StarvedMessages
         public TopicEndpoint[]? Subscribers;
         public int Before;
         public int Attempts;
+        public bool IsCounted;
     }
 }

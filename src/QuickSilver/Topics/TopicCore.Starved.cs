@@ -34,6 +34,12 @@ internal sealed partial class TopicCore
             Starved.Reserve();
         }
 
+        // Before a handler is called: it may block.
+        if (_mishaps?.Starved?.IsCounted(message) != true)
+        {
+            Node.CounterCells.CountDelivered(message.Length);
+        }
+
         for (int i = 0; i < subscribers.Length; i++)
         {
             var endpoint = subscribers[i];
@@ -48,7 +54,6 @@ internal sealed partial class TopicCore
         }
 
         _mishaps?.Starved?.Remove(message);
-        Node.CounterCells.CountDelivered(message.Length);
         _departures?.Strays?.Add(new NodeId(message.Sender.Id, message.Sender.Incarnation), message.Sequence);
         return true;
     }
@@ -90,7 +95,21 @@ internal sealed partial class TopicCore
                 Starved.NoteHad(message, subscribers, at);
             }
 
+            NoteCounted(message);
             throw;
+        }
+    }
+
+    private void NoteCounted(in DeliveredMessage message)
+    {
+        try
+        {
+            Starved.Reserve();
+            Starved.NoteCounted(message);
+        }
+        catch (OutOfMemoryException)
+        {
+            // It is counted once more when it comes again. Nothing else depends on that.
         }
     }
 }
