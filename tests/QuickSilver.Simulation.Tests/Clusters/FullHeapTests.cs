@@ -117,6 +117,8 @@ public sealed class FullHeapTests : IDisposable
         _cluster.Eventually("all is handled", () => handled.All(static one => one.Count >= Messages), Second * 60);
         _cluster.Run(Second * 5);
         Assert.All(handled, static one => Assert.Equal(Enumerable.Range(0, Messages), one));
+        // However often they came again.
+        Assert.Equal(Messages, Receiver.GetCounters().Delivered);
         Assert.Equal((0L, 0L), (Receiver.GetCounters().DecodeFaults, Receiver.GetCounters().Gaps));
         Assert.Empty(Receiver.Status.Reasons);
     }
