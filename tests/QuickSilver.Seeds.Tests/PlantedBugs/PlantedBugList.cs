@@ -155,8 +155,8 @@ internal static class PlantedBugList
             Hardships = "AddressChanges",
         },
         new("a host that no stream reaches keeps all others waiting", Membership + "Client/ServiceDiscovery.cs",
-            "if (!IsGivenUp(service))",
-            "if (!IsGivenUp(service) || service.Port > 0)")
+            "TimeUntilGivenUp <= TimeSpan.Zero",
+            "TimeUntilGivenUp <= TimeSpan.MinValue")
         {
             Hardships = "LongNight",
         },
