@@ -40,9 +40,11 @@ internal sealed class HandlerEndpoint<T>(
         }
 
         TopicEndpoint<T>.HandTo(endpoint, codec, _topic, this, message);
-        _counterCells.CountDelivered(message.Length);
         return true;
     }
+
+    /// <summary>Counts a message that came here directly, before the handler runs: it may block.</summary>
+    public void CountDelivered(int bytes) => _counterCells.CountDelivered(bytes);
 
     public void Deliver(in Message<T> message)
     {

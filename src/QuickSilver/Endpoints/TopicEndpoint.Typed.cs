@@ -310,12 +310,17 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         {
             HandTo(endpoint, only, decoded, message);
         }
+        else
+        {
+            only?.CountDelivered(message.Length);
+        }
     }
 
     private static void HandTo(TopicEndpoint<T> endpoint, HandlerEndpoint<T>? only, in Message<T> message, in DeliveredMessage origin)
     {
         if (only is not null)
         {
+            only.CountDelivered(origin.Length);
             only.Deliver(message);
         }
         else
