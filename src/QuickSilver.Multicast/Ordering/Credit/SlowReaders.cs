@@ -160,14 +160,16 @@ internal sealed class SlowReaders(IOrderingNode node)
     }
 
     /// <summary>Offers all that waits, because there may be memory of the heap for it.</summary>
-    public void OfferAll() =>
-        _slow.Select(static slow => slow.Receiver).Distinct().ToList().ForEach(static receiver => receiver.Offer());
+    public void OfferAll() => Offer(_slow);
+
+    // Once for each subscription: that goes through all senders of the topic. The order is that of the runs.
+    private static void Offer(List<SlowRun> runs) =>
+        runs.Select(static slow => slow.Receiver).Distinct().ToList().ForEach(static receiver => receiver.Offer());
 
     private void Step(TimeSpan now)
     {
         var due = _slow.FindAll(slow => slow.NextAt <= now);
-        // Once for each: that goes through all senders of the topic. The order is that of the runs.
-        due.Select(static slow => slow.Receiver).Distinct().ToList().ForEach(static receiver => receiver.Offer());
+        Offer(due);
         var told = due.FindAll(slow => slow.Step(now, _context.Parking.HasPlenty(slow.Order.ParkedBytes)));
         told.ForEach(slow => slow.OnTold(now));
         foreach (var several in told.GroupBy(slow => (slow.Order.Sender, View: ViewOf(slow)))

@@ -41,11 +41,7 @@ internal sealed class RingSlots<T>
     /// <summary>Adds a slot at the end, which keeps the buffer that it has.</summary>
     public ref Slot Append(int payloadBytes)
     {
-        if (Count == _slots.Length)
-        {
-            Grow();
-        }
-
+        Reserve();
         ref var slot = ref _slots[Tail++ & (_slots.Length - 1)];
         slot.Bytes = payloadBytes;
         Bytes += payloadBytes;
