@@ -19,4 +19,10 @@ public sealed class PinnedTopicsCampaign(ITestOutputHelper output)
     [MemberData(nameof(Chosen))]
     public void Members_that_go_from_view_to_view_together_deliver_the_same(ulong seed) =>
         new MixedFaults(output, pinsTopics: true).Check(seed);
+
+    [Theory]
+    // A node without memory for packets of best effort noted that they had been sent, and its streams were open ever after.
+    [InlineData(2372167908, "LittleMemory, BestEffort, BusyHandlers, NoMulticast, Sealed")]
+    public void Seeds_that_once_failed_hold(ulong seed, string hardships) =>
+        new MixedFaults(output, Enum.Parse<Hardships>(hardships), pinsTopics: true).Check(seed);
 }

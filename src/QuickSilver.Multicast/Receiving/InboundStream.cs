@@ -103,9 +103,8 @@ internal sealed partial class InboundStream
     public bool IsRead => _parsed == Contiguous;
     // All packets up to this one came, were parsed or given up, and no message that begins before it waits for memory.
     public bool HasRead(long packet) => _parsed >= packet && !_assembler.IsWaitingBefore(packet);
-    // Everything that is known was received, passed on and accepted. An unreliable stream does not wait for a number that is only
-    // announced.
-    public bool IsDrained => Consumed == (IsReliable ? Highest : _window.Arrived);
+    // Everything that is known was received, passed on and accepted.
+    public bool IsDrained => Consumed == Highest;
     // A message has begun of which packets have not come.
     public bool IsAnyOpen => _assembler.IsAnyOpen;
 
@@ -184,9 +183,17 @@ internal sealed partial class InboundStream
     /// <summary>The slot of a missing number.</summary>
     public ref PacketSlot MissingSlot(long number) => ref _packets.Missing(number);
 
-    /// <summary>Records that numbers up to this one were sent.</summary>
+    /// <summary>
+    /// Records that numbers up to this one were sent. An unreliable stream is not repaired, so it does not wait for a number that is only
+    /// announced.
+    /// </summary>
     public void OnAnnounced(long highest)
     {
+        if (!IsReliable)
+        {
+            return;
+        }
+
         try
         {
             NoteMissed(_window.OnAnnounced(highest, NowIf(highest > _window.Arrived), _context.Environment.CaughtUpAt));

@@ -10,7 +10,6 @@ namespace QuickSilver.Membership.Tests.Infrastructure;
 
 internal sealed class FakeEnvironment(FakeWorld world, IPAddress address, ulong seed) : INodeEnvironment
 {
-    private static readonly SlabPool Pool = new(64 << 20);
     private readonly List<FakeStream> _streams = [];
     private readonly List<Action> _held = [];
     private ulong _random = seed;
@@ -44,7 +43,8 @@ internal sealed class FakeEnvironment(FakeWorld world, IPAddress address, ulong 
 
     public DateTimeOffset UtcNow => World.UtcNow + ClockError;
 
-    public SlabPool Buffers => Pool;
+    // Of this node alone: test classes run side by side, and a pool belongs to one thread.
+    public SlabPool Buffers { get; } = new(64 << 20);
 
     public PauseObservers Pauses { get; } = new();
 

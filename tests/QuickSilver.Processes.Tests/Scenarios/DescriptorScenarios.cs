@@ -1,5 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
+using System.Text;
 
 namespace QuickSilver.Processes.Tests.Scenarios;
 
@@ -34,16 +35,17 @@ public sealed class DescriptorScenarios : IDisposable
             }
 
             var service = _processes.StartWithDescriptors(Limit, ["gms", "--listen", "127.0.0.1:0", .. cluster]);
-            string at = ToolProcesses.Await(service.StandardError, "listening ")["listening ".Length..];
+            var said = new StringBuilder();
+            string at = ToolProcesses.Await(service.StandardError, "listening ", said)["listening ".Length..];
             var errors = service.StandardError.ReadToEndAsync();
             Flood(IPEndPoint.Parse(at));
 
             PublishInFlood(at, cluster);
             Assert.False(service.HasExited, "The service has ended.");
             service.Kill();
-            string said = errors.Result;
-            Assert.Contains($" 1324: This process may open {Limit} files and sockets, of which 32 stay in reserve", said);
-            Assert.Contains($"this process may open {Limit} files and sockets, and fewer than 32 are left", said);
+            said.Append(errors.Result);
+            Assert.Contains($" 1324: This process may open {Limit} files and sockets, of which 32 stay in reserve", said.ToString());
+            Assert.Contains($"this process may open {Limit} files and sockets, and fewer than 32 are left", said.ToString());
         }
         finally
         {

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Text;
 
 namespace QuickSilver.Processes.Tests.Scenarios;
 
@@ -10,12 +11,16 @@ internal sealed class ToolProcesses : IDisposable
     private readonly List<Process> _processes = [];
 
     /// <summary>Reads lines up to the first that begins so.</summary>
-    public static string Await(StreamReader from, string beginning)
+    public static string Await(StreamReader from, string beginning) => Await(from, beginning, new StringBuilder());
+
+    /// <summary>Reads lines up to the first that begins so, and keeps those that were read: a log is written beside the command.</summary>
+    public static string Await(StreamReader from, string beginning, StringBuilder read)
     {
         string? line;
         do
         {
             line = from.ReadLine() ?? throw new EndOfStreamException($"The process ended before it wrote '{beginning}'.");
+            read.AppendLine(line);
         }
         while (!line.StartsWith(beginning, StringComparison.Ordinal));
         return line;
