@@ -1,6 +1,6 @@
 namespace QuickSilver.Core.Environment;
 
-// What memory of the collector's heap is for, on the way of a received message.
+// What memory of the collector's heap is for, on the way of a message.
 internal enum HeapUse
 {
     // The tables of a stream: its packets, and what is missing.
@@ -18,10 +18,12 @@ internal enum HeapUse
     ParkedBytes,
     // What a reader has not taken.
     ReaderBuffer,
+    // A message to publish that makes way for those of other topics.
+    QueuedMessage,
 }
 
 // The collector's heap, as a node sees it. The collector itself refuses memory: under DOTNET_GCHeapHardLimit, or in a container. Code on
-// the way of a received message asks before it allocates, so that a simulation can refuse the same at each place.
+// the way of a message asks before it allocates on the core thread, so that a simulation can refuse the same at each place.
 internal class NodeHeap
 {
     /// <summary>The heap of the process.</summary>

@@ -131,6 +131,13 @@ internal static partial class ApiLog
     [LoggerMessage(1634, LogLevel.Warning, "{What} It needs it since {Time}.")]
     public static partial void StateNotComplete(ILogger logger, string what, TimeSpan time);
 
+    [LoggerMessage(1635, LogLevel.Error,
+        "State \"{Name}\": failed to give {Node} what this node has. That node asks again. {Count} such failures in all.")]
+    public static partial void StateNotGiven(ILogger logger, Exception exception, string name, NamedNode node, long count);
+
+    [LoggerMessage(1636, LogLevel.Error, "State \"{Name}\": failed to send the other nodes a message.")]
+    public static partial void StateNotTold(ILogger logger, Exception exception, string name);
+
     [LoggerMessage(1640, LogLevel.Warning,
         "The prefix \"{Prefix}\" has as many topics as MaxTopics allows ({Most}), and more are published ({Beyond}). Raise "
         + "MaxTopics, or open longer prefixes.")]

@@ -144,12 +144,14 @@ internal abstract class AttachedFeed : IAttachedFeed
     /// <summary>Takes the next message, encoded. It is sent now, or kept if there is no room.</summary>
     protected void Take(ReadOnlySpan<byte> message)
     {
-        Given++;
         if (!TrySend(message))
         {
+            // May find no memory: then the message was not taken, and the application is told so.
             Keep(message);
             _isAsked = false;
         }
+
+        Given++;
     }
 
     protected Span<byte> Buffer(int bytes)
@@ -289,7 +291,9 @@ internal abstract class AttachedFeed : IAttachedFeed
         _kept = -1;
         if (kept >= 0)
         {
-            _publisher.TakeKept(_origin, _buffer.AsSpan(0, kept), this);
+            byte[] buffer = _buffer;
+            _buffer = [];
+            _publisher.TakeKept(_origin, buffer, kept, this);
         }
 
         _marks?.OnDetached();

@@ -25,6 +25,8 @@ internal sealed class PublishIntake
     // How long the other topics wait for the first one's room before they are checked. The check costs time in proportion to the messages
     // that wait.
     private static readonly TimeSpan Patience = TimeSpan.FromMilliseconds(1);
+    // A refusal of memory comes after a collection, which must not be made again at once.
+    private static readonly TimeSpan PauseWhenShort = TimeSpan.FromMilliseconds(100);
 
     private readonly INodeEnvironment _environment;
     private readonly PublishRequestPool _requests;
@@ -46,6 +48,8 @@ internal sealed class PublishIntake
     private long _stoodAt;
     // Whether the lane has been stopped for longer than Patience.
     private bool _isStuck;
+    // There was no memory to move a message. Until the alarm, none is moved.
+    private bool _isShort;
 
     public PublishIntake(INodeEnvironment environment, PublishLane lane, PublishRequestPool requests)
     {
@@ -98,9 +102,8 @@ internal sealed class PublishIntake
         return true;
     }
 
-    /// <summary>Rents a request that contains a message of this origin.</summary>
-    public PublishRequest Rent(PublishOrigin origin, ReadOnlySpan<byte> payload, ReadOnlySpan<byte> extensions = default) =>
-        _requests.Rent(origin, payload, extensions);
+    /// <summary>A request that contains a message of this origin, and takes over its buffer.</summary>
+    public PublishRequest Adopt(PublishOrigin origin, byte[] buffer, int bytes) => _requests.Adopt(origin, buffer, bytes);
 
     /// <summary>
     /// Called when an endpoint has ended, or was never opened. Its messages that are still in the lane are dropped, and count as such.
@@ -210,13 +213,12 @@ internal sealed class PublishIntake
                 var source = _sources.Find(message.Source);
                 if (!TryHandDown(source, message))
                 {
-                    isStanding = !source.Publisher.IsQueued && !(_isStuck && CanOthersGo(source.Publisher, message));
+                    isStanding = (!source.Publisher.IsQueued && !(_isStuck && CanOthersGo(source.Publisher, message)))
+                        || !TrySpill(source, message);
                     if (isStanding)
                     {
                         break;
                     }
-
-                    Spill(source, message);
                 }
                 else
                 {
@@ -261,6 +263,7 @@ internal sealed class PublishIntake
     private void OnStuck()
     {
         _isStuck = Lane.Next == _stoodAt;
+        _isShort = false;
         Drain();
     }
 
@@ -271,7 +274,7 @@ internal sealed class PublishIntake
         if (isStanding && !_isStuck && _patience is not { IsPending: true })
         {
             _stoodAt = Lane.Next;
-            _environment.Schedule(_patience ??= new Alarm(OnStuck), Patience);
+            _environment.Schedule(_patience ??= new Alarm(OnStuck), _isShort ? PauseWhenShort : Patience);
         }
 
         if (!isStanding || !_isStuck || !Lane.TryPeek(out var first))
@@ -343,12 +346,31 @@ internal sealed class PublishIntake
         return false;
     }
 
-    private void Spill(in LaneSource source, in LaneMessage message)
+    // False: the heap has no memory. The message stays where it is, and the topics behind it wait a little longer.
+    private bool TrySpill(in LaneSource source, in LaneMessage message)
     {
-        var request = Rent(source.Origin, message.Payload, message.Extensions);
+        if (_isShort)
+        {
+            return false;
+        }
+
+        PublishRequest request;
+        try
+        {
+            _environment.Heap.Ask(HeapUse.QueuedMessage, message.Bytes);
+            request = _requests.Rent(source.Origin, message.Payload, message.Extensions);
+        }
+        catch (OutOfMemoryException)
+        {
+            _isShort = true;
+            _isStuck = false;
+            return false;
+        }
+
         request.Mark = message.Position;
         Lane.Take(message);
         source.Publisher.TakeOver(request);
+        return true;
     }
 
     private void ServeAwaiting()

@@ -88,7 +88,16 @@ internal sealed class PublishRequest(PublishRequestPool pool)
         int own = Math.Max(MinOwnBytes, (int)BitOperations.RoundUpToPowerOf2((uint)bytes));
         if (own <= MaxOwnBytes && pool.TryGrow(own - _own.Length))
         {
-            _own = GC.AllocateUninitializedArray<byte>(own);
+            try
+            {
+                _own = GC.AllocateUninitializedArray<byte>(own);
+            }
+            catch (OutOfMemoryException)
+            {
+                pool.Shrink(own - _own.Length);
+                throw;
+            }
+
             return _own.AsSpan(0, bytes);
         }
 
@@ -97,6 +106,14 @@ internal sealed class PublishRequest(PublishRequestPool pool)
     }
 
     public void SetLength(int bytes) => _length = bytes;
+
+    /// <summary>Takes over a buffer of a size that the array pool has, with a payload at its beginning.</summary>
+    public void Adopt(byte[] buffer, int bytes)
+    {
+        _rented = buffer;
+        _length = bytes;
+        _extensionBytes = 0;
+    }
 
     /// <summary>Called when the message is accepted: it waits until it is sent or dropped. A marker does not count.</summary>
     public void BeginWait()

@@ -41,9 +41,28 @@ internal sealed class PublishRequestPool(long publishQueueBytes)
     public PublishRequest Rent(PublishOrigin origin, ReadOnlySpan<byte> payload, ReadOnlySpan<byte> extensions = default)
     {
         var request = Rent();
-        payload.CopyTo(request.Prepare(payload.Length, extensions));
+        try
+        {
+            payload.CopyTo(request.Prepare(payload.Length, extensions));
+        }
+        catch (OutOfMemoryException)
+        {
+            request.Recycle();
+            throw;
+        }
+
         request.Origin = origin;
         request.Charge = payload.Length + extensions.Length + PublishBudget.MessageOverhead;
+        return request;
+    }
+
+    /// <summary>A request that takes over the buffer with its message, so that it needs no memory for it.</summary>
+    public PublishRequest Adopt(PublishOrigin origin, byte[] buffer, int bytes)
+    {
+        var request = Rent();
+        request.Adopt(buffer, bytes);
+        request.Origin = origin;
+        request.Charge = bytes + PublishBudget.MessageOverhead;
         return request;
     }
 
@@ -88,7 +107,9 @@ internal sealed class PublishRequestPool(long publishQueueBytes)
             return true;
         }
 
-        Interlocked.Add(ref _ownBytes, -bytes);
+        Shrink(bytes);
         return false;
     }
+
+    internal void Shrink(int bytes) => Interlocked.Add(ref _ownBytes, -bytes);
 }

@@ -232,14 +232,14 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
     /// <summary>
     /// Takes over the message that a detached feed had kept because there was no room. It precedes all messages that wait in the lane.
     /// </summary>
-    public void TakeKept(PublishOrigin origin, ReadOnlySpan<byte> payload, AttachedFeed feed)
+    public void TakeKept(PublishOrigin origin, byte[] buffer, int bytes, AttachedFeed feed)
     {
         if (_sender is null)
         {
             return;
         }
 
-        var request = _intake.Rent(origin, payload);
+        var request = _intake.Adopt(origin, buffer, bytes);
         request.Mark = _intake.Lane.Next;
         request.Feed = feed;
         TakeOver(request);
@@ -264,8 +264,14 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
         {
             _isPumping = true;
             var budget = PullBudget.Unlimited;
-            PumpRequests(sender, ref budget);
-            _isPumping = false;
+            try
+            {
+                PumpRequests(sender, ref budget);
+            }
+            finally
+            {
+                _isPumping = false;
+            }
         }
 
         NoteQueue();
@@ -340,6 +346,19 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
     private void PumpRequests(ITopicSender sender, ref PullBudget budget)
     {
         long released = 0;
+        try
+        {
+            PumpRequests(sender, ref budget, ref released);
+        }
+        finally
+        {
+            // Also when the heap has no memory for the next message: publishers wait for the room of those before.
+            Release(released);
+        }
+    }
+
+    private void PumpRequests(ITopicSender sender, ref PullBudget budget, ref long released)
+    {
         while (First is { } request && !budget.IsSpent && !_isBlocked)
         {
             if (request.EndedReason is { } reason)
@@ -375,8 +394,6 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
             released += request.Charge;
             request.Recycle();
         }
-
-        Release(released);
     }
 
     private void PumpFeeds(ITopicSender sender, ref PullBudget budget)

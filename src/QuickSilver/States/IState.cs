@@ -43,7 +43,8 @@ public interface IState<TKey, TValue> : IAsyncDisposable
 
     /// <summary>
     /// Sets the value of a key: on this node at once, and on the others when they receive it. Completes when the change is accepted for
-    /// sending: at once, unless the queue of this node is full.
+    /// sending: at once, unless the queue of this node is full. A change that is not accepted is taken back on this node, also where a
+    /// codec throws.
     /// </summary>
     /// <param name="key">The key.</param>
     /// <param name="value">The value. It must not be changed afterwards.</param>

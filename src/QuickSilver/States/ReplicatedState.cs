@@ -45,7 +45,7 @@ internal sealed class ReplicatedState<TKey, TValue> : IState<TKey, TValue>, ISta
         _closed = closed;
         _opened = new TaskCompletionSource(Node.Completions);
         _table = new StateTable<TKey, TValue>(maxKeys, Node.OutsideTime);
-        var giver = new StateGiver<TKey, TValue>(_table, bytes, inbox.Routes, Node);
+        var giver = new StateGiver<TKey, TValue>(Name, _table, bytes, inbox.Routes, Node);
         _sync = new StateSync<TKey, TValue>(this, _table, bytes, giver, Node);
         Box = inbox.Add(this);
         _keys = () => _table.Count;
@@ -162,6 +162,11 @@ internal sealed class ReplicatedState<TKey, TValue> : IState<TKey, TValue>, ISta
         {
             // The endpoint has ended, and so has the state.
         }
+        catch (Exception exception)
+        {
+            // A codec of the application may throw anything. What was to be told is told again when a node asks again.
+            ApiLog.StateNotTold(Node.Log, exception, Name);
+        }
     }
 
     public bool Merge(StateEntry<TKey, TValue> entry)
@@ -216,11 +221,52 @@ internal sealed class ReplicatedState<TKey, TValue> : IState<TKey, TValue>, ISta
             throw new MessageTooLargeException(size, MulticastOptions.MaxMessageBytes);
         }
 
-        _table.Merge(entry);
-        var published = _endpoint.PublishAsync(new StateMessage<TKey, TValue> { Entry = entry });
-        return published.IsCompletedSuccessfully || !cancellationToken.CanBeCanceled
-            ? published
-            : new ValueTask(published.AsTask().WaitAsync(cancellationToken));
+        // Merged first, so that a node that joins meanwhile gets it in any case: from this node, or as a message.
+        long outranked = _table.Outranked;
+        _table.Merge(entry, out var before);
+        ValueTask published;
+        try
+        {
+            published = _endpoint.PublishAsync(new StateMessage<TKey, TValue> { Entry = entry });
+        }
+        catch
+        {
+            Revert(entry, before, outranked);
+            throw;
+        }
+
+        if (published.IsCompletedSuccessfully)
+        {
+            return published;
+        }
+
+        var sending = SendAsync(published, entry, before, outranked);
+        return new ValueTask(cancellationToken.CanBeCanceled ? sending.WaitAsync(cancellationToken) : sending);
+    }
+
+    private async Task SendAsync(
+        ValueTask published, StateEntry<TKey, TValue> entry, StateEntry<TKey, TValue>? before, long outranked)
+    {
+        try
+        {
+            await published.ConfigureAwait(Node.ResumesInContext);
+        }
+        catch
+        {
+            Revert(entry, before, outranked);
+            throw;
+        }
+    }
+
+    // The change was not accepted: a codec threw, or there is no memory, or the message is too large for now.
+    private void Revert(StateEntry<TKey, TValue> entry, StateEntry<TKey, TValue>? before, long outranked)
+    {
+        _table.Revert(entry, before);
+        if (_table.Outranked != outranked)
+        {
+            // The change may have kept out another node's.
+            Node.Run(_sync.OnLost);
+        }
     }
 
     private async IAsyncEnumerable<StateChange<TKey, TValue>> ReadChangesAsync([EnumeratorCancellation] CancellationToken cancellationToken)

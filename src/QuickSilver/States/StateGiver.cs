@@ -1,4 +1,6 @@
 using System.Buffers.Binary;
+using QuickSilver.Core.Diagnostics;
+using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
 using QuickSilver.Inboxes;
 
@@ -17,7 +19,7 @@ internal enum StateLetterKind : byte
 // A letter, after the number of its box: the number of the hello (8 bytes, little endian), what it is (1), and the entries; or at the end
 // their number (4).
 internal sealed class StateGiver<TKey, TValue>(
-    StateTable<TKey, TValue> table, StateEntryBytes<TKey, TValue> bytes, InboxRoutes routes, IEndpointNode core)
+    string name, StateTable<TKey, TValue> table, StateEntryBytes<TKey, TValue> bytes, InboxRoutes routes, IEndpointNode core)
     where TKey : notnull
 {
     public const int HeaderBytes = sizeof(long) + 1;
@@ -33,6 +35,7 @@ internal sealed class StateGiver<TKey, TValue>(
 
     // In the order in which they began.
     private readonly List<Giving> _running = [];
+    private long _failed;
 
     /// <summary>Core thread: begins to give. A node that asks again gets it from the start.</summary>
     public void Give(NodeId to, int box, long number)
@@ -129,6 +132,15 @@ internal sealed class StateGiver<TKey, TValue>(
                 await routes.SendAsync(to, bytes, limit.Token).ConfigureAwait(core.ResumesInContext);
                 giving.OnSent(bytes.Length);
                 return !limit.IsCancellationRequested;
+            }
+        }
+        catch (Exception exception)
+        {
+            // A codec of the application may throw anything, and there may be no memory. The other node asks again, and other nodes.
+            long failed = Interlocked.Increment(ref _failed);
+            if (RepeatedEvent.IsLogged(failed))
+            {
+                ApiLog.StateNotGiven(core.Log, exception, name, core.Named(to), failed);
             }
         }
         finally

@@ -20,6 +20,7 @@ internal sealed class StateTable<TKey, TValue>(int maxKeys, TimeProvider time)
     // Replaced as a whole.
     private ImmutableArray<ChangeQueue<TKey, TKey>> _readers = [];
     private int _count;
+    private long _outranked;
 
     /// <summary>The number of keys with a value.</summary>
     public int Count => Volatile.Read(ref _count);
@@ -28,6 +29,9 @@ internal sealed class StateTable<TKey, TValue>(int maxKeys, TimeProvider time)
     public int Entries => _entries.Count;
 
     public int MaxKeys => maxKeys;
+
+    /// <summary>How many entries were not taken because there was a newer one.</summary>
+    public long Outranked => Volatile.Read(ref _outranked);
 
     public StateClock Clock { get; } = new(time);
 
@@ -47,12 +51,15 @@ internal sealed class StateTable<TKey, TValue>(int maxKeys, TimeProvider time)
         new(Clock.Next(_entries.TryGetValue(key, out var known) ? known.Stamp.Counter : 0), self);
 
     /// <summary>Takes an entry. False if there is a newer one of its key.</summary>
-    public bool Merge(StateEntry<TKey, TValue> entry)
+    public bool Merge(StateEntry<TKey, TValue> entry) => Merge(entry, out _);
+
+    /// <summary>The same, with the entry that it has replaced; null if there was none.</summary>
+    public bool Merge(StateEntry<TKey, TValue> entry, out StateEntry<TKey, TValue>? known)
     {
         Clock.See(entry.Stamp.Counter);
         while (true)
         {
-            if (!_entries.TryGetValue(entry.Key, out var known))
+            if (!_entries.TryGetValue(entry.Key, out known))
             {
                 if (_entries.TryAdd(entry.Key, entry))
                 {
@@ -62,6 +69,7 @@ internal sealed class StateTable<TKey, TValue>(int maxKeys, TimeProvider time)
             }
             else if (entry.Stamp.CompareTo(known.Stamp) <= 0)
             {
+                Interlocked.Increment(ref _outranked);
                 return false;
             }
             else if (_entries.TryUpdate(entry.Key, entry, known))
@@ -69,6 +77,19 @@ internal sealed class StateTable<TKey, TValue>(int maxKeys, TimeProvider time)
                 OnMerged(entry, wasThere: !known.IsRemoved);
                 return true;
             }
+        }
+    }
+
+    /// <summary>
+    /// Puts back what an entry has replaced, unless a newer one has replaced it. A key that was new is then one that was removed before any
+    /// other change, because readers may have been told of it.
+    /// </summary>
+    public void Revert(StateEntry<TKey, TValue> entry, StateEntry<TKey, TValue>? before)
+    {
+        before ??= new StateEntry<TKey, TValue>(entry.Key, default, isRemoved: true, entry.Stamp with { Counter = 1 });
+        if (_entries.TryUpdate(entry.Key, before, entry))
+        {
+            OnMerged(before, wasThere: !entry.IsRemoved);
         }
     }
 

@@ -53,6 +53,9 @@ internal sealed class FakeSender : ITopicSender
 
     public bool IsClosed { get; private set; }
 
+    /// <summary>Thrown in place of taking a message.</summary>
+    public Exception? Throws { get; set; }
+
     /// <summary>Called with each message taken, as loopback delivery is.</summary>
     public Action<long, byte[]>? OnTaken { get; set; }
 
@@ -65,6 +68,11 @@ internal sealed class FakeSender : ITopicSender
 
     public long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer, ReadOnlySpan<byte> extensions = default)
     {
+        if (Throws is { } exception)
+        {
+            throw exception;
+        }
+
         if (payload.Length > MostBytes)
         {
             return -1;

@@ -40,6 +40,8 @@ internal sealed class TestEnvironment : INodeEnvironment, IDisposable
 
     public DateTimeOffset UtcNow => DateTimeOffset.UnixEpoch + Now;
 
+    public NodeHeap Heap { get; set; } = NodeHeap.OfProcess;
+
     public SlabPool Buffers { get; } = new(SlabPool.BlockBytes);
 
     public PauseObservers Pauses { get; } = new();

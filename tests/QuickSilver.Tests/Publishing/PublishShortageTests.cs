@@ -1,0 +1,134 @@
+using QuickSilver.Core.Environment;
+using QuickSilver.Publishing;
+using QuickSilver.Tests.Infrastructure;
+
+namespace QuickSilver.Tests.Publishing;
+
+// The heap refuses memory on the way from the publishers to the senders. Nothing that was accepted is lost, and everything goes on when
+// there is memory.
+public sealed class PublishShortageTests
+{
+    private const int Messages = 10;
+
+    [Fact]
+    public async Task Messages_that_cannot_make_way_for_others_stay_in_the_lane_and_all_are_sent_in_order_later()
+    {
+        await using var parts = new FakeParts(threaded: false);
+        var heap = new RefusingHeap { Refuses = true };
+        parts.Core.Heap = heap;
+        var node = await parts.StartAsync();
+        var stuck = await parts.OpenPublisherAsync<byte[]>(node, "stuck");
+        var other = await parts.OpenPublisherAsync<byte[]>(node, "other");
+        parts.SenderOf("stuck").GiveRoom(0);
+        for (int i = 0; i < Messages; i++)
+        {
+            await stuck.PublishAsync([(byte)i]);
+            await other.PublishAsync([(byte)i]);
+        }
+
+        for (int i = 0; i < 50; i++)
+        {
+            parts.Core.Advance(TimeSpan.FromMilliseconds(1));
+            parts.Core.Pump();
+        }
+
+        // A refusal costs a collection.
+        Assert.Equal(1, heap.Asked);
+        Assert.Equal(0, parts.SenderOf("other").Count);
+
+        heap.Refuses = false;
+        parts.Core.Advance(TimeSpan.FromMilliseconds(100));
+        parts.Core.Pump();
+        Assert.Equal(Enumerable.Range(0, Messages), NumbersOf("other"));
+        parts.SenderOf("stuck").GiveRoom(int.MaxValue);
+        parts.Core.Pump();
+        Assert.Equal(Enumerable.Range(0, Messages), NumbersOf("stuck"));
+        Assert.Equal(0, node.GetGauges().PublishQueueBytes);
+
+        IEnumerable<int> NumbersOf(string topic) => parts.SenderOf(topic).Sent.Select(static payload => (int)payload[0]);
+    }
+
+    [Fact]
+    public async Task The_lane_goes_on_without_memory_when_the_topic_at_its_head_has_room()
+    {
+        await using var parts = new FakeParts(threaded: false);
+        parts.Core.Heap = new RefusingHeap { Refuses = true };
+        var node = await parts.StartAsync();
+        var stuck = await parts.OpenPublisherAsync<byte[]>(node, "stuck");
+        var other = await parts.OpenPublisherAsync<byte[]>(node, "other");
+        parts.SenderOf("stuck").GiveRoom(0);
+        await stuck.PublishAsync([1]);
+        await other.PublishAsync([2]);
+        parts.Core.Advance(TimeSpan.FromMilliseconds(5));
+        parts.Core.Pump();
+        Assert.Equal(0, parts.SenderOf("other").Count);
+
+        parts.SenderOf("stuck").GiveRoom(int.MaxValue);
+        parts.Core.Pump();
+        Assert.Equal([1], parts.SenderOf("stuck").Sent[0]);
+        Assert.Equal([2], parts.SenderOf("other").Sent[0]);
+    }
+
+    [Fact]
+    public void A_sender_without_memory_gets_the_message_again_and_keeps_no_room_of_publishers()
+    {
+        var bench = new PublishBench();
+        var sender = new FakeSender();
+        sender.GiveRoom(0);
+        bench.Publisher.Open(sender);
+        for (int i = 1; i <= Messages; i++)
+        {
+            bench.Push(i);
+        }
+
+        bench.Core.Pump();
+        long used = bench.Gate.UsedBytes;
+        int taken = 0;
+        sender.OnTaken = (_, _) => sender.Throws = ++taken == Messages / 2 ? new OutOfMemoryException("a test") : null;
+        Assert.Throws<OutOfMemoryException>(() =>
+        {
+            sender.GiveRoom(int.MaxValue);
+            bench.Core.Pump();
+        });
+        Assert.Equal(used / 2, bench.Gate.UsedBytes);
+
+        sender.Throws = null;
+        bench.Publisher.Pump();
+        bench.Core.Pump();
+        Assert.Equal(Enumerable.Range(1, Messages), PublishBench.NumbersOf(sender));
+        Assert.Equal(0, bench.Gate.UsedBytes);
+    }
+
+    [Fact]
+    public void A_request_that_takes_over_a_buffer_holds_the_message_and_returns_to_the_pool()
+    {
+        var pool = new PublishRequestPool(64 << 10);
+        byte[] buffer = new byte[512];
+        buffer[2] = 7;
+        var request = pool.Adopt(new StubEndpoint(), buffer, 3);
+        Assert.Equal([0, 0, 7], request.Payload.ToArray());
+        Assert.True(request.Extensions.IsEmpty);
+        Assert.Equal(3 + PublishBudget.MessageOverhead, request.Charge);
+
+        request.Recycle();
+        Assert.Same(request, pool.Rent());
+        Assert.Equal(0, pool.OwnBytes);
+    }
+
+    private sealed class RefusingHeap : NodeHeap
+    {
+        public bool Refuses { get; set; }
+
+        public int Asked { get; private set; }
+
+        public override void Ask(HeapUse use, long bytes)
+        {
+            Assert.Equal(HeapUse.QueuedMessage, use);
+            Asked++;
+            if (Refuses)
+            {
+                throw new OutOfMemoryException("a test");
+            }
+        }
+    }
+}
