@@ -49,6 +49,29 @@ public sealed class HandlerTests
         Assert.All(logged, entry => Assert.IsType<InvalidDataException>(entry.Exception));
     }
 
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    public async Task A_message_counts_as_delivered_once_before_its_handlers_run(int handlers)
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        var topic = await parts.OpenAsync<string>(node, Name);
+        var delivered = new List<long>();
+        var open = Enumerable.Range(0, handlers)
+            .Select(_ => topic.SubscribeInline((in Message<string> _) => delivered.Add(node.GetCounters().Delivered)))
+            .ToList();
+        // One by one: a single handler gets those after the first on a shorter path.
+        for (int i = 1; i <= 3; i++)
+        {
+            await parts.Core.RunAsync(() => parts.ReceiverOf(Name).Deliver(i, "x"u8));
+        }
+
+        Assert.Equal(Enumerable.Range(1, 3).SelectMany(i => Enumerable.Repeat((long)i, handlers)), delivered);
+        Assert.Equal(3, node.GetCounters().Delivered);
+        open.ForEach(static subscription => subscription.Dispose());
+    }
+
     [Fact]
     public async Task Consumers_added_beside_a_single_handler_get_all_later_messages_and_take_none_from_it()
     {
