@@ -17,8 +17,8 @@ public sealed class NumbersPageTests
         {
             string text = Repository.Read(file);
             return from type in Regex.Matches(text, @"\bclass (\w+)").Select(static one => one.Groups[1].Value)
-                from test in Regex.Matches(text, @"public (?:async Task|void|Task) (\w+)\(").Select(static one => one.Groups[1].Value)
-                select (Type: type, Test: test);
+                   from test in Regex.Matches(text, @"public (?:async Task|void|Task) (\w+)\(").Select(static one => one.Groups[1].Value)
+                   select (Type: type, Test: test);
         }).ToHashSet();
         var rows = Repository.ReadLines(Page).Where(static line => line.StartsWith("| ", StringComparison.Ordinal))
             .Where(static line => !line.StartsWith("| number | who", StringComparison.Ordinal)).ToList();

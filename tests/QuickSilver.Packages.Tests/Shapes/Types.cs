@@ -145,7 +145,10 @@ public static class Trees
 {
     public static Tree Of(int depth) => depth == 0 ? new Tree { Name = "leaf" } : new Tree
     {
-        Name = $"{depth}", Children = [Of(depth - 1), Of(0)], Twin = Of(depth / 2), ByNumber = new() { [depth] = Of(0) },
+        Name = $"{depth}",
+        Children = [Of(depth - 1), Of(0)],
+        Twin = Of(depth / 2),
+        ByNumber = new() { [depth] = Of(0) },
     };
 }
 

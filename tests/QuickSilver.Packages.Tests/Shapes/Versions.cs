@@ -113,14 +113,22 @@ public static class Versions
 
     private static Old.Order OldOrder() => new()
     {
-        Id = 1, Lines = [new() { Article = "ink", Quantity = 1 }, new()], Note = "soon", Ship = new("Rue 1", "Paris"),
-        ByName = new() { ["ink"] = new() { Article = "ink", Quantity = 1 } }, Kind = Old.Kind.Parcel,
+        Id = 1,
+        Lines = [new() { Article = "ink", Quantity = 1 }, new()],
+        Note = "soon",
+        Ship = new("Rue 1", "Paris"),
+        ByName = new() { ["ink"] = new() { Article = "ink", Quantity = 1 } },
+        Kind = Old.Kind.Parcel,
     };
 
     private static New.Order NewOrder() => new()
     {
-        Number = 2, Items = [new() { Sku = "pen", Quantity = 3, Price = 1.25m }], Ship = new("Main St", "US"),
-        ByName = new() { ["pen"] = new() { Sku = "pen", Quantity = 3 } }, Kind = New.Kind.Letter, Currency = "EUR",
+        Number = 2,
+        Items = [new() { Sku = "pen", Quantity = 3, Price = 1.25m }],
+        Ship = new("Main St", "US"),
+        ByName = new() { ["pen"] = new() { Sku = "pen", Quantity = 3 } },
+        Kind = New.Kind.Letter,
+        Currency = "EUR",
     };
 }
 
