@@ -68,6 +68,9 @@ internal sealed class ReplicatedState<TKey, TValue> : IState<TKey, TValue>, ISta
     /// <summary>From any thread: what is missing while it is not complete, and whom it asked, in sentences.</summary>
     public string Missing => _sync.Missing;
 
+    /// <summary>Core thread: to how many nodes this one gives what it has.</summary>
+    public int Giving => _sync.Giving;
+
     public SubscriberSet Members => _interest!.Current;
 
     public bool KnowsAllMembers => Members.Contains(Self) && Members.Count == _endpoint.Subscribers;

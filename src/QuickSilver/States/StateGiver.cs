@@ -37,6 +37,9 @@ internal sealed class StateGiver<TKey, TValue>(
     private readonly List<Giving> _running = [];
     private long _failed;
 
+    /// <summary>Core thread: to how many nodes it gives now.</summary>
+    public int Running => _running.Count;
+
     /// <summary>Core thread: begins to give. A node that asks again gets it from the start.</summary>
     public void Give(NodeId to, int box, long number)
     {

@@ -115,6 +115,9 @@ internal sealed class StateSync<TKey, TValue>
     /// <summary>From any thread: what is missing while it is not complete, and whom it asked, in sentences.</summary>
     public string Missing => _asks.Text;
 
+    /// <summary>To how many nodes this one gives what it has.</summary>
+    public int Giving => _giver.Running;
+
     private TimeSpan Now => _core.Environment.Now;
 
     private NodeId Self => _wire.Self;

@@ -12,18 +12,69 @@ public sealed class StateTakerTests
     private const int Takers = 4;
     private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
 
+    private static SimulationOptions Options => new()
+    {
+        Nodes = Takers + 2,
+        Seed = 3,
+        NodeOptions = new QuickSilverOptions { Limits = new NodeLimits { PublishQueueBytes = 1 << 20 } },
+    };
+
     // Those that take a piece now and then give their places up when another one asks: the slowest one gives way.
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
     public void Members_that_take_one_piece_and_then_nothing_or_little_give_their_places_back(bool areSlow)
     {
-        using var cluster = new SimulatedCluster(new SimulationOptions
+        using var cluster = new SimulatedCluster(Options);
+        BeginTaking(cluster, areSlow);
+        var late = cluster.RunUntilCompleted(cluster.Nodes[Takers + 1].Node.OpenStateAsync<string, string>(Name), Second * 30);
+        Assert.Equal((2000, true), (late.Count, late.IsComplete));
+    }
+
+    // Nobody asks for their places.
+    [Fact]
+    public void What_is_given_to_members_that_take_nothing_more_ends()
+    {
+        using var cluster = new SimulatedCluster(Options);
+        var state = (ReplicatedState<string, string>)BeginTaking(cluster, areSlow: false);
+        Assert.Equal(Takers, state.Giving);
+        cluster.Run(StateGiver<string, string>.LetterLimit + Second);
+        Assert.Equal(0, state.Giving);
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void A_member_that_answers_no_hello_does_not_keep_others_from_joining(bool isFirst)
+    {
+        using var cluster = new SimulatedCluster(nodes: 5, seed: 3);
+        cluster.Start();
+        int silent = isFirst ? 0 : 4;
+        if (isFirst)
         {
-            Nodes = Takers + 2,
-            Seed = 3,
-            NodeOptions = new QuickSilverOptions { Limits = new NodeLimits { PublishQueueBytes = 1 << 20 } },
-        });
+            _ = new StateByHand(cluster, silent, Name) { OnMessage = static (_, _) => { } };
+        }
+
+        var first = cluster.RunUntilCompleted(cluster.Nodes[1].Node.OpenStateAsync<string, string>(Name), Second * 30);
+        cluster.RunUntilCompleted(() => first.SetAsync("UAL", "1").AsTask());
+        if (!isFirst)
+        {
+            _ = new StateByHand(cluster, silent, Name) { OnMessage = static (_, _) => { } };
+        }
+
+        for (int i = 2; i < 4; i++)
+        {
+            var late = cluster.RunUntilCompleted(cluster.Nodes[i].Node.OpenStateAsync<string, string>(Name), Second * 30);
+            Assert.Equal((1, true), (late.Count, late.IsComplete));
+            cluster.Run(Second * 10);
+        }
+
+        Assert.True(first.IsComplete);
+    }
+
+    // Returns the state of the first node, which gives to the takers.
+    private static IState<string, string> BeginTaking(SimulatedCluster cluster, bool areSlow)
+    {
         cluster.Start();
         var state = cluster.RunUntilCompleted(cluster.Nodes[0].Node.OpenStateAsync<string, string>(Name));
         cluster.RunUntilCompleted(async () =>
@@ -61,37 +112,6 @@ public sealed class StateTakerTests
         }
 
         cluster.Run(Second);
-        var late = cluster.RunUntilCompleted(cluster.Nodes[Takers + 1].Node.OpenStateAsync<string, string>(Name), Second * 30);
-        Assert.Equal((2000, true), (late.Count, late.IsComplete));
-    }
-
-    [Theory]
-    [InlineData(false)]
-    [InlineData(true)]
-    public void A_member_that_answers_no_hello_does_not_keep_others_from_joining(bool isFirst)
-    {
-        using var cluster = new SimulatedCluster(nodes: 5, seed: 3);
-        cluster.Start();
-        int silent = isFirst ? 0 : 4;
-        if (isFirst)
-        {
-            _ = new StateByHand(cluster, silent, Name) { OnMessage = static (_, _) => { } };
-        }
-
-        var first = cluster.RunUntilCompleted(cluster.Nodes[1].Node.OpenStateAsync<string, string>(Name), Second * 30);
-        cluster.RunUntilCompleted(() => first.SetAsync("UAL", "1").AsTask());
-        if (!isFirst)
-        {
-            _ = new StateByHand(cluster, silent, Name) { OnMessage = static (_, _) => { } };
-        }
-
-        for (int i = 2; i < 4; i++)
-        {
-            var late = cluster.RunUntilCompleted(cluster.Nodes[i].Node.OpenStateAsync<string, string>(Name), Second * 30);
-            Assert.Equal((1, true), (late.Count, late.IsComplete));
-            cluster.Run(Second * 10);
-        }
-
-        Assert.True(first.IsComplete);
+        return state;
     }
 }
