@@ -14,6 +14,7 @@ public sealed class HostReachScenarios : IDisposable
     private readonly NetworkNamespaces _network = NetworkNamespaces.Create(5);
     private readonly ImpairedSwitch _switch;
     private readonly List<NodeProcess> _processes = [];
+    private SecretFile? _secret;
 
     public HostReachScenarios()
     {
@@ -26,12 +27,16 @@ public sealed class HostReachScenarios : IDisposable
         _processes.ForEach(static process => process.Dispose());
         _switch.Dispose();
         _network.Dispose();
+        _secret?.Dispose();
     }
 
-    [SkippableFact]
-    public void When_TCP_to_the_host_is_dropped_the_others_go_on_and_new_programs_find_them()
+    [SkippableTheory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void When_TCP_to_the_host_is_dropped_the_others_go_on_and_new_programs_find_them(bool hasSecret)
     {
         NftCommand.SkipUnlessUsable(_network);
+        _secret = hasSecret ? new SecretFile() : null;
         var (_, others) = Start();
         NftCommand.DropStreams(_network, Host);
         RequireThatOthersGoOn(others);
@@ -125,7 +130,9 @@ public sealed class HostReachScenarios : IDisposable
 
     private NodeProcess Run(int node, params string[] arguments)
     {
-        var process = NodeProcess.Start(_network, node, Programs.Qsm, [.. arguments, "--interface", TapDevice.InterfaceName]);
+        string[] security = _secret is null ? [] : ["--security", _secret.Path];
+        var process = NodeProcess.Start(
+            _network, node, Programs.Qsm, [.. arguments, "--interface", TapDevice.InterfaceName, .. security]);
         _processes.Add(process);
         return process;
     }
