@@ -1,4 +1,5 @@
 using QuickSilver.Endpoints;
+using QuickSilver.Multicast;
 
 namespace QuickSilver.Inboxes;
 
@@ -60,6 +61,11 @@ internal sealed class InboxRoute
 
             if (_waiting is not null)
             {
+                if (letter.Length > MulticastOptions.MaxMessageBytes)
+                {
+                    throw new MessageTooLargeException(letter.Length, MulticastOptions.MaxMessageBytes);
+                }
+
                 _waitingBytes += letter.Length;
                 _waiting.Enqueue(letter.ToArray());
                 return default;
@@ -98,9 +104,9 @@ internal sealed class InboxRoute
             await SendWaitingAsync(endpoint).ConfigureAwait(_core.ResumesInContext);
             _opened.TrySetResult(true);
         }
-        catch (Exception exception) when (exception is OperationCanceledException or QuickSilverException or ObjectDisposedException
-            or InvalidOperationException or IOException)
+        catch (Exception)
         {
+            // Whatever it is, what waits is dropped and counted, and the next letter opens another route.
             Close();
             if (endpoint is not null)
             {
@@ -145,7 +151,15 @@ internal sealed class InboxRoute
                 _waitingBytes -= letter.Length;
             }
 
-            await endpoint.PublishAsync((ReadOnlyMemory<byte>)letter).ConfigureAwait(_core.ResumesInContext);
+            try
+            {
+                await endpoint.PublishAsync((ReadOnlyMemory<byte>)letter).ConfigureAwait(_core.ResumesInContext);
+            }
+            catch (MessageTooLargeException)
+            {
+                // For the view of now. The others may have room.
+                _undelivered(1);
+            }
         }
     }
 

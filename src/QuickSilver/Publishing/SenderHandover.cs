@@ -104,17 +104,20 @@ internal struct SenderHandover(NodeCounterCells counterCells, PublishLatency lat
     {
         // The latency is checked first, because all topics share it and it is in the cache.
         var probe = latency.IsWatched ? (_probe ??= new LatencyProbe(latency)).TryBegin() : null;
-        if (sender.TrySend(payload, probe, extensions) >= 0)
+        bool isSent = false;
+        try
         {
-            return true;
+            isSent = sender.TrySend(payload, probe, extensions) >= 0;
+        }
+        finally
+        {
+            if (!isSent && probe is not null)
+            {
+                _probe!.GiveUp();
+            }
         }
 
-        if (probe is not null)
-        {
-            _probe!.GiveUp();
-        }
-
-        return false;
+        return isSent;
     }
 
     private bool TrySendStable(ITopicSender sender, PublishRequest request, StableCompletion stable, INodeEnvironment environment)
@@ -123,14 +126,26 @@ internal struct SenderHandover(NodeCounterCells counterCells, PublishLatency lat
         stable.Begin(environment.Now);
         var unstable = request.Origin!.Unstable;
         unstable.Add(stable);
-        if (sender.TrySend(request.Payload, stable, request.Extensions) >= 0)
+        bool isSent = false;
+        try
+        {
+            isSent = sender.TrySend(request.Payload, stable, request.Extensions) >= 0;
+        }
+        finally
+        {
+            if (!isSent)
+            {
+                unstable.Remove(stable);
+            }
+        }
+
+        if (isSent)
         {
             request.EndWait();
             counterCells.CountPublished(request.Payload.Length);
             return true;
         }
 
-        unstable.Remove(stable);
         if (!IsImpossible(sender, request.Payload.Length))
         {
             return false;

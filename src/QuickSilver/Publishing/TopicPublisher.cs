@@ -14,9 +14,6 @@ namespace QuickSilver.Publishing;
 // waits or the sender has no room, no message is passed directly.
 internal sealed class TopicPublisher : SignalRequest, ISenderFeed
 {
-    // The sender to which a message from the lane is passed directly, while nothing waits here. Set when a message has taken the slow path,
-    // and cleared by everything that may have to precede the next message.
-    private ITopicSender? _straight;
     private readonly PublishIntake _intake;
     // Not readonly: it is a struct that has state of its own.
     private SenderHandover _handover;
@@ -27,6 +24,9 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
     private ITopicSender? _sender;
     // The exception for requests that arrive after the sender was closed.
     private Exception? _closeReason;
+    // Whether a message from the lane is passed directly to the sender, while nothing waits here. Set when a message has taken the slow
+    // path, and cleared by everything that may have to precede the next message.
+    private bool _isStraight;
     private bool _isBlocked;
     private bool _isPumping;
     private bool _feedsFirst;
@@ -74,7 +74,7 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
     public void Open(ITopicSender sender)
     {
         _sender = sender;
-        _straight = null;
+        _isStraight = false;
         _isBlocked = false;
         sender.Feed = this;
         Pump();
@@ -85,7 +85,7 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
     {
         _sender?.Close();
         _sender = null;
-        _straight = null;
+        _isStraight = false;
         _closeReason = reason;
         FailQueue();
         _intake.Resume();
@@ -182,11 +182,11 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
     private void Block()
     {
         _isBlocked = true;
-        _straight = null;
+        _isStraight = false;
     }
 
     /// <summary>Reads the data that a message on the direct path will read, to bring it into the cache, and has no other effect.</summary>
-    public int Touch() => _straight?.Touch() ?? 0;
+    public int Touch() => _isStraight ? _sender!.Touch() : 0;
 
     /// <summary>
     /// Sends the first message of the lane, or drops it if the topic has no sender any more. False: there is no room, or older messages
@@ -194,9 +194,9 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
     /// </summary>
     public bool TrySendFromLane(in LaneMessage message)
     {
-        if (_straight is { } straight && !_intake.HasInboxes)
+        if (_isStraight && !_intake.HasInboxes)
         {
-            return TrySend(straight, message);
+            return TrySend(_sender!, message);
         }
 
         if ((First is not null || Gate.HasInbox) && !TryCatchUp())
@@ -214,7 +214,7 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
             return false;
         }
 
-        _straight = First is null && !_isBlocked ? sender : null;
+        _isStraight = First is null && !_isBlocked;
         return true;
     }
 
@@ -251,7 +251,7 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
     {
         Gate.Charge(request.Charge);
         request.BeginWait();
-        _straight = null;
+        _isStraight = false;
         Queue.Insert(request);
         Gate.SetQueued(true);
     }
@@ -307,7 +307,7 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
         while (request is not null)
         {
             var next = request.Next;
-            _straight = null;
+            _isStraight = false;
             if (request.EndedReason is { } reason)
             {
                 // Not when its turn comes: the topic may be blocked for long.

@@ -294,11 +294,22 @@ internal sealed class Requester<TRequest, TReply> : IRequester<TRequest, TReply>
     {
         long now = Time.GetTimestamp();
         var current = _responders.Current;
-        for (int i = 0; i < _table.Used; i++)
+        try
         {
-            _table.At(i)?.OnTick(now, current);
+            for (int i = 0; i < _table.Used; i++)
+            {
+                _table.At(i)?.OnTick(now, current);
+            }
         }
+        finally
+        {
+            // A listener of activities may throw. The deadlines of the other requests hold.
+            TickOn();
+        }
+    }
 
+    private void TickOn()
+    {
         _idleTicks = _table.Count > 0 ? 0 : _idleTicks + 1;
         if (_idleTicks < IdleTicks)
         {

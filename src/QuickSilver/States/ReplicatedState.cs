@@ -289,7 +289,8 @@ internal sealed class ReplicatedState<TKey, TValue> : IState<TKey, TValue>, ISta
                 {
                     if (_table.TryGetLast(key, out var entry))
                     {
-                        yield return new StateChange<TKey, TValue>(entry.Key, entry.Value, entry.IsRemoved, entry.Stamp.Origin);
+                        var origin = entry.Stamp == StateStamp.BeforeAll ? Self : entry.Stamp.Origin;
+                        yield return new StateChange<TKey, TValue>(entry.Key, entry.Value, entry.IsRemoved, origin);
                     }
                 }
                 else if (wait is null)

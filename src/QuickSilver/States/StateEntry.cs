@@ -6,6 +6,9 @@ internal readonly record struct StateStamp(long Counter, NodeId Origin) : ICompa
     /// <summary>A counter cannot come near its end by counting; one that does was not counted.</summary>
     public const long MaxCounter = 1L << 60;
 
+    /// <summary>Below that of each change: no node has this identity, and 1 is the first number.</summary>
+    public static readonly StateStamp BeforeAll = new(1, default);
+
     public int CompareTo(StateStamp other)
     {
         int byCounter = Counter.CompareTo(other.Counter);

@@ -81,12 +81,12 @@ internal sealed class StateTable<TKey, TValue>(int maxKeys, TimeProvider time)
     }
 
     /// <summary>
-    /// Puts back what an entry has replaced, unless a newer one has replaced it. A key that was new is then one that was removed before any
-    /// other change, because readers may have been told of it.
+    /// Puts back what an entry has replaced, unless a newer one has replaced it. A key that was new is then one that was removed before the
+    /// first change of any node, because readers may have been told of it.
     /// </summary>
     public void Revert(StateEntry<TKey, TValue> entry, StateEntry<TKey, TValue>? before)
     {
-        before ??= new StateEntry<TKey, TValue>(entry.Key, default, isRemoved: true, entry.Stamp with { Counter = 1 });
+        before ??= new StateEntry<TKey, TValue>(entry.Key, default, isRemoved: true, StateStamp.BeforeAll);
         if (_entries.TryUpdate(entry.Key, before, entry))
         {
             OnMerged(before, wasThere: !entry.IsRemoved);

@@ -72,6 +72,17 @@ public sealed class StateRefusalTests : IDisposable
     }
 
     [Fact]
+    public void A_change_that_cannot_be_sent_does_not_keep_out_the_first_one_of_another_node()
+    {
+        Start(2);
+        int higher = _cluster.Nodes[0].Node.Id.Id > _cluster.Nodes[1].Node.Id.Id ? 0 : 1;
+        _values[higher].Refuses = "refused";
+        Assert.Throws<OutOfMemoryException>(() => { _ = _states[higher].SetAsync("known", "refused"); });
+        Set(1 - higher, "known", "first");
+        AssertSame([new("known", "first")]);
+    }
+
+    [Fact]
     public void A_joiner_gets_what_nodes_cannot_write_as_soon_as_they_can()
     {
         Start(2);

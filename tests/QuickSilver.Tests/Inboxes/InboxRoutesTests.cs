@@ -19,6 +19,8 @@ public sealed class InboxRoutesTests : IAsyncLifetime
     private readonly List<(NodeId To, TopicEndpoint<ReadOnlyMemory<byte>> Endpoint)> _opened = [];
     private QuickSilverNode _node = null!;
     private InboxRoutes _routes = null!;
+    // Thrown in place of opening a way.
+    private Exception? _failure;
 
     public async Task InitializeAsync()
     {
@@ -107,6 +109,39 @@ public sealed class InboxRoutesTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_way_that_cannot_be_opened_for_lack_of_memory_is_opened_again_with_the_next_letter()
+    {
+        _failure = new OutOfMemoryException("a test");
+        await _routes.SendAsync(Asker, Letter(1));
+        Assert.False(await _routes.OpenAsync(Asker).OrFail());
+        Assert.Equal(1, _routes.Undelivered);
+
+        _failure = null;
+        await _routes.SendAsync(Asker, Letter(2));
+        await Patience.Until(() => Opened(Asker).Count == 1);
+        await SubscribeAsync(Asker);
+        Assert.True(await _routes.OpenAsync(Asker).OrFail());
+        await Patience.Until(() => SentTo(Asker) is [2]);
+        Assert.Equal(1, _routes.Undelivered);
+    }
+
+    [Fact]
+    public async Task A_letter_that_is_too_large_is_refused_or_dropped_alone_while_the_way_is_opened()
+    {
+        await _routes.SendAsync(Asker, Letter(1));
+        Assert.Throws<MessageTooLargeException>(() => { _ = _routes.SendAsync(Asker, new byte[MostBytes + 1]); });
+        await Patience.Until(() => Opened(Asker).Count == 1);
+        // Too large for the view that there will be.
+        await _routes.SendAsync(Asker, Letter(2, 2000));
+        await _routes.SendAsync(Asker, Letter(3));
+        await _parts.Core.RunAsync(() => _parts.SenderOf(Inbox.NameOf(Asker)).MostBytes = 1000);
+        await SubscribeAsync(Asker);
+        Assert.True(await _routes.OpenAsync(Asker).OrFail());
+        await Patience.Until(() => SentTo(Asker) is [1, 3]);
+        Assert.Equal(1, _routes.Undelivered);
+    }
+
+    [Fact]
     public async Task A_full_queue_of_the_node_holds_up_whoever_answers_and_loses_nothing()
     {
         await _routes.SendAsync(Asker, Letter(0));
@@ -147,6 +182,11 @@ public sealed class InboxRoutesTests : IAsyncLifetime
 
     private async Task<TopicEndpoint<ReadOnlyMemory<byte>>> OpenAsync(NodeId to)
     {
+        if (_failure is { } failure)
+        {
+            throw failure;
+        }
+
         var endpoint = await _node.OpenEndpointAsync<ReadOnlyMemory<byte>>(Inbox.NameOf(to), TopicAccess.Publish);
         lock (_opened)
         {

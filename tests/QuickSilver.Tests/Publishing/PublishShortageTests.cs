@@ -100,6 +100,30 @@ public sealed class PublishShortageTests
     }
 
     [Fact]
+    public void A_sender_without_memory_leaves_no_trace_of_a_message_whose_publisher_waits_for_it()
+    {
+        var bench = new PublishBench();
+        var sender = new FakeSender { Throws = new OutOfMemoryException("a test"), Stabilizes = true };
+        sender.GiveRoom(int.MaxValue);
+        var request = bench.Request(1);
+        var stable = request.Stable = new StableCompletion(new PublishLatency(bench.Core, null), TaskCreationOptions.None);
+        Assert.Throws<OutOfMemoryException>(() =>
+        {
+            bench.Publisher.Open(sender);
+            Assert.True(bench.Gate.TryEnter(request));
+            bench.Core.Pump();
+        });
+        sender.Throws = null;
+        bench.Publisher.Pump();
+        bench.Core.Pump();
+        Assert.Equal([1], PublishBench.NumbersOf(sender));
+        Assert.True(stable.WaitAsync(false, default, default).IsCompletedSuccessfully);
+
+        // Ends only if the list has it not twice.
+        bench.Endpoint.Unstable.FailAll(new InvalidOperationException("a test"));
+    }
+
+    [Fact]
     public void A_request_that_takes_over_a_buffer_holds_the_message_and_returns_to_the_pool()
     {
         var pool = new PublishRequestPool(64 << 10);
