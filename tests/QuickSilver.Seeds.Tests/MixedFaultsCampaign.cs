@@ -120,6 +120,9 @@ public sealed class MixedFaultsCampaign(ITestOutputHelper output)
     [InlineData(130, "Replay, SleepingReaders, OtherCluster, Rights, Removals", null)]
     // An opening that waited for the end of an earlier subscription of its node was not named.
     [InlineData(52, "StableAndFeeds, Standing, Sealed", "LoneHost")]
+    // Members went on sealing the rest of a view under a key of the old service, which the others had forgotten, as the number of the new
+    // service's key was lower.
+    [InlineData(1578, "YearsOff, Sealed, AddressChanges, RaisedNumbers", null)]
     public void Seeds_that_once_failed_under_hardships_hold(ulong seed, string hardships, string? standing)
     {
         StandingFault? fault = standing is null ? null : Enum.Parse<StandingFault>(standing);

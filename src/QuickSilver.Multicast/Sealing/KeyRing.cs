@@ -91,7 +91,7 @@ internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions opt
             Cluster.Add(key, isOfAnother);
             foreach (var seals in _views.Values)
             {
-                seals.OnClusterKey(Cluster.NewestKey);
+                seals.OnClusterKey(Cluster.NewestKey, isOfAnother);
             }
         }
     }

@@ -23,6 +23,8 @@ internal sealed class ViewSeals(long configuration, SecretKey key, Sealer self, 
     // As for the keys of the cluster: a rest that was given up may come back.
     private uint _begun;
     private bool _isSuperseded;
+    // Another service has told a key since the node was told of the view: numbers of keys tell nothing of their order any more.
+    private bool _isOutlived;
     private ClusterKey? _cluster;
 
     /// <summary>To seal under.</summary>
@@ -36,17 +38,20 @@ internal sealed class ViewSeals(long configuration, SecretKey key, Sealer self, 
     public void Supersede(ClusterKey? cluster)
     {
         _isSuperseded = true;
-        OnClusterKey(cluster);
+        OnClusterKey(cluster, isOfAnother: false);
     }
 
     /// <summary>The view is in sight again, and is the newest of its region.</summary>
     public void Resume() => (_isSuperseded, _cluster, IsClosed) = (false, null, false);
 
     /// <summary>The cluster has a key, or another one.</summary>
-    public void OnClusterKey(ClusterKey? cluster)
+    /// <param name="cluster">The newest.</param>
+    /// <param name="isOfAnother">Whether another service tells it than the keys before.</param>
+    public void OnClusterKey(ClusterKey? cluster, bool isOfAnother)
     {
-        // Who was removed when an older key was made was never told the view's.
-        if (_isSuperseded && cluster?.Configuration > configuration)
+        _isOutlived |= isOfAnother;
+        // Who was removed when an older key of this service was made was never told the view's.
+        if (_isSuperseded && cluster is not null && (_isOutlived || cluster.Configuration > configuration))
         {
             _cluster = cluster;
         }
@@ -93,7 +98,7 @@ internal sealed class ViewSeals(long configuration, SecretKey key, Sealer self, 
         _begun = _before?.Seal.GiveUp(_begun) ?? _begun;
         var epochs = KeyEpochs.OfRest(cluster.Label);
         var rest = new Rest(cluster, new KeySeal(key.OfRest(cluster.Key), self, budget, packetsPerEpoch, epochs, _begun));
-        bool isNewest = _newest is null || cluster.Configuration > _newest.Cluster.Configuration;
+        bool isNewest = _newest is null || cluster == _cluster || cluster.Configuration > _newest.Cluster.Configuration;
         (_before, _newest) = isNewest ? (_newest, rest) : (rest, _newest);
         return rest;
     }

@@ -30,12 +30,51 @@ public sealed class ViewSealsTests
         Assert.True(again.Sealer.Steps > first.Sealer.Steps);
     }
 
-    private static ViewSeals Superseded() => new(1, KeyOf(1), new Sealer(5, 6), new NoLimit(), PacketSealer.DefaultPacketsPerEpoch);
+    [Fact]
+    public void Only_a_key_that_the_service_made_after_the_view_seals_its_rest()
+    {
+        using var seals = Of(configuration: 10);
+        seals.Supersede(Cluster(9));
+        Assert.Equal(KeyOf(1), seals.Current.Key);
+        seals.OnClusterKey(Cluster(11), isOfAnother: false);
+        Assert.Equal(KeyOf(1).OfRest(KeyOf(11)), seals.Current.Key);
+        seals.OnClusterKey(Cluster(9), isOfAnother: false);
+        Assert.Equal(KeyOf(1).OfRest(KeyOf(11)), seals.Current.Key);
+    }
+
+    // Members know the last two keys of the cluster only: one that went on under the key of the old service would be heard by none.
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void The_key_of_another_service_seals_the_rest_whatever_its_number(bool isSupersededBefore)
+    {
+        using var seals = Of(configuration: 10);
+        if (isSupersededBefore)
+        {
+            seals.Supersede(Cluster(11));
+        }
+
+        seals.OnClusterKey(Cluster(3), isOfAnother: true);
+        seals.Supersede(Cluster(3));
+        Assert.Equal(KeyOf(1).OfRest(KeyOf(3)), seals.Current.Key);
+        // The next ones of the other service.
+        seals.OnClusterKey(Cluster(4), isOfAnother: false);
+        var last = seals.Current;
+        Assert.Equal(KeyOf(1).OfRest(KeyOf(4)), last.Key);
+        Assert.Same(last, seals.Current);
+    }
+
+    private static ViewSeals Superseded() => Of(configuration: 1);
+
+    private static ViewSeals Of(long configuration) =>
+        new(configuration, KeyOf(1), new Sealer(5, 6), new NoLimit(), PacketSealer.DefaultPacketsPerEpoch);
+
+    private static ClusterKey Cluster(byte number) => new(number, KeyOf(number));
 
     // As if it came from the service anew.
     private static KeySeal SealUnder(ViewSeals seals, byte number)
     {
-        seals.Supersede(new ClusterKey(number, KeyOf(number)));
+        seals.Supersede(Cluster(number));
         var seal = seals.Current;
         byte[] packet = new byte[PacketHeader.Bytes];
         new PacketTemplate(1, 5, 6, 7, 8).Write(packet, PacketKind.Token, PacketFlags.None, 1, 0, 0);

@@ -2,6 +2,7 @@ using System.Collections.Immutable;
 using QuickSilver.Composition;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
+using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Signs;
 using QuickSilver.Membership.Views;
@@ -112,8 +113,10 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
         var held = Receivers.Values.SelectMany(receiver => receiver.Orders.Where(order => order.HeldCount > 0).Select(order =>
             $"{order.HeldCount} of {order.Sender} in {receiver.TopicId:x16} from {receiver.ActiveFrom:x}, next {order.Next}"));
         var unacked = Node.Streams.Where(stream => !stream.IsSettled).Select(Describe);
+        var drops = Enum.GetValues<DropReason>().Where(reason => Node.Counters.Dropped(reason) > 0)
+            .Select(reason => $"{Node.Counters.Dropped(reason)} {reason}");
         return $"{string.Join("; ", views)}; sends {string.Join("; ", unacked)}; retains {Node.Readings.UnackedBytes} bytes; "
-            + $"held: {string.Join(", ", held)}";
+            + $"held: {string.Join(", ", held)}; dropped: {string.Join(", ", drops)}";
     }
 
     public MemoryReading ReadMemory(bool quiet)
