@@ -23,7 +23,7 @@ internal sealed class ViewSeals(long configuration, SecretKey key, Sealer self, 
     // As for the keys of the cluster: a rest that was given up may come back.
     private uint _begun;
     private bool _isSuperseded;
-    // Another service has told a key since the node was told of the view: numbers of keys tell nothing of their order any more.
+    // A key of another service has come since the node learned of the view: the numbers of keys no longer show their order.
     private bool _isOutlived;
     private ClusterKey? _cluster;
 
@@ -46,11 +46,11 @@ internal sealed class ViewSeals(long configuration, SecretKey key, Sealer self, 
 
     /// <summary>The cluster has a key, or another one.</summary>
     /// <param name="cluster">The newest.</param>
-    /// <param name="isOfAnother">Whether another service tells it than the keys before.</param>
+    /// <param name="isOfAnother">Whether it comes from another service than the keys before.</param>
     public void OnClusterKey(ClusterKey? cluster, bool isOfAnother)
     {
         _isOutlived |= isOfAnother;
-        // Who was removed when an older key of this service was made was never told the view's.
+        // A node that was removed when an older key of this service was made never had the key of the view.
         if (_isSuperseded && cluster is not null && (_isOutlived || cluster.Configuration > configuration))
         {
             _cluster = cluster;

@@ -136,7 +136,7 @@ internal static partial class ApiLog
     public static partial void StateNotGiven(ILogger logger, Exception exception, string name, NamedNode node, long count);
 
     [LoggerMessage(1636, LogLevel.Error, "State \"{Name}\": failed to send the other nodes a message.")]
-    public static partial void StateNotTold(ILogger logger, Exception exception, string name);
+    public static partial void StateNotSent(ILogger logger, Exception exception, string name);
 
     [LoggerMessage(1640, LogLevel.Warning,
         "The prefix \"{Prefix}\" has as many topics as MaxTopics allows ({Most}), and more are published ({Beyond}). Raise "

@@ -146,7 +146,7 @@ internal abstract class AttachedFeed : IAttachedFeed
     {
         if (!TrySend(message))
         {
-            // May find no memory: then the message was not taken, and the application is told so.
+            // If there is no memory, the message is not taken, and the application gets the exception.
             Keep(message);
             _isAsked = false;
         }

@@ -167,8 +167,8 @@ internal sealed class ReplicatedState<TKey, TValue> : IState<TKey, TValue>, ISta
         }
         catch (Exception exception)
         {
-            // A codec of the application may throw anything. What was to be told is told again when a node asks again.
-            ApiLog.StateNotTold(Node.Log, exception, Name);
+            // A codec of the application may throw anything. A node that asks again gets the message again.
+            ApiLog.StateNotSent(Node.Log, exception, Name);
         }
     }
 

@@ -82,7 +82,7 @@ internal sealed class StateTable<TKey, TValue>(int maxKeys, TimeProvider time)
 
     /// <summary>
     /// Puts back what an entry has replaced, unless a newer one has replaced it. A key that was new is then one that was removed before the
-    /// first change of any node, because readers may have been told of it.
+    /// first change of any node, because readers may know of it.
     /// </summary>
     public void Revert(StateEntry<TKey, TValue> entry, StateEntry<TKey, TValue>? before)
     {
