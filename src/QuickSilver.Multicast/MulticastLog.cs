@@ -56,7 +56,7 @@ internal static partial class MulticastLog
     public static partial void Unaccounted(ILogger logger, long first, long last, NamedNode sender, string topic);
 
     [LoggerMessage(1434, LogLevel.Warning,
-        "The heap of this process has no memory for received messages. They wait, nothing of them is lost, and their senders wait too. "
+        "The heap of this process has no memory for messages. They wait, nothing of them is lost, and their senders wait too. "
         + "Refusals: {Count}. Raise the limit of the heap, or lower Limits:ReceivedMessageBytes and what the readers keep.")]
     public static partial void HeapFull(ILogger logger, long count);
 

@@ -107,7 +107,7 @@ public enum StatusReasonKind
     /// <summary>A replicated state refused changes of another node.</summary>
     StateChangeRefused = 33,
 
-    /// <summary>The heap of the process has no memory for received messages.</summary>
+    /// <summary>The heap of the process has no memory for messages.</summary>
     HeapFull = 34,
 
     /// <summary>A replicated state does not have the content of the other nodes yet.</summary>

@@ -18,6 +18,8 @@ internal enum HeapUse
     ParkedBytes,
     // What a reader has not taken.
     ReaderBuffer,
+    // The tables of a stream that is sent: its packets, its beginnings, and who waits until it is stable.
+    SenderTables,
     // A message to publish that makes way for those of other topics.
     QueuedMessage,
 }

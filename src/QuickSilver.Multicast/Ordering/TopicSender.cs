@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using QuickSilver.Core.Flow;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
@@ -239,7 +240,52 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
             return -1;
         }
 
+        if (IsTight(payload.Length) && !TryReserve(payload.Length))
+        {
+            node.Wait(this);
+            return -1;
+        }
+
         return _rare?.Stamps is { } stamps ? SendStamped(stamps, payload, observer, extensions) : Send(payload, observer, extensions);
+    }
+
+    private bool IsTight(int payloadBytes)
+    {
+        foreach (var route in _routes)
+        {
+            if (route.IsTight(payloadBytes))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    // False: the heap has no memory for the tables of a stream. The message has no number yet, and is asked for when the pause is over.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private bool TryReserve(int payloadBytes)
+    {
+        var shortage = node.Context.Shortage;
+        if (shortage.IsPausing)
+        {
+            return false;
+        }
+
+        try
+        {
+            foreach (var route in _routes)
+            {
+                route.Reserve(payloadBytes);
+            }
+
+            return true;
+        }
+        catch (OutOfMemoryException)
+        {
+            shortage.OnRefused();
+            return false;
+        }
     }
 
     private long SendStamped(
@@ -257,7 +303,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
 
     private long Send(ReadOnlySpan<byte> payload, IStabilityObserver? observer, ReadOnlySpan<byte> extensions)
     {
-        long sequence = numbers.Next++;
+        long sequence = numbers.Next;
         StabilityClaim? claim = null;
         if (observer is not null)
         {
@@ -271,6 +317,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
             }
         }
 
+        numbers.Next = sequence + 1;
         if (IsHybrid(payload.Length))
         {
             Hybrid!.Append(sequence, extensions, payload, claim);

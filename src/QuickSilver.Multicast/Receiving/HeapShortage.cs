@@ -89,6 +89,8 @@ internal sealed class HeapShortage
         try
         {
             OfferAgain?.Invoke();
+            // Topics that had no memory to send.
+            _context.OnSenderProgress();
         }
         catch (OutOfMemoryException)
         {
@@ -110,7 +112,7 @@ internal sealed class HeapShortage
 
         try
         {
-            const string What = "The heap of this process has no memory for received messages. They wait, and so do their senders.";
+            const string What = "The heap of this process has no memory for messages. They wait, and so do their senders.";
             _context.Troubles.Begin(this, new Trouble(TroubleKind.HeapFull, What, _context.Environment.UtcNow, "memory of the heap"));
             _isReported = true;
             MulticastLog.HeapFull(_context.Log, _context.Counters.HeapRefusals);

@@ -66,6 +66,13 @@ internal sealed class Packer(
         return (blocks * PacketsInBlock * (_packetBytes - PacketHeader.Bytes)) - WithStart(0);
     }
 
+    /// <summary>
+    /// How many packets a message of so many bytes closes at most, in whatever state the stream is, and the one that it leaves open.
+    /// </summary>
+    public int MostPackets(int payloadBytes) => payloadBytes < _packetBytes / 2
+        ? 3
+        : 3 + (WithStart(payloadBytes) / (_packetBytes - PacketHeader.Bytes));
+
     /// <summary>The number of further blocks that the message may take, given what is left of the stream's block.</summary>
     public int BlocksFor(int payloadBytes)
     {

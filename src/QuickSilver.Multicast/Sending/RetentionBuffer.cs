@@ -1,5 +1,7 @@
 using System.Numerics;
+using System.Runtime.CompilerServices;
 using QuickSilver.Core.Buffers;
+using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Views;
 
@@ -124,15 +126,29 @@ internal sealed class RetentionBuffer(RetentionBudget budget)
         return packet.Lease!.Span.Slice(packet.Offset, packet.Length);
     }
 
+    /// <summary>Whether so many packets more need larger memory.</summary>
+    public bool IsTight(int packets) => Next - First + packets > _ring.Length;
+
+    /// <summary>Makes room for so many packets more, so that adding them cannot fail in the middle of a message.</summary>
+    /// <exception cref="OutOfMemoryException">There is no memory.</exception>
+    public void Reserve(int packets, NodeHeap heap)
+    {
+        if (IsTight(packets))
+        {
+            heap.Ask(HeapUse.SenderTables, (long)SizeFor(packets) * Unsafe.SizeOf<RetainedPacket>());
+            Grow(packets);
+        }
+    }
+
     /// <param name="lease">The block, on which a claim is added.</param>
     /// <param name="offset">Where the packet begins.</param>
     /// <param name="length">Its length.</param>
     /// <param name="keepers">How many streams keep it as a shared packet; 0: it is this stream's own.</param>
     public void Append(Lease lease, int offset, int length, int keepers = 0)
     {
-        if (Next - First == _ring.Length)
+        if (IsTight(1))
         {
-            Grow();
+            Grow(1);
         }
 
         lease.AddClaim();
@@ -181,9 +197,11 @@ internal sealed class RetentionBuffer(RetentionBudget budget)
         packet = default;
     }
 
-    private void Grow()
+    private int SizeFor(int packets) => (int)BitOperations.RoundUpToPowerOf2((uint)(Next - First + packets));
+
+    private void Grow(int packets)
     {
-        var bigger = new RetainedPacket[BitOperations.RoundUpToPowerOf2((uint)_ring.Length * 2)];
+        var bigger = new RetainedPacket[SizeFor(packets)];
         for (long n = First; n < Next; n++)
         {
             bigger[n & (bigger.Length - 1)] = this[n];

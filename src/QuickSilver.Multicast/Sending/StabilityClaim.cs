@@ -1,3 +1,6 @@
+using System.Runtime.CompilerServices;
+using QuickSilver.Core.Environment;
+
 namespace QuickSilver.Multicast.Sending;
 
 // The wait of one message until it is stable in every region to which it was sent. The stream into each region releases the claim once.
@@ -50,6 +53,20 @@ internal readonly struct StreamClaims()
 {
     private readonly Queue<(long Packet, StabilityClaim Claim)> _claims = new();
 
+    /// <summary>Whether one more claim needs larger memory.</summary>
+    public bool IsTight => _claims.Count == _claims.Capacity;
+
+    /// <summary>Makes room for one more claim, so that adding it cannot fail.</summary>
+    /// <exception cref="OutOfMemoryException">There is no memory.</exception>
+    public void Reserve(NodeHeap heap)
+    {
+        if (IsTight)
+        {
+            heap.Ask(HeapUse.SenderTables, 2L * _claims.Count * Unsafe.SizeOf<(long, StabilityClaim)>());
+            _claims.EnsureCapacity(_claims.Count + 1);
+        }
+    }
+
     public void Add(long packet, StabilityClaim claim) => _claims.Enqueue((packet, claim));
 
     /// <summary>Releases the claims of all packets up to and including this one, which are held.</summary>
@@ -67,6 +84,34 @@ internal readonly struct StreamClaims()
         while (_claims.TryDequeue(out var claim))
         {
             claim.Claim.Abandon(reason);
+        }
+    }
+}
+
+// The claims of a node that are not in use. It keeps as many as one burst of publishing needed, up to a limit.
+internal sealed class ClaimPool
+{
+    public const int MostKept = 1 << 14;
+
+    private readonly Stack<StabilityClaim> _free = [];
+
+    /// <summary>Gets a claim of a message that is sent into so many streams.</summary>
+    public StabilityClaim Rent(IStabilityObserver observer, long sequence, int streams)
+    {
+        if (!_free.TryPop(out var claim))
+        {
+            claim = new StabilityClaim(this);
+        }
+
+        claim.Begin(observer, sequence, streams);
+        return claim;
+    }
+
+    public void Return(StabilityClaim claim)
+    {
+        if (_free.Count < MostKept)
+        {
+            _free.Push(claim);
         }
     }
 }

@@ -121,7 +121,7 @@ internal static class StatusReasons
             + "All other changes are taken.",
             "End the node that the reason names: its program or its memory is damaged, or it lies."),
         [StatusReasonKind.HeapFull] = (
-            "The heap of the process has no memory for received messages, or a codec throws OutOfMemoryException. The messages wait, and "
+            "The heap of the process has no memory for messages, or a codec throws OutOfMemoryException. The messages wait, and "
             + "so do their senders. Nothing is lost.",
             "Raise the limit of the container or of the heap (DOTNET_GCHeapHardLimit), read faster, or lower "
             + "Limits:ReceivedMessageBytes and ReaderCapacity. If there is memory, look at the codec."),

@@ -69,7 +69,7 @@ public sealed class ReasonTableTests
             null, "End the node that the reason names"),
         [StatusReasonKind.HeapFull] = new(
             ClusterReasons.HeapFull,
-            ["The heap of this process has no memory for received messages. They wait, and so do their senders."],
+            ["The heap of this process has no memory for messages. They wait, and so do their senders."],
             "memory of the heap", "lower Limits:ReceivedMessageBytes"),
         [StatusReasonKind.StateOpening] = new(
             StateReasons.StateOpening,

@@ -13,9 +13,12 @@ public sealed class HeapShortageTests
     private const ulong Slow = 2;
     private const int MessagesOfTopic = 16;
 
-    // What the layers above multicast take is not among them.
+    // What senders and the layers above multicast take is not among them.
     public static TheoryData<string> Uses =>
-        new(Enum.GetValues<HeapUse>().Except([HeapUse.ReaderBuffer, HeapUse.QueuedMessage]).Select(static use => use.ToString()));
+    [
+        .. Enum.GetNames<HeapUse>().Except(
+            [nameof(HeapUse.ReaderBuffer), nameof(HeapUse.SenderTables), nameof(HeapUse.QueuedMessage)]),
+    ];
 
     [Theory]
     [MemberData(nameof(Uses))]
@@ -107,7 +110,7 @@ public sealed class HeapShortageTests
 
         Assert.InRange(asked, 10, 150);
         var trouble = Assert.Single(cluster[2].Multicast.Troubles, static one => one.Kind == Core.Diagnostics.TroubleKind.HeapFull);
-        Assert.Contains("no memory for received messages", trouble.What, StringComparison.Ordinal);
+        Assert.Contains("no memory for messages", trouble.What, StringComparison.Ordinal);
         Heap(cluster).Refuses = null;
         Assert.True(cluster.RunUntil(() => cluster[2].Log.Count == 6, 10), $"{cluster[2].Log.Count} of 6");
         Assert.DoesNotContain(cluster[2].Multicast.Troubles, static one => one.Kind == Core.Diagnostics.TroubleKind.HeapFull);

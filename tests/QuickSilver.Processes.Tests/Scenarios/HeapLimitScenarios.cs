@@ -29,7 +29,7 @@ public sealed class HeapLimitScenarios
         }
 
         subscriber.WaitForErrors(
-            static errors => errors.Text().Contains("no memory for received messages", StringComparison.Ordinal), "the warning");
+            static errors => errors.Text().Contains("no memory for messages", StringComparison.Ordinal), "the warning");
         foreach (string topic in Topics)
         {
             subscriber.Feed($"read {topic}\n");

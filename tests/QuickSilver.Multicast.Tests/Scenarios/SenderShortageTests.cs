@@ -1,0 +1,91 @@
+using QuickSilver.Core.Environment;
+using QuickSilver.Multicast.Tests.Infrastructure;
+using QuickSilver.Simulation;
+
+namespace QuickSilver.Multicast.Tests.Scenarios;
+
+// The heap refuses memory to a node that sends (I1 to I4, I22). A message has no number before there is memory for all that it needs, so
+// no subscriber waits for one that is never sent, and none gets one twice.
+public sealed class SenderShortageTests
+{
+    // To the regions of both subscribers, and to that of the second one.
+    private const ulong Both = 1;
+    private const ulong One = 2;
+    private const int Messages = 200;
+
+    [Theory]
+    [InlineData(1.0)]
+    [InlineData(0.5)]
+    public void While_tables_of_a_sender_cannot_grow_its_messages_wait_and_then_all_come_once_and_in_order(double share)
+    {
+        var random = new Random(5);
+        int refused = 0;
+        var cluster = Start();
+        Heap(cluster).Refuses = (use, _) => use == HeapUse.SenderTables && random.NextDouble() < share && ++refused > 0;
+        SendAll(cluster);
+        cluster.Simulation.Run(TimeSpan.FromSeconds(share < 1 ? 20 : 4));
+
+        Assert.True(refused > 0, "nothing was refused");
+        Assert.InRange(cluster[0].Multicast.Counters.HeapRefusals, 1, refused);
+        Heap(cluster).Refuses = null;
+        AssertAllCame(cluster, $"{share}");
+    }
+
+    [Fact]
+    public void Each_growth_in_turn_is_refused_once_and_nothing_is_lost_or_sent_twice()
+    {
+        int inAll = 0;
+        var calm = Start();
+        Heap(calm).Refuses = (use, _) => use == HeapUse.SenderTables && ++inAll < 0;
+        SendAll(calm);
+        AssertAllCame(calm, "nothing refused");
+        Assert.InRange(inAll, 4, int.MaxValue);
+        for (int refusedAt = 1; refusedAt <= inAll; refusedAt++)
+        {
+            int asked = 0;
+            var cluster = Start();
+            Heap(cluster).Refuses = (use, _) => use == HeapUse.SenderTables && ++asked == refusedAt;
+            SendAll(cluster);
+            AssertAllCame(cluster, $"refused {refusedAt} of {inAll}");
+        }
+    }
+
+    private static MulticastCluster Start()
+    {
+        var cluster = new MulticastCluster(11, 3, new LinkModel { Loss = 0.01 }, poolBlocks: 4096);
+        cluster[0].Publishes(Both);
+        cluster[0].Publishes(One);
+        cluster[1].Subscribes(Both);
+        cluster[2].Subscribes(Both);
+        cluster[2].Subscribes(One);
+        cluster.Commit();
+        return cluster;
+    }
+
+    private static Simulation.Machines.SimulatedHeap Heap(MulticastCluster cluster) => cluster.Simulation.Nodes[0].Faults.Heap;
+
+    // More packets than the tables have at first, before any of them is acknowledged.
+    private static void SendAll(MulticastCluster cluster)
+    {
+        int[] sizes = [100, 3_000, 40_000, 1_000];
+        int[] all = [.. Enumerable.Repeat(sizes, Messages / sizes.Length).SelectMany(static one => one)];
+        cluster[0].PublishAll(Both, all);
+        cluster[0].PublishAll(One, all);
+    }
+
+    private static void AssertAllCame(MulticastCluster cluster, string what)
+    {
+        Assert.True(
+            cluster.RunUntil(() => cluster[1].Log.Count == Messages && cluster[2].Log.Count == 2 * Messages, 60),
+            $"{what}: {cluster[1].Log.Count} and {cluster[2].Log.Count} of {Messages} came");
+        MulticastCluster.AssertRun(cluster[1], cluster[0], Both, 1, Messages);
+        MulticastCluster.AssertRun(cluster[2], cluster[0], Both, 1, Messages);
+        MulticastCluster.AssertRun(cluster[2], cluster[0], One, 1, Messages);
+        cluster.Simulation.Run(TimeSpan.FromSeconds(2));
+        Assert.Equal((Messages, 2 * Messages), (cluster[1].Log.Count, cluster[2].Log.Count));
+        Assert.Empty(cluster[1].Gaps);
+        Assert.Empty(cluster[2].Gaps);
+        Assert.DoesNotContain(
+            cluster[0].Multicast.Troubles, static one => one.Kind == Core.Diagnostics.TroubleKind.HeapFull);
+    }
+}
