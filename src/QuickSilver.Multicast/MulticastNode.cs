@@ -304,6 +304,11 @@ internal sealed class MulticastNode
         }
     }
 
+    public void OnBeginning(InboundStream stream, ulong topicId, ReadOnlySpan<byte> starts) =>
+        _topics?.FindReceiver(topicId, stream.Class)?.OnBeginning(stream, starts);
+
+    public bool KnowsOlderBeginnings(InboundStream stream) => _open.KnowsOlderBeginnings(stream);
+
     public bool AwaitReadBefore(InboundStream stream) => _open.AwaitReadBefore(stream);
 
     public bool MayBringMoreBefore(InboundStream stream) => _open.MayBringMoreBefore(stream);

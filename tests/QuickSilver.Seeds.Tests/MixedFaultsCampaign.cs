@@ -123,6 +123,9 @@ public sealed class MixedFaultsCampaign(ITestOutputHelper output)
     // Members went on sealing the rest of a view under a key of the old service, which the others had forgotten, as the number of the new
     // service's key was lower.
     [InlineData(1578, "YearsOff, Sealed, AddressChanges, RaisedNumbers", null)]
+    // A node held the first message of a topic and had no memory to read it. Its sender counted on it that the node knew where the topic
+    // begins, and the node began with a message of a later view.
+    [InlineData(2508, "SlowLinks, LargeMessages, StableAndFeeds, BusyHandlers, NoMulticast, OtherOptions, ShortHeap", null)]
     public void Seeds_that_once_failed_under_hardships_hold(ulong seed, string hardships, string? standing)
     {
         StandingFault? fault = standing is null ? null : Enum.Parse<StandingFault>(standing);

@@ -165,6 +165,16 @@ internal sealed partial class TopicReceiver : ITopicReceiver
     public void AwaitLast(long configuration, Action settled, Action completed) =>
         _node.AwaitLast(this, configuration, settled, completed);
 
+    /// <summary>Called where a message waits for memory, but not where it begins the topic.</summary>
+    public void OnBeginning(InboundStream stream, ReadOnlySpan<byte> starts)
+    {
+        if (!_isClosed && ActiveFrom != 0 && stream.View.Configuration >= ActiveFrom && stream.Class == Class
+            && (_publishers is null || MayPublish(stream.Sender) != false))
+        {
+            Begin(Find(stream.Sender), stream, starts);
+        }
+    }
+
     /// <summary>
     /// In a best-effort topic: called when the sender reports in its reliable stream that it has sent all messages up to a number.
     /// </summary>

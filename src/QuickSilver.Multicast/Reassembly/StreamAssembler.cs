@@ -81,7 +81,7 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
         }
         else if (_deferred.Count > 0 || IsPausingFor(total) || !Budget.TryTake(total, this, out share))
         {
-            Defer(packet);
+            Defer(packet, topicId, marks, rest);
             return;
         }
 
@@ -94,13 +94,19 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
         }
         else if (stream.IsReliable)
         {
-            Defer(packet);
+            Defer(packet, topicId, marks, rest);
         }
     }
 
     // The message stays in its packet, which counts as not consumed, until there is memory: the sender sees a full window.
-    private void Defer(long packet)
+    // Where the topic begins is passed on before, because the sender assumes that it is known once the packet is held.
+    private void Defer(long packet, ulong topicId, MessageMarks marks, ReadOnlySpan<byte> rest)
     {
+        if ((marks & MessageMarks.Start) != 0 && MessagePreamble.TryMeasure(rest, marks, out var preamble))
+        {
+            consumer.OnBeginning(stream, topicId, rest[..preamble.TableBytes]);
+        }
+
         context.Environment.Heap.Ask(HeapUse.OpenMessage, sizeof(long));
         _deferred.Enqueue(packet);
         window[packet].Pending++;

@@ -53,6 +53,24 @@ internal sealed class HeapShortage
     public void Await(InboundStream stream)
     {
         OnRefused();
+        Add(stream);
+    }
+
+    /// <summary>The stream tries again after a pause, and an older one of its sender before it.</summary>
+    public void AwaitOlder(InboundStream stream)
+    {
+        if (!IsPausing)
+        {
+            _context.Environment.Schedule(_retry, _pause > FirstPause ? _pause : FirstPause);
+        }
+
+        Add(stream);
+    }
+
+    public void Close() => _context.Environment.Cancel(_retry);
+
+    private void Add(InboundStream stream)
+    {
         if (stream.IsInShortage)
         {
             return;
@@ -70,8 +88,6 @@ internal sealed class HeapShortage
 
         _last = stream;
     }
-
-    public void Close() => _context.Environment.Cancel(_retry);
 
     private void Retry()
     {

@@ -22,6 +22,17 @@ internal interface IStreamConsumer
     void OnMessage(InboundStream stream, in StreamMessage message);
 
     /// <summary>
+    /// Called with the start table of a message that spans packets and waits for memory: where the topic begins is known without it.
+    /// </summary>
+    void OnBeginning(InboundStream stream, ulong topicId, ReadOnlySpan<byte> starts);
+
+    /// <summary>
+    /// Whether all beginnings of topics are known that this node holds in older streams of the stream's sender. A message with a start
+    /// table waits until they are: its table lacks the views whose beginnings all members hold.
+    /// </summary>
+    bool KnowsOlderBeginnings(InboundStream stream);
+
+    /// <summary>
     /// Called before some packets of the stream, all but the last of one length, so that memory that their messages need can be read
     /// ahead. Returns how many packets were examined, at least one.
     /// </summary>

@@ -6,8 +6,17 @@ namespace QuickSilver.Multicast.Receiving;
 // later, so nothing of a reliable stream is lost.
 internal sealed partial class InboundStream
 {
+    // The last packet that was read before its turn, or had to be, and for which there was no memory; 0: there is none.
+    private long _refusedThrough;
+
     /// <summary>The heap had no memory for a message of the next packet. No packet is read until HeapShortage calls.</summary>
     public bool IsStarved { get; private set; }
+
+    /// <summary>
+    /// Whether this node holds packets that may contain the beginning of a topic, and for which there was no memory. Their sender assumes
+    /// that it is known.
+    /// </summary>
+    public bool HidesBeginning => _refusedThrough > _parsed;
 
     // HeapShortage maintains both.
     public bool IsInShortage { get; set; }
@@ -18,6 +27,37 @@ internal sealed partial class InboundStream
     {
         IsStarved = false;
         ReadOn();
+        ReadBeginnings();
+    }
+
+    // Packets that are not read in this turn, because the stream is held up, may contain beginnings.
+    private void ReadBeginnings()
+    {
+        long through = _refusedThrough;
+        _refusedThrough = 0;
+        for (long n = _parsed + 1; n <= through && !_phase.IsClosed; n++)
+        {
+            if (!_packets.Holds(n) || _packets[n].IsParsed)
+            {
+                continue;
+            }
+
+            ref var slot = ref _packets[n];
+            Skim(n, slot.Lease!, slot.Offset, slot.Length);
+            if (_refusedThrough != 0)
+            {
+                // Another refusal would cost another collection.
+                _refusedThrough = through;
+                return;
+            }
+        }
+    }
+
+    private void Starve(long sequence)
+    {
+        _packets[sequence].IsParsed = false;
+        IsStarved = true;
+        _refusedThrough = Math.Max(_refusedThrough, sequence);
     }
 
     // The tables must grow before the packet counts as received. If they cannot, it is requested again.
@@ -79,6 +119,7 @@ internal sealed partial class InboundStream
         }
         catch (OutOfMemoryException)
         {
+            _refusedThrough = Math.Max(_refusedThrough, sequence);
             _shortage.Await(this);
             return false;
         }
@@ -94,15 +135,18 @@ internal sealed partial class InboundStream
     {
         try
         {
-            ReadMessages(sequence, lease, offset, length);
+            if (!ReadMessages(sequence, lease, offset, length) && IsReliable)
+            {
+                Starve(sequence);
+                _shortage.AwaitOlder(this);
+            }
         }
         catch (OutOfMemoryException)
         {
             _delivering = false;
             if (IsReliable)
             {
-                _packets[sequence].IsParsed = false;
-                IsStarved = true;
+                Starve(sequence);
                 _shortage.Await(this);
             }
             else

@@ -510,7 +510,8 @@ internal sealed partial class InboundStream
         }
     }
 
-    private void ReadMessages(long sequence, Lease lease, int offset, int length)
+    // False: a message must wait until an older stream is read, and so must what follows it in the packet.
+    private bool ReadMessages(long sequence, Lease lease, int offset, int length)
     {
         _packets[sequence].IsParsed = true;
         int from = lease.Start + offset;
@@ -532,6 +533,12 @@ internal sealed partial class InboundStream
             int fieldBytes = 0;
             if (marks != MessageMarks.None)
             {
+                if ((marks & MessageMarks.Start) != 0 && !_consumer.KnowsOlderBeginnings(this))
+                {
+                    _delivering = false;
+                    return false;
+                }
+
                 payload = ReadPreamble(packet, at, marks, ref message, out fieldBytes);
             }
 
@@ -557,6 +564,7 @@ internal sealed partial class InboundStream
         }
 
         _delivering = false;
+        return true;
     }
 
     // Not inlined, because few messages have a preamble. Returns the payload's offset, or a negative number if the preamble is damaged.

@@ -220,6 +220,28 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
         return isAnyUnread;
     }
 
+    /// <summary>Whether all beginnings of topics are known that came in the sender's streams in older views.</summary>
+    public bool KnowsOlderBeginnings(InboundStream stream)
+    {
+        foreach (var region in _ordered)
+        {
+            if (region.View.Configuration >= stream.View.Configuration)
+            {
+                continue;
+            }
+
+            foreach (var older in region.Streams)
+            {
+                if (older.HidesBeginning && older.Sender == stream.Sender)
+                {
+                    return false;
+                }
+            }
+        }
+
+        return true;
+    }
+
     /// <summary>
     /// Whether an older view than that of the stream may still bring messages of its sender: one that is over and not closed, or in which
     /// something of the sender is missing or unread.

@@ -70,6 +70,50 @@ public sealed class ReassemblyTests
         Assert.Equal(0, cluster[2].Multicast.Counters.MessagesUnaccounted);
     }
 
+    // Its packets are here, so the sender counts on it that this member knows where the topic begins.
+    [Fact]
+    public void A_topic_whose_first_message_waits_for_memory_begins_with_it_after_a_change_of_the_view_too()
+    {
+        var cluster = TwoSenders(seed: 3);
+        var budget = cluster[2].Multicast.Context.Reassembly;
+        int taken = 0;
+        while (budget.TryTakeNow(ReassemblyBudget.SmallBytes, out _))
+        {
+            taken++;
+        }
+
+        cluster[1].PublishAll(Other, 1, 3_000);
+        Run(1);
+        cluster[0].Subscribes(Large);
+        cluster[0].Subscribes(Other);
+        cluster.Commit();
+        Run(1);
+        cluster[1].PublishAll(Other, 1, 3_000);
+        Run(1);
+        cluster[0].Unsubscribes(Large);
+        cluster[0].Unsubscribes(Other);
+        cluster.Commit();
+        Run(1);
+        cluster[1].PublishAll(Other, 1, 100);
+        Run(1);
+
+        Assert.Empty(cluster[2].Log);
+        budget.ReturnBytes(ReassemblyShare.Small, taken * ReassemblyBudget.SmallBytes);
+        Run(10);
+        MulticastCluster.AssertRun(cluster[2], cluster[1], Other, 1, 3);
+        Assert.Empty(cluster[2].Gaps);
+
+        void Run(int seconds)
+        {
+            for (int i = 0; i < 10 * seconds; i++)
+            {
+                // Other messages receive pieces, so none may exceed the limit.
+                budget.NotePiece();
+                cluster.Simulation.Run(TimeSpan.FromMilliseconds(100));
+            }
+        }
+    }
+
     [Theory]
     [InlineData(0)]
     [InlineData(0.01)]
