@@ -37,7 +37,7 @@ namespace QuickSilver.Multicast;
 // through exactly one view of each region per configuration. A superseded stream stays open until it is settled, and only then is the
 // configuration confirmed to the service. A superseded view of which this node is a member stays open until the service reports that all
 // nodes have confirmed and this node has consumed all its packets.
-internal sealed class MulticastNode
+internal sealed partial class MulticastNode
     : IMulticast, IMembershipObserver, IOrderingNode, IStreamConsumer, ISentStreams, IViewsObserver, IWaitSources, IConfirmingNode,
         IPacketHandler
 {
@@ -285,53 +285,12 @@ internal sealed class MulticastNode
     public void OnServiceReachable(bool reachable) => Observer?.OnServiceReachable(reachable);
     public void OnServiceSilent(TimeSpan since) => Observer?.OnServiceSilent(since);
 
-    public void OnMessage(InboundStream stream, in StreamMessage message)
-    {
-        ulong topicId = message.Delivered.TopicId;
-        if (message.StartTable.IsEmpty && StreamOrders.Of(stream)?.Find(topicId) is { } order
-            && order.TryTake(message.Delivered, _context.Counters))
-        {
-            return;
-        }
-
-        if (topicId == MessageHeader.MarkTopic)
-        {
-            Topics.OnMark(stream, message);
-        }
-        else
-        {
-            _topics?.FindReceiver(topicId, stream.Class)?.OnMessage(stream, message);
-        }
-    }
-
-    public void OnBeginning(InboundStream stream, ulong topicId, ReadOnlySpan<byte> starts) =>
-        _topics?.FindReceiver(topicId, stream.Class)?.OnBeginning(stream, starts);
-
-    public bool KnowsOlderBeginnings(InboundStream stream) => _open.KnowsOlderBeginnings(stream);
-
-    public bool AwaitReadBefore(InboundStream stream) => _open.AwaitReadBefore(stream);
-
-    public bool MayBringMoreBefore(InboundStream stream) => _open.MayBringMoreBefore(stream);
-
-    public int LookAhead(InboundStream stream, ReadOnlySpan<byte> packets, int length) =>
-        (_lookAhead ??= new LookAhead()).Into(stream, packets, length);
-
-    public void OnLoss(InboundStream stream)
-    {
-        _uncertain ??= new UncertainLosses(_context.Environment, one => _open.IsAnyMissing(one.Sender), one => _topics?.OnLoss(one));
-        _uncertain.Add(stream);
-    }
-
     private SlowReaders OpenSlowReaders()
     {
         var readers = new SlowReaders(this);
         _context.Shortage.OfferAgain = readers.OfferAll;
         return readers;
     }
-
-    public void OnUnread(InboundStream stream) => (_heldUp ??= new HeldUpStreams(_context.Environment)).Add(stream);
-
-    public void OnSenderGone(InboundStream stream) => _open.OnSenderGone();
 
     public RegionSender? FindSender(ulong region, uint view, StreamClass streamClass) => _sent?.Find(region, view, streamClass);
 
@@ -571,9 +530,17 @@ internal sealed class MulticastNode
         ConfirmIfSettled();
         _stabilityWaits?.Serve();
         // A topic that still has to wait registers again, and is asked the next time.
-        if (_waiting is not null && _waiting.GiveOneTurnEach())
+        try
         {
-            PostProgress();
+            if (_waiting is not null && _waiting.GiveOneTurnEach())
+            {
+                PostProgress();
+            }
+        }
+        catch (OutOfMemoryException)
+        {
+            // Those that are left have their turn after the pause.
+            _context.Shortage.OnRefused();
         }
     }
 

@@ -50,7 +50,18 @@ internal sealed class FeedLine
     {
         var feed = TakeFirst();
         int items = budget.Items;
-        bool hasMore = feed.Pull(ref budget);
+        bool hasMore;
+        try
+        {
+            hasMore = feed.Pull(ref budget);
+        }
+        catch
+        {
+            // Its turn was cut short.
+            Add(feed);
+            throw;
+        }
+
         if (hasMore && budget.Items < items)
         {
             // It may have registered again from within its turn.

@@ -1,3 +1,4 @@
+using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Flow;
 using QuickSilver.Core.Requests;
@@ -15,6 +16,7 @@ internal sealed class SocketSink
     // The limits of one turn. Many runs take far less time as a rule; on a slow machine, time ends the turn.
     private const int TurnRuns = 16;
     private static readonly TimeSpan TurnTime = TimeSpan.FromMilliseconds(2);
+    private static readonly TimeSpan PauseAfterException = TimeSpan.FromMilliseconds(100);
 
     private readonly INodeEnvironment _environment;
     private readonly Request _turn;
@@ -25,6 +27,8 @@ internal sealed class SocketSink
     private List<IFlushedFeed> _flushing = [];
     // Feeds that wait for several streams at once. Null until there is one.
     private List<IPatientFeed>? _patient;
+    // Null until a feed has thrown.
+    private Alarm? _again;
     private bool _isDeferred;
     private bool _isClosed;
 
@@ -57,13 +61,25 @@ internal sealed class SocketSink
     public void Flush()
     {
         (_unflushed, _flushing) = (_flushing, _unflushed);
-        foreach (var feed in _flushing)
+        int flushed = 0;
+        try
         {
-            feed.IsFlushNoted = false;
-            feed.Flush();
+            for (; flushed < _flushing.Count; flushed++)
+            {
+                var feed = _flushing[flushed];
+                feed.IsFlushNoted = false;
+                feed.Flush();
+            }
         }
+        finally
+        {
+            if (flushed < _flushing.Count)
+            {
+                NoteAgain(flushed);
+            }
 
-        _flushing.Clear();
+            _flushing.Clear();
+        }
     }
 
     /// <summary>The feed waits for streams that cannot send now. Asked when waiting must end, unless it withdraws.</summary>
@@ -84,7 +100,14 @@ internal sealed class SocketSink
     }
 
     /// <summary>Asks nobody any more.</summary>
-    public void Close() => _isClosed = true;
+    public void Close()
+    {
+        _isClosed = true;
+        if (_again is not null)
+        {
+            _environment.Cancel(_again);
+        }
+    }
 
     private void Defer()
     {
@@ -103,6 +126,29 @@ internal sealed class SocketSink
             return;
         }
 
+        bool isWhole = false;
+        try
+        {
+            GiveTurns();
+            Flush();
+            isWhole = true;
+        }
+        finally
+        {
+            if (!isWhole)
+            {
+                GoOnLater();
+            }
+        }
+
+        if (_repairs.Count + _data.Count > 0)
+        {
+            Defer();
+        }
+    }
+
+    private void GiveTurns()
+    {
         var end = _environment.Now + TurnTime;
         for (int run = 0; run < TurnRuns && _repairs.Count + _data.Count > 0; run++)
         {
@@ -113,11 +159,31 @@ internal sealed class SocketSink
                 break;
             }
         }
+    }
 
-        Flush();
-        if (_repairs.Count + _data.Count > 0)
+    // The feed at this place has thrown. It and those behind it are flushed the next time.
+    private void NoteAgain(int from)
+    {
+        for (int i = from; i < _flushing.Count; i++)
         {
-            Defer();
+            var feed = _flushing[i];
+            if (i > from || !feed.IsFlushNoted)
+            {
+                feed.IsFlushNoted = true;
+                _unflushed.Add(feed);
+            }
+        }
+
+        GoOnLater();
+    }
+
+    // What threw may throw again, so what is left waits for a pause. Nothing else may come that would set it going.
+    private void GoOnLater()
+    {
+        _again ??= new Alarm(Defer);
+        if (!_again.IsPending && !_isClosed)
+        {
+            _environment.Schedule(_again, PauseAfterException);
         }
     }
 }

@@ -40,9 +40,15 @@ internal sealed class TopicLine
         bool isAlone = _line.Count == 1;
         var budget = new PullBudget(int.MaxValue, isAlone ? int.MaxValue : _left > 0 ? _left : TurnBytes);
         _inTurn = (ITopicFeed)_line.First;
-        _line.GiveTurn(ref budget);
-        _left = !isAlone && _line.Count > 0 && ReferenceEquals(_line.First, _inTurn) ? budget.Bytes : 0;
-        _inTurn = null;
+        try
+        {
+            _line.GiveTurn(ref budget);
+        }
+        finally
+        {
+            _left = !isAlone && _line.Count > 0 && ReferenceEquals(_line.First, _inTurn) ? budget.Bytes : 0;
+            _inTurn = null;
+        }
     }
 
     /// <summary>The stream takes nothing more, and the topics look for another.</summary>

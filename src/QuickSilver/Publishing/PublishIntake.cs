@@ -35,6 +35,8 @@ internal sealed class PublishIntake
     private readonly LaneSources _sources = new();
     private readonly List<TopicPublisher> _awaiting = [];
     private readonly LaneWaiters _waiters = new();
+    // Those whose turn was cut short by an exception. Null until there is one.
+    private List<TopicPublisher>? _interrupted;
     private PublishGate? _standsFor;
     // The number of gates with requests in their inbox, and of endpoints that were ended and have not left. While they are 0, no message
     // needs to check its topic's gate or its endpoint.
@@ -167,6 +169,18 @@ internal sealed class PublishIntake
         }
     }
 
+    /// <summary>The publisher's turn was cut short by an exception. It goes on after a pause.</summary>
+    public void PumpLater(TopicPublisher publisher)
+    {
+        _interrupted ??= [];
+        if (!_interrupted.Contains(publisher))
+        {
+            _interrupted.Add(publisher);
+        }
+
+        GoOnLater();
+    }
+
     public void Drain()
     {
         var budget = PullBudget.OneTurn;
@@ -201,6 +215,7 @@ internal sealed class PublishIntake
         _isDraining = true;
         int ahead = _sources.Count >= ManyTopics ? 0 : int.MaxValue;
         bool isStanding = false;
+        bool isWhole = false;
         try
         {
             while (!budget.IsSpent && Lane.TryPeek(out var message))
@@ -231,10 +246,15 @@ internal sealed class PublishIntake
 
             Stand(isStanding);
             ServeAwaiting();
+            isWhole = true;
         }
         finally
         {
             _isDraining = false;
+            if (!isWhole)
+            {
+                GoOnLater();
+            }
         }
 
         _waiters.Serve(Lane, _environment);
@@ -264,7 +284,23 @@ internal sealed class PublishIntake
     {
         _isStuck = Lane.Next == _stoodAt;
         _isShort = false;
+        foreach (var publisher in Interlocked.Exchange(ref _interrupted, null) ?? [])
+        {
+            publisher.Signal();
+        }
+
         Drain();
+    }
+
+    // What threw may throw again, so what is left waits for a pause. Nothing else may come that would set it going.
+    private void GoOnLater()
+    {
+        _patience ??= new Alarm(OnStuck);
+        if (!_patience.IsPending)
+        {
+            _stoodAt = Lane.Next;
+            _environment.Schedule(_patience, PauseWhenShort);
+        }
     }
 
     // A publisher that began to wait for the lane before _standsFor was set considered the lane moving. The waiters are therefore checked

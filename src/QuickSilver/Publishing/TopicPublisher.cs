@@ -135,6 +135,7 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
 
         _isPumping = true;
         _feedsFirst = !_feedsFirst && _feeds is { IsEmpty: false };
+        bool isWhole = false;
         try
         {
             if (_feedsFirst)
@@ -147,10 +148,16 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
                 PumpRequests(sender, ref budget);
                 PumpFeeds(sender, ref budget);
             }
+
+            isWhole = true;
         }
         finally
         {
             _isPumping = false;
+            if (!isWhole)
+            {
+                _intake.PumpLater(this);
+            }
         }
 
         NoteQueue();

@@ -67,6 +67,16 @@ public sealed class FeedLineTests
     }
 
     [Fact]
+    public void A_feed_that_throws_in_its_turn_stays_in_line()
+    {
+        var line = new FeedLine();
+        var feed = new ThrowingFeed();
+        line.Add(feed);
+        Assert.Throws<InvalidOperationException>(() => line.GiveOneTurnEach());
+        Assert.Equal((1, true), (line.Count, feed.IsInLine));
+    }
+
+    [Fact]
     public void A_feed_that_was_taken_out_may_register_with_another_sink()
     {
         var feed = Add('a', 1);
@@ -110,6 +120,13 @@ public sealed class FeedLineTests
         Assert.False(byBytes.IsSpent);
         byBytes.Charge(500);
         Assert.Equal((true, -499), (byBytes.IsSpent, byBytes.Bytes));
+    }
+
+    private sealed class ThrowingFeed : IFeed
+    {
+        public bool IsInLine { get; set; }
+
+        public bool Pull(ref PullBudget budget) => throw new InvalidOperationException("a test");
     }
 
     private Feed Add(char name, int items)

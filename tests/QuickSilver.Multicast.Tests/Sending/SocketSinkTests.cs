@@ -95,6 +95,56 @@ public sealed class SocketSinkTests
         Assert.Empty(_sent);
     }
 
+    [Fact]
+    public void A_feed_that_throws_in_its_turn_goes_on_after_a_pause_and_so_do_the_others()
+    {
+        bool throws = true;
+        _sink.Register(new Feed("a", 2, _sent) { Takes = () => ThrowIf(throws) });
+        _sink.Register(new Feed("b", 1, _sent));
+        _sink.FlushSoon(new Feed("c", 0, _sent));
+        Assert.Throws<OutOfMemoryException>(_environment.EndTurn);
+        Assert.Equal(["a"], _sent);
+
+        throws = false;
+        _environment.EndTurn();
+        Assert.Equal(["a"], _sent);
+        _environment.Advance(milliseconds: 100);
+        Assert.Equal(["a", "b", "a", "a", "flush c"], _sent);
+    }
+
+    [Fact]
+    public void A_feed_that_throws_when_it_is_flushed_is_flushed_again_and_so_are_those_behind_it()
+    {
+        bool throws = true;
+        _sink.FlushSoon(new Feed("a", 0, _sent));
+        _sink.FlushSoon(new Feed("b", 0, _sent) { Takes = () => ThrowIf(throws) });
+        _sink.FlushSoon(new Feed("c", 0, _sent));
+        Assert.Throws<OutOfMemoryException>(_environment.EndTurn);
+        Assert.Equal(["flush a"], _sent);
+
+        throws = false;
+        _environment.Advance(milliseconds: 100);
+        Assert.Equal(["flush a", "flush b", "flush c"], _sent);
+    }
+
+    [Fact]
+    public void A_sink_that_is_closed_after_an_exception_asks_no_feed()
+    {
+        _sink.Register(new Feed("a", 1, _sent) { Takes = () => ThrowIf(true) });
+        Assert.Throws<OutOfMemoryException>(_environment.EndTurn);
+        _sink.Close();
+        _environment.Advance(milliseconds: 1_000);
+        Assert.Equal(["a"], _sent);
+    }
+
+    private static void ThrowIf(bool throws)
+    {
+        if (throws)
+        {
+            throw new OutOfMemoryException("a test");
+        }
+    }
+
     private sealed class Feed(string name, int runs, List<string> sent) : IFlushedFeed
     {
         private int _left = runs;
@@ -113,6 +163,10 @@ public sealed class SocketSinkTests
             return --_left > 0;
         }
 
-        public void Flush() => sent.Add("flush " + name);
+        public void Flush()
+        {
+            Takes?.Invoke();
+            sent.Add("flush " + name);
+        }
     }
 }

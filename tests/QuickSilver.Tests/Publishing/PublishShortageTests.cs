@@ -69,6 +69,39 @@ public sealed class PublishShortageTests
         Assert.Equal([2], parts.SenderOf("other").Sent[0]);
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void What_an_exception_left_is_sent_after_a_pause_though_nothing_else_comes(bool goesPastTheLane)
+    {
+        var bench = new PublishBench();
+        var sender = new FakeSender { Room = int.MaxValue, Throws = new InvalidOperationException("a test") };
+        bench.Publisher.Open(sender);
+        for (int i = 1; i <= Messages; i++)
+        {
+            if (goesPastTheLane)
+            {
+                bench.Push(i);
+            }
+            else
+            {
+                bench.Commit(i);
+            }
+        }
+
+        Assert.Throws<InvalidOperationException>(() => bench.Core.Pump());
+        bench.Core.Pump();
+        Assert.Empty(sender.Sent);
+        sender.Throws = null;
+        bench.Core.Advance(TimeSpan.FromMilliseconds(99));
+        bench.Core.Pump();
+        Assert.Empty(sender.Sent);
+        bench.Core.Advance(TimeSpan.FromMilliseconds(1));
+        bench.Core.Pump();
+        Assert.Equal(Enumerable.Range(1, Messages), PublishBench.NumbersOf(sender));
+        Assert.Equal(0, bench.Gate.UsedBytes);
+    }
+
     [Fact]
     public void A_sender_without_memory_gets_the_message_again_and_keeps_no_room_of_publishers()
     {

@@ -93,7 +93,9 @@ public sealed class TlsRotationTests : IDisposable
 
         Write(next);
         Patience.Until(() => Poked(second, service, () => of.Reason is not null), "the end of who has the old one");
-        Assert.Contains(service.Recorders, static one => one.Reason == $"closed: {TlsAdmission.NotAcceptedAnyMore}");
+        Patience.Until(
+            () => service.Recorders.Any(static one => one.Reason == $"closed: {TlsAdmission.NotAcceptedAnyMore}"),
+            "the reason that the service has");
         Until(second, service);
         Assert.DoesNotContain(told, static one => one.What.Contains("quicksilver-secret:c"));
     }
