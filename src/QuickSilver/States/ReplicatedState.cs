@@ -224,12 +224,14 @@ internal sealed class ReplicatedState<TKey, TValue> : IState<TKey, TValue>, ISta
             throw new MessageTooLargeException(size, MulticastOptions.MaxMessageBytes);
         }
 
-        // Merged first, so that a node that joins meanwhile gets it in any case: from this node, or as a message.
         long outranked = _table.Outranked;
-        _table.Merge(entry, out var before);
+        StateEntry<TKey, TValue>? before = null;
         ValueTask published;
+        _table.BeginChange();
         try
         {
+            // Merged first, so that a node that joins meanwhile gets it in any case: from this node, or as a message.
+            _table.Merge(entry, out before);
             published = _endpoint.PublishAsync(new StateMessage<TKey, TValue> { Entry = entry });
         }
         catch
@@ -240,6 +242,7 @@ internal sealed class ReplicatedState<TKey, TValue> : IState<TKey, TValue>, ISta
 
         if (published.IsCompletedSuccessfully)
         {
+            _table.SettleChange();
             return published;
         }
 
@@ -259,12 +262,15 @@ internal sealed class ReplicatedState<TKey, TValue> : IState<TKey, TValue>, ISta
             Revert(entry, before, outranked);
             throw;
         }
+
+        _table.SettleChange();
     }
 
     // The change was not accepted: a codec threw, or there is no memory, or the message is too large for now.
     private void Revert(StateEntry<TKey, TValue> entry, StateEntry<TKey, TValue>? before, long outranked)
     {
         _table.Revert(entry, before);
+        _table.SettleChange();
         if (_table.Outranked != outranked)
         {
             // The change may have kept out another node's.

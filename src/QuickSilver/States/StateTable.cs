@@ -19,6 +19,11 @@ internal sealed class StateTable<TKey, TValue>(int maxKeys, TimeProvider time)
     private readonly ConcurrentQueue<(StateEntry<TKey, TValue> Entry, long At)> _removals = new();
     // Replaced as a whole.
     private ImmutableArray<ChangeQueue<TKey, TKey>> _readers = [];
+    // Changes of this node that were taken back, with what each had replaced. A later change of the key may have replaced one before that,
+    // and may be taken back itself.
+    private readonly ConcurrentDictionary<StateEntry<TKey, TValue>, StateEntry<TKey, TValue>> _reverted = new();
+    // Changes of this node that may be taken back.
+    private int _unsettled;
     private int _count;
     private long _outranked;
 
@@ -87,9 +92,29 @@ internal sealed class StateTable<TKey, TValue>(int maxKeys, TimeProvider time)
     public void Revert(StateEntry<TKey, TValue> entry, StateEntry<TKey, TValue>? before)
     {
         before ??= new StateEntry<TKey, TValue>(entry.Key, default, isRemoved: true, StateStamp.BeforeAll);
-        if (_entries.TryUpdate(entry.Key, before, entry))
+        _reverted[entry] = before;
+        // What it had replaced may be taken back before it or, on another thread, at the same time.
+        while (_entries.TryUpdate(entry.Key, before, entry))
         {
             OnMerged(before, wasThere: !entry.IsRemoved);
+            entry = before;
+            if (!_reverted.TryGetValue(entry, out before))
+            {
+                break;
+            }
+        }
+    }
+
+    /// <summary>A change of this node begins that may be taken back.</summary>
+    public void BeginChange() => Interlocked.Increment(ref _unsettled);
+
+    /// <summary>The change was accepted, or was taken back.</summary>
+    public void SettleChange()
+    {
+        if (Interlocked.Decrement(ref _unsettled) == 0 && !_reverted.IsEmpty)
+        {
+            // What is in the table now was not taken back.
+            _reverted.Clear();
         }
     }
 

@@ -39,6 +39,49 @@ public sealed class StateTableTests
         Assert.Equal(7, table.NextStamp("b", Low).Counter);
     }
 
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void Changes_of_one_key_that_are_taken_back_leave_what_was_before_all_of_them(bool newestFirst)
+    {
+        var table = Filled(Entry("a", 1, High));
+        StateEntry<string, string>[] changes = [Entry("a", 2, Low), Entry("a", 3, Low, isRemoved: true), Entry("a", 4, Low)];
+        var replaced = new StateEntry<string, string>?[changes.Length];
+        for (int i = 0; i < changes.Length; i++)
+        {
+            table.BeginChange();
+            Assert.True(table.Merge(changes[i], out replaced[i]));
+        }
+
+        for (int i = 0; i < changes.Length; i++)
+        {
+            int at = newestFirst ? changes.Length - 1 - i : i;
+            table.Revert(changes[at], replaced[at]);
+            table.SettleChange();
+        }
+
+        Assert.True(table.TryGet("a", out var left));
+        Assert.Equal((1, High), (left.Stamp.Counter, left.Stamp.Origin));
+        Assert.Equal(1, table.Count);
+    }
+
+    [Fact]
+    public void A_change_that_was_accepted_stays_when_the_one_before_it_is_taken_back()
+    {
+        var table = Filled(Entry("a", 1, High));
+        StateEntry<string, string> first = Entry("a", 2, Low), second = Entry("a", 3, Low);
+        table.BeginChange();
+        table.Merge(first, out var beforeFirst);
+        table.BeginChange();
+        table.Merge(second, out _);
+        table.Revert(first, beforeFirst);
+        table.SettleChange();
+        table.SettleChange();
+
+        Assert.True(table.TryGet("a", out var left));
+        Assert.Same(second, left);
+    }
+
     [Fact]
     public void Removed_keys_are_remembered_for_a_time_and_as_many_as_there_may_be_keys()
     {
