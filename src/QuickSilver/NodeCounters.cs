@@ -120,6 +120,11 @@ public sealed record NodeCounters
     /// <summary>Exceptions thrown by the node's loggers. The log messages concerned are lost.</summary>
     public long LogFaults { get; init; }
 
+    /// <summary>
+    /// Exceptions thrown by listeners to meters and activities, in the whole process. Activities and samples concerned may be lost.
+    /// </summary>
+    public long ListenerFaults { get; init; }
+
     /// <summary>Packets sent, including repairs.</summary>
     public long PacketsSent { get; init; }
 

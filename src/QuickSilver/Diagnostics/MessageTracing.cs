@@ -125,15 +125,38 @@ internal static class MessageTracing
 
         // Listeners are notified within.
         long began = ListenerTime.Begin();
-        activity.Dispose();
+        try
+        {
+            activity.Dispose();
+        }
+        catch (Exception)
+        {
+            ListenerFaults.Add();
+            if (ReferenceEquals(Activity.Current, activity))
+            {
+                Activity.Current = activity.Parent;
+            }
+        }
+
         ListenerTime.EndListener(began);
     }
 
-    // Listeners sample it within.
+    // Listeners sample it within. Null if one of them throws.
     private static Activity? Start(string name, ActivityKind kind, ActivityContext parent = default)
     {
         long began = ListenerTime.Begin();
-        var activity = Source.StartActivity(name, kind, parent);
+        var outer = Activity.Current;
+        Activity? activity = null;
+        try
+        {
+            activity = Source.StartActivity(name, kind, parent);
+        }
+        catch (Exception)
+        {
+            ListenerFaults.Add();
+            Activity.Current = outer;
+        }
+
         ListenerTime.EndListener(began);
         return activity;
     }

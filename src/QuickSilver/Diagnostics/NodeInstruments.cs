@@ -22,10 +22,11 @@ internal static class NodeInstruments
     private const int ClassStep = 2;
 
     private static readonly Meter Shared = new(NodeMeter.Name);
-    private static readonly Histogram<double> PublishToStable = Shared.CreateHistogram(
+    // Null if a listener threw when it was created.
+    private static readonly Histogram<double>? PublishToStable = Guarded(static () => Shared.CreateHistogram(
         "quicksilver.publish.stable.duration", "s",
         "Time from acceptance of a message by the core thread until all subscribers hold it (sampled).",
-        tags: null, new InstrumentAdvice<double> { HistogramBucketBoundaries = LatencySeconds });
+        tags: null, new InstrumentAdvice<double> { HistogramBucketBoundaries = LatencySeconds }));
     private static readonly Lock Change = new();
     // Replaced as a whole, so that a collection reads it without the lock.
     private static volatile NodeMeter[] _nodes = [];
@@ -64,6 +65,9 @@ internal static class NodeInstruments
         Count("quicksilver.state.snapshots.given", "{snapshot}", "States given to nodes that joined.", one => one.SnapshotsGiven);
         Count("quicksilver.state.snapshots.taken", "{snapshot}", "States taken from other nodes.", one => one.SnapshotsTaken);
         Count("quicksilver.log.faults", "{exception}", "Exceptions thrown by the node's loggers.", one => one.LogFaults);
+        Count(
+            "quicksilver.listener.faults", "{exception}", "Exceptions thrown by listeners to meters and activities.",
+            one => one.ListenerFaults);
         Count("quicksilver.packets.sent", "{packet}", "Packets sent, repairs included.", one => one.PacketsSent);
         Count("quicksilver.packets.received", "{packet}", "Packets received.", one => one.PacketsReceived);
         Count("quicksilver.rights.drops", "{message}", "Messages of senders without the right.", one => one.MessagesWithoutRight);
@@ -123,12 +127,20 @@ internal static class NodeInstruments
     }
 
     /// <summary>Whether a listener wants to know how long a message takes to become stable.</summary>
-    public static bool IsLatencyWatched => PublishToStable.Enabled;
+    public static bool IsLatencyWatched => PublishToStable is { Enabled: true };
 
     public static void RecordStable(TimeSpan time, KeyValuePair<string, object?>[] node)
     {
         long began = ListenerTime.Begin();
-        PublishToStable.Record(time.TotalSeconds, node[0], node[1]);
+        try
+        {
+            PublishToStable?.Record(time.TotalSeconds, node[0], node[1]);
+        }
+        catch (Exception)
+        {
+            ListenerFaults.Add();
+        }
+
         ListenerTime.EndListener(began);
     }
 
@@ -151,12 +163,12 @@ internal static class NodeInstruments
     // One series for each reason.
     private static void AddDrops()
     {
-        Shared.CreateObservableCounter(
+        Counter(
             "quicksilver.packets.dropped",
             static () => Each(static node => DropsOf(node, node.ReadCounts().PacketDrops)),
             "{packet}",
             "Packets dropped by the receiver, by the reason.");
-        Shared.CreateObservableCounter(
+        Counter(
             "quicksilver.discovery.dropped",
             static () => Each(static node => node.ReadCounts().DiscoveryDrops.Select(drop =>
                 node.Measure(drop.Count, Tag("quicksilver.drop.reason", PacketDrop.Reasons[(int)drop.Reason])))),
@@ -171,13 +183,13 @@ internal static class NodeInstruments
     // One series for each way in which a request ends.
     private static void AddRequests()
     {
-        Shared.CreateObservableCounter(
+        Counter(
             "quicksilver.requests.failed",
             static () => Each(static node => node.ReadCounts().RequestFailures.Select((count, kind) =>
                 node.Measure(count, Tag("error.type", RequestFailure.Kinds[kind])))),
             "{request}",
             "Requests that ended without an answer, by the reason.");
-        Shared.CreateObservableCounter(
+        Counter(
             "quicksilver.replies",
             static () => Each(static node => RepliesOf(node, node.ReadCounts())),
             "{request}",
@@ -193,13 +205,13 @@ internal static class NodeInstruments
 
     private static void AddTopics()
     {
-        Shared.CreateObservableCounter(
+        Counter(
             "quicksilver.topic.sent", () => Topics(static one => one.Published), "{message}", "Messages sent by this node, by topic.");
-        Shared.CreateObservableCounter(
+        Counter(
             "quicksilver.topic.consumed", () => Topics(static one => one.Delivered), "{message}", "Messages delivered here, by topic.");
-        Shared.CreateObservableCounter(
+        Counter(
             "quicksilver.topic.lost", () => Topics(static one => one.Lost), "{message}", "Messages that did not get here, by topic.");
-        Shared.CreateObservableGauge(
+        Gauge(
             "quicksilver.topic.waiting", () => Topics(static one => one.Waiting), "{message}", "Messages waiting for readers, by topic.");
 
         static IEnumerable<Measurement<long>> Topics(Func<TopicCounts, long> value) => Each(node =>
@@ -249,31 +261,54 @@ internal static class NodeInstruments
         Samples("quicksilver.aggregation.duration", "{packet}", "Packets by the time to aggregate.", static all => all.TimeToAggregate);
     }
 
+    private static void Counter<T>(string name, Func<IEnumerable<Measurement<T>>> observe, string unit, string description)
+        where T : struct =>
+        Guarded(() => Shared.CreateObservableCounter(name, observe, unit, description));
+
+    private static void Gauge<T>(string name, Func<IEnumerable<Measurement<T>>> observe, string unit, string description)
+        where T : struct =>
+        Guarded(() => Shared.CreateObservableGauge(name, observe, unit, description));
+
+    // Listeners are notified within. One that throws must not keep nodes from starting.
+    private static T? Guarded<T>(Func<T> create)
+        where T : class
+    {
+        try
+        {
+            return create();
+        }
+        catch (Exception)
+        {
+            ListenerFaults.Add();
+            return null;
+        }
+    }
+
     private static IEnumerable<Measurement<T>> Each<T>(Func<NodeMeter, IEnumerable<Measurement<T>>> read)
         where T : struct =>
         _nodes.SelectMany(read);
 
     private static void Count(string name, string unit, string description, Func<NodeCounters, long> read) =>
-        Shared.CreateObservableCounter(name, () => _nodes.Select(node => node.Measure(read(node.ReadCounts()))), unit, description);
+        Counter(name, () => _nodes.Select(node => node.Measure(read(node.ReadCounts()))), unit, description);
 
     private static void Level(string name, string unit, string description, Func<NodeGauges, long> read) =>
-        Shared.CreateObservableGauge(name, () => _nodes.Select(node => node.Measure(read(node.ReadGauges()))), unit, description);
+        Gauge(name, () => _nodes.Select(node => node.Measure(read(node.ReadGauges()))), unit, description);
 
-    private static void Time(string name, string description, Func<NodeCounters, TimeSpan> read) => Shared.CreateObservableCounter(
+    private static void Time(string name, string description, Func<NodeCounters, TimeSpan> read) => Counter(
         name, () => _nodes.Select(node => node.Measure(read(node.ReadCounts()).TotalSeconds)), "s", description);
 
     private static void Age(string name, string description, Func<NodeMeter, TimeSpan> read) =>
-        Shared.CreateObservableGauge(name, () => _nodes.Select(node => node.Measure(read(node).TotalSeconds)), "s", description);
+        Gauge(name, () => _nodes.Select(node => node.Measure(read(node).TotalSeconds)), "s", description);
 
     private static void Series(string name, string description, string tag, string[] values, Func<NodeCounters, TimeSpan[]> read) =>
-        Shared.CreateObservableCounter(
+        Counter(
             name,
             () => Each(node => read(node.ReadAll()).Select((time, i) => node.Measure(time.TotalSeconds, Tag(tag, values[i])))),
             "s",
             description);
 
     private static void Samples(string name, string unit, string description, Func<NodeCounters, IReadOnlyList<TimeHistogram>> read) =>
-        Shared.CreateObservableCounter(name, () => Each(node => Samples(node, read(node.ReadAll()))), unit, description);
+        Counter(name, () => Each(node => Samples(node, read(node.ReadAll()))), unit, description);
 
     // Samples up to each limit, by level where there are several.
     private static IEnumerable<Measurement<long>> Samples(NodeMeter node, IReadOnlyList<TimeHistogram> levels)

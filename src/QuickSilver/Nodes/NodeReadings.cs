@@ -80,6 +80,7 @@ internal sealed class NodeReadings(INodeParts parts, NodeCounterCells cells, End
             SnapshotsGiven = Volatile.Read(ref cells.SnapshotsGiven),
             SnapshotsTaken = Volatile.Read(ref cells.SnapshotsTaken),
             LogFaults = logs.Faults,
+            ListenerFaults = ListenerFaults.Count,
             PacketsSent = below.PacketsSent,
             PacketsReceived = below.PacketsReceived,
             PacketsDropped = below.PacketsDropped,
