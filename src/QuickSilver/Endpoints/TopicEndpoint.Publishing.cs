@@ -1,6 +1,5 @@
 using System.Runtime.CompilerServices;
 using QuickSilver.Diagnostics;
-using QuickSilver.Multicast;
 using QuickSilver.Publishing;
 
 namespace QuickSilver.Endpoints;
@@ -181,10 +180,7 @@ internal sealed partial class TopicEndpoint<T>
             throw NullPayload.OfTopic(Name);
         }
 
-        if (size > MulticastOptions.MaxMessageBytes)
-        {
-            throw new MessageTooLargeException(size, MulticastOptions.MaxMessageBytes);
-        }
+        MessageTooLargeException.ThrowIfOver(size);
 
         if (size > Topic.MostBytes)
         {

@@ -1,5 +1,4 @@
 using QuickSilver.Endpoints;
-using QuickSilver.Multicast;
 
 namespace QuickSilver.Inboxes;
 
@@ -61,10 +60,7 @@ internal sealed class InboxRoute
 
             if (_waiting is not null)
             {
-                if (letter.Length > MulticastOptions.MaxMessageBytes)
-                {
-                    throw new MessageTooLargeException(letter.Length, MulticastOptions.MaxMessageBytes);
-                }
+                MessageTooLargeException.ThrowIfOver(letter.Length);
 
                 _waitingBytes += letter.Length;
                 _waiting.Enqueue(letter.ToArray());

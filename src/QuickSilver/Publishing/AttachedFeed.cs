@@ -178,10 +178,7 @@ internal abstract class AttachedFeed : IAttachedFeed
 
     protected void CheckSize(int bytes)
     {
-        if (bytes > MulticastOptions.MaxMessageBytes)
-        {
-            throw new MessageTooLargeException(bytes, MulticastOptions.MaxMessageBytes);
-        }
+        MessageTooLargeException.ThrowIfOver(bytes);
 
         if (bytes > _publisher.MostBytes)
         {

@@ -4,7 +4,6 @@ using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
 using QuickSilver.Endpoints.Changes;
 using QuickSilver.Inboxes;
-using QuickSilver.Multicast;
 
 namespace QuickSilver.States;
 
@@ -219,10 +218,7 @@ internal sealed class ReplicatedState<TKey, TValue> : IState<TKey, TValue>, ISta
         var entry = new StateEntry<TKey, TValue>(key, value, isRemoved, _table.NextStamp(key, Self));
         // Before anything is changed: this node must not have what cannot be sent.
         int size = 1 + _bytes.GetSize(entry);
-        if (size > MulticastOptions.MaxMessageBytes)
-        {
-            throw new MessageTooLargeException(size, MulticastOptions.MaxMessageBytes);
-        }
+        MessageTooLargeException.ThrowIfOver(size);
 
         long outranked = _table.Outranked;
         StateEntry<TKey, TValue>? before = null;

@@ -88,6 +88,15 @@ public sealed class MessageTooLargeException : QuickSilverException
     /// <summary>The encoded size in bytes, or 2 GiB if it is larger than that.</summary>
     public long Bytes { get; }
 
+    /// <summary>Throws for a message above the general limit.</summary>
+    internal static void ThrowIfOver(int bytes)
+    {
+        if (bytes > MulticastOptions.MaxMessageBytes)
+        {
+            throw new MessageTooLargeException(bytes, MulticastOptions.MaxMessageBytes);
+        }
+    }
+
     internal static MessageTooLargeException BeyondCounting(OverflowException overflow) => new(
         $"The encoded message has more than {int.MaxValue:N0} bytes. The limit is {MulticastOptions.MaxMessageBytes:N0}. "
         + "Split the message, or publish a reference to the data.",
