@@ -527,20 +527,26 @@ internal sealed partial class MulticastNode
     private void OnProgress()
     {
         _progressPosted = false;
-        ConfirmIfSettled();
-        _stabilityWaits?.Serve();
-        // A topic that still has to wait registers again, and is asked the next time.
+        bool isWhole = false;
         try
         {
+            ConfirmIfSettled();
+            _stabilityWaits?.Serve();
+            // A topic that still has to wait registers again, and is asked the next time.
             if (_waiting is not null && _waiting.GiveOneTurnEach())
             {
                 PostProgress();
             }
+
+            isWhole = true;
         }
-        catch (OutOfMemoryException)
+        finally
         {
-            // Those that are left have their turn after the pause.
-            _context.Shortage.OnRefused();
+            if (!isWhole)
+            {
+                // Those that are left have their turn after a pause.
+                _context.Shortage.TryAgainLater();
+            }
         }
     }
 

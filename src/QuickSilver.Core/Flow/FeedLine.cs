@@ -23,8 +23,8 @@ internal sealed class FeedLine
     {
         if (!feed.IsInLine)
         {
-            feed.IsInLine = true;
             _feeds.Enqueue(feed);
+            feed.IsInLine = true;
         }
     }
 

@@ -28,6 +28,7 @@ internal sealed class HybridSender : IPatientFeed
 {
     private static readonly TimeSpan Patience = TimeSpan.FromMilliseconds(10);
     private static readonly TimeSpan SocketPause = TimeSpan.FromMilliseconds(1);
+    private static readonly TimeSpan MemoryPause = TimeSpan.FromMilliseconds(50);
 
     private readonly MulticastContext _context;
     private readonly IHybridTopic _topic;
@@ -213,6 +214,12 @@ internal sealed class HybridSender : IPatientFeed
 
     private bool TrySendRun(bool mayWait)
     {
+        if (mayWait && !TryReserve())
+        {
+            WaitFor(MemoryPause);
+            return false;
+        }
+
         bool isPatient = mayWait && (!_isPatient || _context.Environment.Now < _patienceEnd);
         if (FindListed(isPatient))
         {
@@ -232,7 +239,7 @@ internal sealed class HybridSender : IPatientFeed
         int sent = SendLists(packer);
         if (sent == 0 && _listed.Count > 0 && mayWait)
         {
-            WaitForSocket();
+            WaitFor(SocketPause);
             return false;
         }
 
@@ -416,10 +423,46 @@ internal sealed class HybridSender : IPatientFeed
         _topic.AwaitProgress(this);
     }
 
-    private void WaitForSocket()
+    private void WaitFor(TimeSpan pause)
     {
         BePatient();
-        _context.Environment.Schedule(_alarm, SocketPause);
+        _context.Environment.Schedule(_alarm, pause);
+    }
+
+    // The runs of many topics may leave at once, so each makes room for itself. False: the heap has no memory for the tables of a stream.
+    private bool TryReserve()
+    {
+        int packets = _packer!.Count;
+        bool isTight = false;
+        foreach (var route in _routes)
+        {
+            isTight |= route.IsTightForShared(packets, _claims.Count);
+        }
+
+        if (!isTight)
+        {
+            return true;
+        }
+
+        if (_context.Shortage.IsSenderRefused)
+        {
+            return false;
+        }
+
+        try
+        {
+            foreach (var route in _routes)
+            {
+                route.ReserveShared(packets, _claims.Count);
+            }
+
+            return true;
+        }
+        catch (OutOfMemoryException)
+        {
+            _context.Shortage.OnSenderRefused();
+            return false;
+        }
     }
 
     private void BePatient()

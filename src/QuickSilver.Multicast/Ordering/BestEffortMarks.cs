@@ -22,10 +22,19 @@ internal sealed class BestEffortMarks(INodeEnvironment environment)
     /// <summary>Called when the topic has sent a message. <paramref name="begins"/>: it is the topic's first message in a view.</summary>
     public void OnSent(TopicSender topic, bool begins)
     {
-        Note(topic);
+        try
+        {
+            Note(topic);
+        }
+        catch (OutOfMemoryException)
+        {
+            // The message is sent. Noted with the next one.
+            return;
+        }
+
         if (begins)
         {
-            topic.TryMark();
+            TryMark(topic);
         }
     }
 
@@ -34,7 +43,7 @@ internal sealed class BestEffortMarks(INodeEnvironment environment)
     {
         for (int i = 0; i < _topics.Count; i++)
         {
-            _topics[i].Topic.TryMark();
+            TryMark(_topics[i].Topic);
         }
     }
 
@@ -46,7 +55,7 @@ internal sealed class BestEffortMarks(INodeEnvironment environment)
             var topic = _topics[i].Topic;
             if (topic.IsClosed)
             {
-                topic.TryMark();
+                TryMark(topic);
                 topic.IsMarkNoted = false;
                 _topics.RemoveAt(i--);
             }
@@ -62,12 +71,25 @@ internal sealed class BestEffortMarks(INodeEnvironment environment)
             return;
         }
 
-        topic.IsMarkNoted = true;
-        _topics.Add((topic, 0));
         _look ??= new Alarm(OnLook);
+        _topics.Add((topic, 0));
+        topic.IsMarkNoted = true;
         if (!_look.IsPending)
         {
             environment.Schedule(_look, LookInterval);
+        }
+    }
+
+    // False, too, if the stream has no memory: the topic is marked at a later look.
+    private static bool TryMark(TopicSender topic)
+    {
+        try
+        {
+            return topic.TryMark();
+        }
+        catch (OutOfMemoryException)
+        {
+            return false;
         }
     }
 
@@ -78,7 +100,7 @@ internal sealed class BestEffortMarks(INodeEnvironment environment)
         {
             var (topic, before) = _topics[i];
             bool isQuiet = topic.IsClosed || topic.Sent == before;
-            bool isMarked = topic.IsMarked || ((isQuiet || !topic.HasBegun) && topic.TryMark());
+            bool isMarked = topic.IsMarked || ((isQuiet || !topic.HasBegun) && TryMark(topic));
             if (isQuiet && isMarked)
             {
                 topic.IsMarkNoted = false;

@@ -267,7 +267,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     private bool TryReserve(int payloadBytes)
     {
         var shortage = node.Context.Shortage;
-        if (shortage.IsPausing)
+        if (shortage.IsSenderRefused)
         {
             return false;
         }
@@ -283,7 +283,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
         }
         catch (OutOfMemoryException)
         {
-            shortage.OnRefused();
+            shortage.OnSenderRefused();
             return false;
         }
     }
@@ -331,6 +331,11 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
             var starts = _isStarting && !route.HasStarted(TopicId) ? numbers : null;
             begins |= starts is not null;
             route.Append(TopicId, sequence, starts, extensions, payload, claim);
+        }
+
+        // Not before all of them have the message.
+        foreach (var route in _routes)
+        {
             route.FlushSoon();
         }
 
@@ -385,6 +390,11 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
         {
             observer.OnStable(number);
             return;
+        }
+
+        foreach (var route in _routes)
+        {
+            route.ReserveShared(packets: 0, claims: 1);
         }
 
         var claim = node.Claims.Rent(observer, number, _routes.Length);

@@ -21,6 +21,7 @@ internal sealed class HeapShortage
     private InboundStream? _first;
     private InboundStream? _last;
     private bool _isReported;
+    private bool _isRetrying;
 
     public HeapShortage(MulticastContext context)
     {
@@ -33,6 +34,15 @@ internal sealed class HeapShortage
 
     /// <summary>Whether memory was refused so lately that nothing large is asked for yet.</summary>
     public bool IsPausing => _retry.IsPending;
+
+    /// <summary>Whether a stream may wait.</summary>
+    public bool IsAnyWaiting => IsPausing || _isRetrying;
+
+    /// <summary>
+    /// Whether memory was refused to what is sent, and the pause since then is not over. What is received does not count: a reader may be
+    /// refused again and again, and what is sent needs little.
+    /// </summary>
+    public bool IsSenderRefused { get; private set; }
 
     /// <summary>Notes a refusal. What waits for the memory tries again when the pause is over.</summary>
     public void OnRefused()
@@ -49,6 +59,22 @@ internal sealed class HeapShortage
         Report();
     }
 
+    /// <summary>Notes a refusal to what is sent. It is asked again when the pause is over.</summary>
+    public void OnSenderRefused()
+    {
+        IsSenderRefused = true;
+        OnRefused();
+    }
+
+    /// <summary>Something has thrown. What waits tries again after a pause, though nothing was refused.</summary>
+    public void TryAgainLater()
+    {
+        if (!IsPausing)
+        {
+            _context.Environment.Schedule(_retry, _pause > FirstPause ? _pause : FirstPause);
+        }
+    }
+
     /// <summary>Notes a refusal. The stream tries again when the pause is over.</summary>
     public void Await(InboundStream stream)
     {
@@ -56,15 +82,14 @@ internal sealed class HeapShortage
         Add(stream);
     }
 
-    /// <summary>The stream tries again after a pause, and an older one of its sender before it.</summary>
+    /// <summary>The stream waits for an older one of its sender, which was refused memory. It is tried again with that one.</summary>
     public void AwaitOlder(InboundStream stream)
     {
-        if (!IsPausing)
-        {
-            _context.Environment.Schedule(_retry, _pause > FirstPause ? _pause : FirstPause);
-        }
-
         Add(stream);
+        if (!_isRetrying)
+        {
+            TryAgainLater();
+        }
     }
 
     public void Close() => _context.Environment.Cancel(_retry);
@@ -91,19 +116,11 @@ internal sealed class HeapShortage
 
     private void Retry()
     {
-        var stream = _first;
-        _first = _last = null;
-        while (stream is not null)
-        {
-            var next = stream.NextInShortage;
-            stream.NextInShortage = null;
-            stream.IsInShortage = false;
-            stream.OnHeapRetry();
-            stream = next;
-        }
-
+        IsSenderRefused = false;
+        _isRetrying = true;
         try
         {
+            RetryStreams();
             OfferAgain?.Invoke();
             // Topics that had no memory to send.
             _context.OnSenderProgress();
@@ -112,10 +129,36 @@ internal sealed class HeapShortage
         {
             OnRefused();
         }
+        finally
+        {
+            _isRetrying = false;
+            if (_first is not null)
+            {
+                // Refused again, or not tried because something has thrown.
+                TryAgainLater();
+            }
+        }
 
         if (!IsPausing)
         {
             End();
+        }
+    }
+
+    // Those that wait now. One that is refused again is the last.
+    private void RetryStreams()
+    {
+        for (var last = _last; _first is { } stream;)
+        {
+            _first = stream.NextInShortage;
+            _last = _first is null ? null : _last;
+            stream.NextInShortage = null;
+            stream.IsInShortage = false;
+            stream.OnHeapRetry();
+            if (ReferenceEquals(stream, last))
+            {
+                return;
+            }
         }
     }
 

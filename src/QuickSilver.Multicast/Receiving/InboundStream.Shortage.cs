@@ -33,6 +33,11 @@ internal sealed partial class InboundStream
     // Packets that are not read in this turn, because the stream is held up, may contain beginnings.
     private void ReadBeginnings()
     {
+        if (IsStarved)
+        {
+            return;
+        }
+
         long through = _refusedThrough;
         _refusedThrough = 0;
         for (long n = _parsed + 1; n <= through && !_phase.IsClosed; n++)
@@ -135,7 +140,7 @@ internal sealed partial class InboundStream
     {
         try
         {
-            if (!ReadMessages(sequence, lease, offset, length) && IsReliable)
+            if (!ReadMessages(sequence, lease, offset, length))
             {
                 Starve(sequence);
                 _shortage.AwaitOlder(this);

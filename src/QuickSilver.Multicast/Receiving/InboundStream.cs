@@ -533,7 +533,7 @@ internal sealed partial class InboundStream
             int fieldBytes = 0;
             if (marks != MessageMarks.None)
             {
-                if ((marks & MessageMarks.Start) != 0 && !_consumer.KnowsOlderBeginnings(this))
+                if ((marks & MessageMarks.Start) != 0 && IsReliable && !_consumer.KnowsOlderBeginnings(this))
                 {
                     _delivering = false;
                     return false;

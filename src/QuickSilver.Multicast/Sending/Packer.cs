@@ -94,6 +94,12 @@ internal sealed class Packer(
             needed += 1 + extensions.Length;
         }
 
+        if (topicId == MessageHeader.MarkTopic)
+        {
+            // A mark is read as soon as its packet is held, so it lies in one.
+            needed += payload.Length;
+        }
+
         if (_open && _packetBytes - _length < needed)
         {
             Close(pad: true);

@@ -29,6 +29,8 @@ internal sealed class SocketSink
     private List<IPatientFeed>? _patient;
     // Null until a feed has thrown.
     private Alarm? _again;
+    // A feed of the other kind has thrown in the last turn, and may throw again.
+    private bool _isDataFirst;
     private bool _isDeferred;
     private bool _isClosed;
 
@@ -50,8 +52,8 @@ internal sealed class SocketSink
     {
         if (!feed.IsFlushNoted)
         {
-            feed.IsFlushNoted = true;
             _unflushed.Add(feed);
+            feed.IsFlushNoted = true;
         }
 
         Defer();
@@ -113,8 +115,8 @@ internal sealed class SocketSink
     {
         if (!_isDeferred && !_isClosed)
         {
-            _isDeferred = true;
             _environment.Defer(WorkClass.OutboundData, _turn);
+            _isDeferred = true;
         }
     }
 
@@ -130,16 +132,19 @@ internal sealed class SocketSink
         try
         {
             GiveTurns();
-            Flush();
             isWhole = true;
         }
         finally
         {
+            _isDataFirst = !isWhole && !_isDataFirst;
             if (!isWhole)
             {
                 GoOnLater();
             }
+
+            Flush();
         }
+
 
         if (_repairs.Count + _data.Count > 0)
         {
@@ -153,7 +158,7 @@ internal sealed class SocketSink
         for (int run = 0; run < TurnRuns && _repairs.Count + _data.Count > 0; run++)
         {
             var budget = PullBudget.Unlimited;
-            (_repairs.Count > 0 ? _repairs : _data).GiveTurn(ref budget);
+            (_repairs.Count > 0 && (!_isDataFirst || _data.Count == 0) ? _repairs : _data).GiveTurn(ref budget);
             if (_environment.Now >= end)
             {
                 break;
@@ -161,17 +166,19 @@ internal sealed class SocketSink
         }
     }
 
-    // The feed at this place has thrown. It and those behind it are flushed the next time.
-    private void NoteAgain(int from)
+    // The feed at this place has thrown. Those behind it are flushed the next time, and it is the last, because it may throw again.
+    private void NoteAgain(int thrown)
     {
-        for (int i = from; i < _flushing.Count; i++)
+        for (int i = thrown + 1; i < _flushing.Count; i++)
         {
-            var feed = _flushing[i];
-            if (i > from || !feed.IsFlushNoted)
-            {
-                feed.IsFlushNoted = true;
-                _unflushed.Add(feed);
-            }
+            _unflushed.Add(_flushing[i]);
+        }
+
+        var feed = _flushing[thrown];
+        if (!feed.IsFlushNoted)
+        {
+            _unflushed.Add(feed);
+            feed.IsFlushNoted = true;
         }
 
         GoOnLater();

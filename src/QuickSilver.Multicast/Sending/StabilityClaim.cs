@@ -53,17 +53,17 @@ internal readonly struct StreamClaims()
 {
     private readonly Queue<(long Packet, StabilityClaim Claim)> _claims = new();
 
-    /// <summary>Whether one more claim needs larger memory.</summary>
-    public bool IsTight => _claims.Count == _claims.Capacity;
+    /// <summary>Whether so many claims more need larger memory.</summary>
+    public bool IsTight(int claims) => _claims.Count + claims > _claims.Capacity;
 
-    /// <summary>Makes room for one more claim, so that adding it cannot fail.</summary>
+    /// <summary>Makes room for so many claims more, so that adding them cannot fail.</summary>
     /// <exception cref="OutOfMemoryException">There is no memory.</exception>
-    public void Reserve(NodeHeap heap)
+    public void Reserve(int claims, NodeHeap heap)
     {
-        if (IsTight)
+        if (IsTight(claims))
         {
-            heap.Ask(HeapUse.SenderTables, 2L * _claims.Count * Unsafe.SizeOf<(long, StabilityClaim)>());
-            _claims.EnsureCapacity(_claims.Count + 1);
+            heap.Ask(HeapUse.SenderTables, Math.Max(2L * _claims.Count, _claims.Count + claims) * Unsafe.SizeOf<(long, StabilityClaim)>());
+            _claims.EnsureCapacity(_claims.Count + claims);
         }
     }
 

@@ -223,6 +223,11 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
     /// <summary>Whether all beginnings of topics are known that came in the sender's streams in older views.</summary>
     public bool KnowsOlderBeginnings(InboundStream stream)
     {
+        if (!context.Shortage.IsAnyWaiting)
+        {
+            return true;
+        }
+
         foreach (var region in _ordered)
         {
             if (region.View.Configuration >= stream.View.Configuration)

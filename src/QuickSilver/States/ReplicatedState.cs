@@ -265,8 +265,15 @@ internal sealed class ReplicatedState<TKey, TValue> : IState<TKey, TValue>, ISta
     // The change was not accepted: a codec threw, or there is no memory, or the message is too large for now.
     private void Revert(StateEntry<TKey, TValue> entry, StateEntry<TKey, TValue>? before, long outranked)
     {
-        _table.Revert(entry, before);
-        _table.SettleChange();
+        try
+        {
+            _table.Revert(entry, before);
+        }
+        finally
+        {
+            _table.SettleChange();
+        }
+
         if (_table.Outranked != outranked)
         {
             // The change may have kept out another node's.

@@ -15,13 +15,16 @@ internal sealed class StateTable<TKey, TValue>(int maxKeys, TimeProvider time)
 {
     public static readonly TimeSpan RemovalsKept = TimeSpan.FromMinutes(10);
 
+    // Only where changes fail by the ten thousand while others wait.
+    private const int MostReverted = 1 << 16;
+
     private readonly ConcurrentDictionary<TKey, StateEntry<TKey, TValue>> _entries = new();
     private readonly ConcurrentQueue<(StateEntry<TKey, TValue> Entry, long At)> _removals = new();
     // Replaced as a whole.
     private ImmutableArray<ChangeQueue<TKey, TKey>> _readers = [];
     // Changes of this node that were taken back, with what each had replaced. A later change of the key may have replaced one before that,
     // and may be taken back itself.
-    private readonly ConcurrentDictionary<StateEntry<TKey, TValue>, StateEntry<TKey, TValue>> _reverted = new();
+    private readonly Dictionary<StateEntry<TKey, TValue>, StateEntry<TKey, TValue>> _reverted = [];
     // Changes of this node that may be taken back.
     private int _unsettled;
     private int _count;
@@ -92,16 +95,27 @@ internal sealed class StateTable<TKey, TValue>(int maxKeys, TimeProvider time)
     public void Revert(StateEntry<TKey, TValue> entry, StateEntry<TKey, TValue>? before)
     {
         before ??= new StateEntry<TKey, TValue>(entry.Key, default, isRemoved: true, StateStamp.BeforeAll);
-        _reverted[entry] = before;
-        // What it had replaced may be taken back before it or, on another thread, at the same time.
-        while (_entries.TryUpdate(entry.Key, before, entry))
+        bool isBack;
+        lock (_reverted)
+        {
+            // What it had replaced may have been taken back before it.
+            while (_reverted.TryGetValue(before, out var older))
+            {
+                before = older;
+            }
+
+            if (_reverted.Count >= MostReverted)
+            {
+                _reverted.Clear();
+            }
+
+            _reverted[entry] = before;
+            isBack = _entries.TryUpdate(entry.Key, before, entry);
+        }
+
+        if (isBack)
         {
             OnMerged(before, wasThere: !entry.IsRemoved);
-            entry = before;
-            if (!_reverted.TryGetValue(entry, out before))
-            {
-                break;
-            }
         }
     }
 
@@ -111,10 +125,18 @@ internal sealed class StateTable<TKey, TValue>(int maxKeys, TimeProvider time)
     /// <summary>The change was accepted, or was taken back.</summary>
     public void SettleChange()
     {
-        if (Interlocked.Decrement(ref _unsettled) == 0 && !_reverted.IsEmpty)
+        if (Interlocked.Decrement(ref _unsettled) > 0)
         {
-            // What is in the table now was not taken back.
-            _reverted.Clear();
+            return;
+        }
+
+        lock (_reverted)
+        {
+            // None of them is in the table now.
+            if (Volatile.Read(ref _unsettled) == 0)
+            {
+                _reverted.Clear();
+            }
         }
     }
 

@@ -14,13 +14,15 @@ public sealed class SenderShortageTests
     private const int Messages = 200;
 
     [Theory]
-    [InlineData(1.0)]
-    [InlineData(0.5)]
-    public void While_tables_of_a_sender_cannot_grow_its_messages_wait_and_then_all_come_once_and_in_order(double share)
+    [InlineData(1.0, false)]
+    [InlineData(0.5, false)]
+    [InlineData(1.0, true)]
+    [InlineData(0.5, true)]
+    public void While_tables_of_a_sender_cannot_grow_its_messages_wait_and_then_all_come_once_and_in_order(double share, bool hasAddress)
     {
         var random = new Random(5);
         int refused = 0;
-        var cluster = Start();
+        var cluster = Start(hasAddress);
         Heap(cluster).Refuses = (use, _) => use == HeapUse.SenderTables && random.NextDouble() < share && ++refused > 0;
         SendAll(cluster);
         cluster.Simulation.Run(TimeSpan.FromSeconds(share < 1 ? 20 : 4));
@@ -31,11 +33,13 @@ public sealed class SenderShortageTests
         AssertAllCame(cluster, $"{share}");
     }
 
-    [Fact]
-    public void Each_growth_in_turn_is_refused_once_and_nothing_is_lost_or_sent_twice()
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void Each_growth_in_turn_is_refused_once_and_nothing_is_lost_or_sent_twice(bool hasAddress)
     {
         int inAll = 0;
-        var calm = Start();
+        var calm = Start(hasAddress);
         Heap(calm).Refuses = (use, _) => use == HeapUse.SenderTables && ++inAll < 0;
         SendAll(calm);
         AssertAllCame(calm, "nothing refused");
@@ -43,14 +47,63 @@ public sealed class SenderShortageTests
         for (int refusedAt = 1; refusedAt <= inAll; refusedAt++)
         {
             int asked = 0;
-            var cluster = Start();
+            var cluster = Start(hasAddress);
             Heap(cluster).Refuses = (use, _) => use == HeapUse.SenderTables && ++asked == refusedAt;
             SendAll(cluster);
             AssertAllCame(cluster, $"refused {refusedAt} of {inAll}");
         }
     }
 
-    private static MulticastCluster Start()
+    // Its reader has no memory for one message, and is refused at each try.
+    [Fact]
+    public void A_node_that_is_refused_memory_for_what_it_receives_goes_on_sending()
+    {
+        const ulong Received = 7;
+        var cluster = Start(hasAddress: false);
+        cluster[1].Publishes(Received);
+        cluster[0].Subscribes(Received).Throws = static () => new OutOfMemoryException("a test");
+        cluster.Commit();
+        cluster[1].PublishAll(Received, 1, 100);
+        cluster.Simulation.Run(TimeSpan.FromSeconds(5));
+        Assert.True(cluster[0].Multicast.Counters.HeapRefusals > 1, "nothing was refused");
+
+        cluster[0].PublishAll(Both, 5, 100);
+        Assert.True(cluster.RunUntil(() => cluster[2].Log.Count == 5, 2), $"{cluster[2].Log.Count} of 5 came");
+    }
+
+    // The runs of topics with an address of their own are packed by each of them, and leave together.
+    [Fact]
+    public void Runs_of_many_topics_with_an_address_for_which_tables_cannot_grow_wait_and_then_all_come()
+    {
+        const int Topics = 400;
+        var cluster = new MulticastCluster(11, 3, new LinkModel(), poolBlocks: 4096);
+        var topics = Enumerable.Range(1, Topics).Select(static i => (ulong)i).ToList();
+        foreach (ulong topic in topics)
+        {
+            cluster.Service.GiveAddress(topic);
+            cluster[0].Publishes(topic);
+            cluster[1].Subscribes(topic);
+            cluster[2].Subscribes(topic);
+        }
+
+        // Of a region of its own.
+        cluster[2].Subscribes(Topics + 1);
+        cluster.Commit();
+        SendOne();
+        cluster.Simulation.Run(TimeSpan.FromSeconds(1));
+        int refused = 0;
+        Heap(cluster).Refuses = (use, _) => use == HeapUse.SenderTables && ++refused > 0;
+        SendOne();
+
+        // What was sent before makes room when it is acknowledged.
+        Assert.True(cluster.RunUntil(() => cluster[1].Log.Count == 2 * Topics && cluster[2].Log.Count == 2 * Topics, 20));
+        Assert.True(refused > 0, "nothing was refused");
+        Assert.Empty(cluster[1].Gaps);
+
+        void SendOne() => cluster[0].OnCore(() => topics.ForEach(topic => Assert.True(cluster[0].Publish(topic, 100))));
+    }
+
+    private static MulticastCluster Start(bool hasAddress)
     {
         var cluster = new MulticastCluster(11, 3, new LinkModel { Loss = 0.01 }, poolBlocks: 4096);
         cluster[0].Publishes(Both);
@@ -58,6 +111,11 @@ public sealed class SenderShortageTests
         cluster[1].Subscribes(Both);
         cluster[2].Subscribes(Both);
         cluster[2].Subscribes(One);
+        if (hasAddress)
+        {
+            cluster.Service.GiveAddress(Both);
+        }
+
         cluster.Commit();
         return cluster;
     }

@@ -53,6 +53,30 @@ public sealed class PackerTests
         }).Check(Config.QuickThrowOnFailure.WithMaxTest(300).WithEndSize(30));
     }
 
+    // It is read as soon as its packet is held.
+    [Fact]
+    public void A_mark_lies_in_one_packet_whatever_precedes_it()
+    {
+        const int Mark = 16;
+        const int PacketBytes = 576;
+        for (int before = 0; before < 2 * PacketBytes; before++)
+        {
+            var packets = new RetentionBuffer(new RetentionBudget(long.MaxValue));
+            var packer = new Packer(new SlabPool(1L << 22), new PacketTemplate(1, 2, 3, 4, 5), PacketBytes, packets);
+            var starts = new StartTable();
+            starts.Add(1, 1);
+            packer.Append(7, 1, null, [], new byte[before]);
+            long end = packer.Append(MessageHeader.MarkTopic, 1, starts, [], new byte[Mark]);
+            packer.Flush();
+            var packet = packets.PacketAt(end);
+            int at = packet.Length - Mark - starts.EncodedBytes - MessageHeader.Bytes;
+            Assert.True(
+                at >= PacketHeader.Bytes && MessageHeader.TryRead(packet[at..], out int bytes, out _, out ulong topic, out _)
+                && (bytes, topic) == (Mark, MessageHeader.MarkTopic),
+                $"after {before} bytes");
+        }
+    }
+
     [Fact]
     public void A_packer_that_rests_has_no_block_and_numbers_its_packets_on()
     {

@@ -103,13 +103,13 @@ public sealed class SocketSinkTests
         _sink.Register(new Feed("b", 1, _sent));
         _sink.FlushSoon(new Feed("c", 0, _sent));
         Assert.Throws<OutOfMemoryException>(_environment.EndTurn);
-        Assert.Equal(["a"], _sent);
+        Assert.Equal(["a", "flush c"], _sent);
 
         throws = false;
         _environment.EndTurn();
-        Assert.Equal(["a"], _sent);
+        Assert.Equal(["a", "flush c"], _sent);
         _environment.Advance(milliseconds: 100);
-        Assert.Equal(["a", "b", "a", "a", "flush c"], _sent);
+        Assert.Equal(["a", "flush c", "b", "a", "a"], _sent);
     }
 
     [Fact]
@@ -124,7 +124,31 @@ public sealed class SocketSinkTests
 
         throws = false;
         _environment.Advance(milliseconds: 100);
-        Assert.Equal(["flush a", "flush b", "flush c"], _sent);
+        Assert.Equal(["flush a", "flush c", "flush b"], _sent);
+    }
+
+    [Fact]
+    public void A_repair_that_throws_again_and_again_keeps_no_data_back_and_data_keeps_no_repair_back()
+    {
+        _sink.Register(new Feed("broken", 1, _sent) { Takes = () => ThrowIf(true) }, FeedPriority.Repair);
+        _sink.Register(new Feed("data", 2, _sent));
+        _sink.FlushSoon(new Feed("b", 0, _sent) { Takes = () => ThrowIf(true) });
+        _sink.FlushSoon(new Feed("c", 0, _sent));
+        Assert.Throws<OutOfMemoryException>(_environment.EndTurn);
+        for (int i = 0; i < 5; i++)
+        {
+            Assert.Throws<OutOfMemoryException>(() => _environment.Advance(milliseconds: 100));
+        }
+
+        Assert.Equal(2, _sent.Count(static one => one == "data"));
+        Assert.Contains("flush c", _sent);
+        _sink.Register(new Feed("repair", 1, _sent), FeedPriority.Repair);
+        for (int i = 0; i < 5; i++)
+        {
+            Assert.Throws<OutOfMemoryException>(() => _environment.Advance(milliseconds: 100));
+        }
+
+        Assert.Contains("repair", _sent);
     }
 
     [Fact]
