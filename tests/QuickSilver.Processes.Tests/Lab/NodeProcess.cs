@@ -153,6 +153,7 @@ internal enum ProcessSignal
 {
     Interrupt = 2,
     Kill = 9,
+    User1 = 10,
     Terminate = 15,
     Continue = 18,
     Stop = 19,

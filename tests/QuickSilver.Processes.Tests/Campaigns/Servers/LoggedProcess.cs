@@ -14,10 +14,21 @@ internal class LoggedProcess : IDisposable
     private readonly string _logName;
 
     protected LoggedProcess(NetworkNamespaces network, int node, string file, params IEnumerable<string> arguments)
+        : this(network, node, file, [], arguments)
+    {
+    }
+
+    /// <param name="network">The namespaces.</param>
+    /// <param name="node">In which of them it runs.</param>
+    /// <param name="file">The program.</param>
+    /// <param name="variables">Of its environment, each as NAME=VALUE.</param>
+    /// <param name="arguments">Its arguments.</param>
+    protected LoggedProcess(
+        NetworkNamespaces network, int node, string file, IEnumerable<string> variables, IEnumerable<string> arguments)
     {
         Node = node;
         _logName = $"{Path.GetFileName(file)}-{node}";
-        string[] command = ["netns", "exec", network.Name(node), "env", "--default-signal=HUP,INT,QUIT", file, .. arguments];
+        string[] command = ["netns", "exec", network.Name(node), "env", "--default-signal=HUP,INT,QUIT", .. variables, file, .. arguments];
         _process = Process.Start(new ProcessStartInfo(IpCommand.FullPath, command)
         {
             RedirectStandardInput = true,

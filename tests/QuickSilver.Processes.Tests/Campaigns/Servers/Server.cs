@@ -20,7 +20,18 @@ internal sealed partial class Server : LoggedProcess
     private bool _isListening;
 
     public Server(NetworkNamespaces network, int node, string security, params IEnumerable<string> arguments)
-        : base(network, node, Programs.Qsm, ["gms", "--verbose", "--security", security, .. arguments]) => BeginReading();
+        : this(network, node, security, [], arguments)
+    {
+    }
+
+    /// <param name="network">The namespaces.</param>
+    /// <param name="node">In which of them it runs.</param>
+    /// <param name="security">The file of its secret.</param>
+    /// <param name="variables">Of its environment, each as NAME=VALUE.</param>
+    /// <param name="arguments">Further ones.</param>
+    public Server(
+        NetworkNamespaces network, int node, string security, IEnumerable<string> variables, IEnumerable<string> arguments)
+        : base(network, node, Programs.Qsm, variables, ["gms", "--verbose", "--security", security, .. arguments]) => BeginReading();
 
     /// <summary>A configuration that this server made: when, and of how many nodes.</summary>
     internal readonly record struct Configuration(long Number, long At);

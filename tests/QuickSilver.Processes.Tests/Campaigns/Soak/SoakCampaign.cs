@@ -11,8 +11,8 @@ namespace QuickSilver.Processes.Tests.Campaigns.Soak;
 // for a second: each opens a state, sends a request, publishes to a topic of a prefix, and leaves.
 //   soak [minutes=60] [warm-up=10] [stayers=3] [lives=120] [processes=2] [logs=FOLDER]        lives: a minute, of all processes
 //
-// Each minute no life begins for a moment, and each process says what it holds. The heap is taken after a full collection. The service and
-// etcd answer no questions: of them the anonymous pages count, which include what the collector has not given back.
+// Each minute no life begins for a moment, and each process says what it holds. The heap is taken after a full collection; in the service,
+// by a startup hook. Of etcd the anonymous pages count.
 internal sealed class SoakCampaign : IDisposable
 {
     private const int ServicePort = 7400;
@@ -53,7 +53,12 @@ internal sealed class SoakCampaign : IDisposable
             _etcd = new EtcdMember(_network, Etcd, [Etcd], _folder.FullName);
             ServersRig.Await("etcd to elect a leader", () => _etcd.IsLeader() is true, 300);
             string listen = new IPEndPoint(_network.Address(Service), ServicePort).ToString();
-            _service = new Server(_network, Service, security, "--listen", listen, "--etcd", $"{_etcd.Address}");
+            _service = new Server(
+                _network,
+                Service,
+                security,
+                [$"DOTNET_STARTUP_HOOKS={Programs.ChurnNode}.dll", $"QS_FOOTPRINT={Report}"],
+                ["--listen", listen, "--etcd", $"{_etcd.Address}"]);
             ServersRig.Await("the service to listen", () => _service.IsListening);
             // Each waits for the streams of all.
             var starts = Enumerable.Range(0, stayers)
@@ -74,6 +79,8 @@ internal sealed class SoakCampaign : IDisposable
             throw;
         }
     }
+
+    private string Report => Path.Combine(_folder.FullName, "service");
 
     public static int Run(CampaignArguments arguments)
     {
@@ -171,7 +178,7 @@ internal sealed class SoakCampaign : IDisposable
             _series[at++].Add(minute, process.Measure());
         }
 
-        _series[at++].Add(minute, HeldSample.OfProcess(_service!.Id));
+        _series[at++].Add(minute, HeldSample.OfReport(_service!, Report));
         _series[at].Add(minute, HeldSample.OfProcess(_etcd!.Id));
     }
 
