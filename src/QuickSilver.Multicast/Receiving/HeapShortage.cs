@@ -118,12 +118,14 @@ internal sealed class HeapShortage
     {
         IsSenderRefused = false;
         _isRetrying = true;
+        bool isWhole = false;
         try
         {
             RetryStreams();
             OfferAgain?.Invoke();
             // Topics that had no memory to send.
             _context.OnSenderProgress();
+            isWhole = true;
         }
         catch (OutOfMemoryException)
         {
@@ -132,7 +134,7 @@ internal sealed class HeapShortage
         finally
         {
             _isRetrying = false;
-            if (_first is not null)
+            if (!isWhole || _first is not null)
             {
                 // Refused again, or not tried because something has thrown.
                 TryAgainLater();

@@ -145,7 +145,6 @@ internal sealed class SocketSink
             Flush();
         }
 
-
         if (_repairs.Count + _data.Count > 0)
         {
             Defer();
