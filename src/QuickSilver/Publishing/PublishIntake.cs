@@ -284,11 +284,8 @@ internal sealed class PublishIntake
     {
         _isStuck = Lane.Next == _stoodAt;
         _isShort = false;
-        foreach (var publisher in Interlocked.Exchange(ref _interrupted, null) ?? [])
-        {
-            publisher.Signal();
-        }
-
+        _interrupted?.ForEach(static publisher => publisher.Signal());
+        _interrupted?.Clear();
         Drain();
     }
 

@@ -24,15 +24,11 @@ internal sealed class RecordingConsumer : IStreamConsumer
         }
     }
 
-    /// <summary>The topics of which only the beginning came.</summary>
-    public List<ulong> Beginnings { get; } = [];
+    public void OnBeginning(InboundStream stream, ulong topicId, ReadOnlySpan<byte> starts)
+    {
+    }
 
-    /// <summary>Whether older streams are read.</summary>
-    public bool KnowsOlder { get; set; } = true;
-
-    public void OnBeginning(InboundStream stream, ulong topicId, ReadOnlySpan<byte> starts) => Beginnings.Add(topicId);
-
-    public bool KnowsOlderBeginnings(InboundStream stream) => KnowsOlder;
+    public bool KnowsOlderBeginnings(InboundStream stream) => true;
 
     public void OnLoss(InboundStream stream) => Losses++;
 
