@@ -214,7 +214,8 @@ internal sealed class HybridSender : IPatientFeed
 
     private bool TrySendRun(bool mayWait)
     {
-        if (mayWait && !TryReserve())
+        // The runs of many topics may leave at once, so each makes room for itself.
+        if (mayWait && !RegionSender.TryReserve(_routes, _packer!.Count, _claims.Count, isBeginning: false))
         {
             WaitFor(MemoryPause);
             return false;
@@ -427,42 +428,6 @@ internal sealed class HybridSender : IPatientFeed
     {
         BePatient();
         _context.Environment.Schedule(_alarm, pause);
-    }
-
-    // The runs of many topics may leave at once, so each makes room for itself. False: the heap has no memory for the tables of a stream.
-    private bool TryReserve()
-    {
-        int packets = _packer!.Count;
-        bool isTight = false;
-        foreach (var route in _routes)
-        {
-            isTight |= route.IsTightForShared(packets, _claims.Count);
-        }
-
-        if (!isTight)
-        {
-            return true;
-        }
-
-        if (_context.Shortage.IsSenderRefused)
-        {
-            return false;
-        }
-
-        try
-        {
-            foreach (var route in _routes)
-            {
-                route.ReserveShared(packets, _claims.Count);
-            }
-
-            return true;
-        }
-        catch (OutOfMemoryException)
-        {
-            _context.Shortage.OnSenderRefused();
-            return false;
-        }
     }
 
     private void BePatient()

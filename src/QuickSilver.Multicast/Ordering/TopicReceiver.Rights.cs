@@ -104,6 +104,8 @@ internal sealed partial class TopicReceiver
     public bool? MayPublish(NodeKey sender) => _node.Context.Directory.IdentityOf(sender) is not { } identity ? null
         : _publishers!.Contains(identity) || (_former?.Contains(identity) == true && !_node.Context.Directory.Contains(sender));
 
+    private bool IsWithoutRight(NodeKey sender) => _publishers is not null && MayPublish(sender) == false;
+
     private bool IsUnproven(NodeKey sender)
     {
         bool isUnproven = _publishers is not null && MayPublish(sender) is null;

@@ -82,12 +82,12 @@ internal sealed partial class TopicReceiver : ITopicReceiver
 
     public void OnMessage(InboundStream stream, in StreamMessage message)
     {
-        if (_isClosed || ActiveFrom == 0 || stream.View.Configuration < ActiveFrom || stream.Class != Class)
+        if (!IsActiveFor(stream) || stream.Class != Class)
         {
             return;
         }
 
-        if (_publishers is not null && MayPublish(stream.Sender) == false)
+        if (IsWithoutRight(stream.Sender))
         {
             OnWithoutRight(stream.Sender);
             return;
@@ -160,6 +160,8 @@ internal sealed partial class TopicReceiver : ITopicReceiver
         }
     }
 
+    private bool IsActiveFor(InboundStream stream) => !_isClosed && ActiveFrom != 0 && stream.View.Configuration >= ActiveFrom;
+
     public bool IsClosed => _isClosed;
 
     public void AwaitLast(long configuration, Action settled, Action completed) =>
@@ -168,8 +170,7 @@ internal sealed partial class TopicReceiver : ITopicReceiver
     /// <summary>Called where a message waits for memory, but not where it begins the topic.</summary>
     public void OnBeginning(InboundStream stream, ReadOnlySpan<byte> starts)
     {
-        if (!_isClosed && ActiveFrom != 0 && stream.View.Configuration >= ActiveFrom && stream.Class == Class
-            && (_publishers is null || MayPublish(stream.Sender) != false))
+        if (IsActiveFor(stream) && stream.Class == Class && !IsWithoutRight(stream.Sender))
         {
             Begin(Find(stream.Sender), stream, starts);
         }
@@ -180,8 +181,7 @@ internal sealed partial class TopicReceiver : ITopicReceiver
     /// </summary>
     public void OnMark(InboundStream stream, ReadOnlySpan<byte> starts, long number)
     {
-        if (_isClosed || ActiveFrom == 0 || stream.View.Configuration < ActiveFrom || IsReliable
-            || (_publishers is not null && MayPublish(stream.Sender) == false))
+        if (!IsActiveFor(stream) || IsReliable || IsWithoutRight(stream.Sender))
         {
             return;
         }

@@ -240,20 +240,21 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
             return -1;
         }
 
-        if (IsTight(payload.Length) && !TryReserve(payload.Length))
+        if (IsTight(payload.Length, observer) && !TryReserve(payload.Length, observer))
         {
-            node.Wait(this);
             return -1;
         }
 
         return _rare?.Stamps is { } stamps ? SendStamped(stamps, payload, observer, extensions) : Send(payload, observer, extensions);
     }
 
-    private bool IsTight(int payloadBytes)
+    // In one pass over the routes, because it is asked for each message.
+    private bool IsTight(int payloadBytes, IStabilityObserver? observer)
     {
+        int claims = observer is null ? 0 : 1;
         foreach (var route in _routes)
         {
-            if (route.IsTight(payloadBytes))
+            if (route.IsTight(route.Packer.MostPackets(payloadBytes), claims, _isStarting))
             {
                 return true;
             }
@@ -262,30 +263,23 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
         return false;
     }
 
-    // False: the heap has no memory for the tables of a stream. The message has no number yet, and is asked for when the pause is over.
+    // False: there is no memory for the tables of a stream, and the topic waits.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private bool TryReserve(int payloadBytes)
+    private bool TryReserve(int payloadBytes, IStabilityObserver? observer)
     {
-        var shortage = node.Context.Shortage;
-        if (shortage.IsSenderRefused)
+        int packets = 0;
+        foreach (var route in _routes)
         {
-            return false;
+            packets = Math.Max(packets, route.Packer.MostPackets(payloadBytes));
         }
 
-        try
+        bool isReserved = RegionSender.TryReserve(_routes, packets, claims: observer is null ? 0 : 1, _isStarting);
+        if (!isReserved)
         {
-            foreach (var route in _routes)
-            {
-                route.Reserve(payloadBytes);
-            }
+            node.Wait(this);
+        }
 
-            return true;
-        }
-        catch (OutOfMemoryException)
-        {
-            shortage.OnSenderRefused();
-            return false;
-        }
+        return isReserved;
     }
 
     private long SendStamped(
@@ -394,7 +388,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
 
         foreach (var route in _routes)
         {
-            route.ReserveShared(packets: 0, claims: 1);
+            route.Reserve(packets: 0, claims: 1, isBeginning: false);
         }
 
         var claim = node.Claims.Rent(observer, number, _routes.Length);

@@ -6,30 +6,62 @@ namespace QuickSilver.Multicast.Sending;
 // number and is not sent whole would be missing at its subscribers for ever.
 internal sealed partial class RegionSender
 {
-    /// <summary>Whether the tables may have to grow for one more message of so many bytes.</summary>
+    /// <summary>Whether the tables have to grow for so many packets and claims more, and for the beginning of a topic.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool IsTight(int payloadBytes) =>
-        _packets.IsTight(_packer.MostPackets(payloadBytes)) || _claims.IsTight(1) || _beginnings.IsTight;
+    public bool IsTight(int packets, int claims, bool isBeginning) =>
+        _packets.IsTight(packets) || (claims > 0 && _claims.IsTight(claims)) || (isBeginning && _beginnings.IsTight);
 
-    /// <summary>Makes room in the tables for one more message of so many bytes.</summary>
-    /// <exception cref="OutOfMemoryException">There is no memory.</exception>
-    public void Reserve(int payloadBytes)
+    /// <summary>
+    /// Makes room in the tables of all routes for so many packets and claims more, and for the beginning of a topic. False: the heap has no
+    /// memory. What waits has no number yet, and is asked for when the pause is over.
+    /// </summary>
+    public static bool TryReserve(RegionSender[] routes, int packets, int claims, bool isBeginning)
     {
-        var heap = _context.Environment.Heap;
-        _packets.Reserve(_packer.MostPackets(payloadBytes), heap);
-        _claims.Reserve(1, heap);
-        _beginnings.Reserve(heap);
+        foreach (var route in routes)
+        {
+            if (route.IsTight(packets, claims, isBeginning))
+            {
+                return TryGrow(routes, packets, claims, isBeginning);
+            }
+        }
+
+        return true;
     }
 
-    /// <summary>Whether the tables have to grow for so many packets and claims of a topic with an address of its own.</summary>
-    public bool IsTightForShared(int packets, int claims) => _packets.IsTight(packets) || _claims.IsTight(claims);
-
-    /// <summary>Makes room in the tables for so many packets and claims of a topic with an address of its own.</summary>
+    /// <summary>Makes room in the tables for so many packets and claims more, and for the beginning of a topic.</summary>
     /// <exception cref="OutOfMemoryException">There is no memory.</exception>
-    public void ReserveShared(int packets, int claims)
+    public void Reserve(int packets, int claims, bool isBeginning)
     {
         var heap = _context.Environment.Heap;
         _packets.Reserve(packets, heap);
         _claims.Reserve(claims, heap);
+        if (isBeginning)
+        {
+            _beginnings.Reserve(heap);
+        }
+    }
+
+    private static bool TryGrow(RegionSender[] routes, int packets, int claims, bool isBeginning)
+    {
+        var shortage = routes[0]._context.Shortage;
+        if (shortage.IsSenderRefused)
+        {
+            return false;
+        }
+
+        try
+        {
+            foreach (var route in routes)
+            {
+                route.Reserve(packets, claims, isBeginning);
+            }
+
+            return true;
+        }
+        catch (OutOfMemoryException)
+        {
+            shortage.OnSenderRefused();
+            return false;
+        }
     }
 }

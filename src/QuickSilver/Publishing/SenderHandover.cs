@@ -100,10 +100,13 @@ internal struct SenderHandover(NodeCounterCells counterCells, PublishLatency lat
         return true;
     }
 
-    private bool TryPass(ITopicSender sender, ReadOnlySpan<byte> payload, ReadOnlySpan<byte> extensions)
+    // The latency is checked first, because all topics share it and it is in the cache.
+    private bool TryPass(ITopicSender sender, ReadOnlySpan<byte> payload, ReadOnlySpan<byte> extensions) =>
+        latency.IsWatched ? TryPassTimed(sender, payload, extensions) : sender.TrySend(payload, null, extensions) >= 0;
+
+    private bool TryPassTimed(ITopicSender sender, ReadOnlySpan<byte> payload, ReadOnlySpan<byte> extensions)
     {
-        // The latency is checked first, because all topics share it and it is in the cache.
-        var probe = latency.IsWatched ? (_probe ??= new LatencyProbe(latency)).TryBegin() : null;
+        var probe = (_probe ??= new LatencyProbe(latency)).TryBegin();
         bool isSent = false;
         try
         {
