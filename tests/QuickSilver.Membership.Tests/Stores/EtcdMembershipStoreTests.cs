@@ -59,6 +59,7 @@ public sealed class EtcdMembershipStoreTests(EtcdMembershipStoreTests.Server ser
     public async Task A_number_that_comes_late_is_not_put_over_a_later_one()
     {
         var term = (EtcdTerm)(await TryAcquireAsync("first"))!;
+        Keep(term);
         var cluster = new EtcdCluster(_client!, _cluster);
         long revision = (await cluster.ReadLeaderAsync(CancellationToken.None))!.CreateRevision;
         Assert.Equal(5, await cluster.TryPutConfigurationAsync(revision, 0, 5, CancellationToken.None));
