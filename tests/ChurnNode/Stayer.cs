@@ -37,7 +37,7 @@ internal static class Stayer
         Console.Out.WriteLine("ready");
         using var stop = new CancellationTokenSource();
         using var end = new CancellationTokenSource();
-        var saying = SayAsync(says, end.Token);
+        var saying = SayAsync(node, says, end.Token);
         var watching = WatchAsync(node, streams, says, stop.Token);
         await Console.In.ReadLineAsync();
         var sending = Task.Factory.StartNew(() => Send(steady, rate, stop.Token), TaskCreationOptions.LongRunning);
@@ -110,10 +110,19 @@ internal static class Stayer
         }
     }
 
-    private static async Task SayAsync(ConcurrentQueue<string> says, CancellationToken end)
+    // Also each configuration in which this node finds itself: CONFIGURATION NUMBER.
+    private static async Task SayAsync(QuickSilverNode node, ConcurrentQueue<string> says, CancellationToken end)
     {
+        long configuration = 0;
         do
         {
+            long now = node.GetGauges().Configuration;
+            if (now != configuration)
+            {
+                configuration = now;
+                says.Enqueue(string.Create(CultureInfo.InvariantCulture, $"configuration {now}"));
+            }
+
             await Task.Delay(50, end).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
             while (says.TryDequeue(out string? line))
             {

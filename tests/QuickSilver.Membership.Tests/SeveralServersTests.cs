@@ -77,6 +77,39 @@ public sealed class SeveralServersTests
         Assert.Equal(before, node.Changes.Count);
     }
 
+    // A process can be stopped between the check of its lease and the bytes of the configuration.
+    [Fact]
+    public void A_configuration_that_a_server_makes_when_another_has_led_is_not_applied()
+    {
+        var (nodes, other) = StartTwoThatChangedServers();
+        long[] led = [.. nodes.Select(static node => node.Changes[^1].Number)];
+        WakeInTheMiddleOfAConfiguration();
+        Assert.All(nodes.Zip(led), node =>
+        {
+            Assert.Equal(node.Second, node.First.Changes[^1].Number);
+            Assert.Equal(other.LocalEndPoint, node.First.Client.ServiceEndPoint);
+            Assert.Null(node.First.Expelled);
+        });
+    }
+
+    [Fact]
+    public void A_node_that_comes_back_to_a_server_that_others_have_followed_does_not_go_back_with_it()
+    {
+        var (nodes, other) = StartTwoThatChangedServers();
+        WakeInTheMiddleOfAConfiguration();
+        long made = _store.Claimed[^1];
+        other.Environment.Crash();
+        _cluster.Run(30);
+        Assert.All(nodes, node =>
+        {
+            var numbers = node.Changes.ConvertAll(static change => change.Number);
+            Assert.Equal(numbers.Order(), numbers);
+            Assert.DoesNotContain(made, numbers);
+            Assert.Equal(2, node.Nodes.Count);
+            Assert.Null(node.Expelled);
+        });
+    }
+
     [Fact]
     public void A_node_finds_the_server_that_leads_by_way_of_one_that_does_not()
     {
@@ -389,6 +422,35 @@ public sealed class SeveralServersTests
         return nodes;
     }
 
+    // Both are members, and wait for a configuration of the first server when that stands still. They are members of the other one since.
+    private (FakeNode[] Nodes, (FakeEnvironment Environment, IPEndPoint LocalEndPoint) Other) StartTwoThatChangedServers()
+    {
+        var other = LeadAt(2);
+        FakeNode[] nodes = [Start(1, FakeCluster.EndPoint, other.LocalEndPoint), Start(2, FakeCluster.EndPoint, other.LocalEndPoint)];
+        _cluster.World.RunUntil(() => Array.TrueForAll(nodes, static node => node.Nodes.Count == 2));
+        _store.Answers = false;
+        nodes[1].Subscribe("A");
+        _cluster.Run(0.2);
+        _cluster.ServiceEnvironment.Pause();
+        _cluster.World.RunUntil(() => Array.TrueForAll(
+            nodes, node => node.Client.ServiceEndPoint!.Equals(other.LocalEndPoint) && node.Nodes.Count == 2) && nodes[1].Has("A"));
+        return (nodes, other);
+    }
+
+    private void WakeInTheMiddleOfAConfiguration()
+    {
+        long made = _cluster.Counters.Configurations;
+        _cluster.ServiceEnvironment.Post(new Core.Requests.ActionRequest(() =>
+        {
+            _store.Answer();
+            (_store.IsHeld, _store.Answers) = (false, false);
+            Assert.Equal(made + 1, _cluster.Counters.Configurations);
+        }));
+        _cluster.ServiceEnvironment.Resume();
+        _cluster.Run(5);
+        Assert.Equal(made + 1, _cluster.Counters.Configurations);
+    }
+
     private IPEndPoint Nobody => new(_cluster.World.AddNode(++_seed).LocalAddress, 7401);
 
     // Who tries to come in tries all servers.
@@ -441,12 +503,14 @@ public sealed class SeveralServersTests
     }
 
     // Another server that leads.
-    private IPEndPoint Lead(ulong id)
+    private IPEndPoint Lead(ulong id) => LeadAt(id).LocalEndPoint;
+
+    private (FakeEnvironment Environment, IPEndPoint LocalEndPoint) LeadAt(ulong id)
     {
         var environment = _cluster.World.AddNode(900 + id);
         var service = new MembershipService(
             environment, _cluster.Options, new MemoryMembershipStore(), new ServiceCounters(), NullLogger.Instance);
-        return service.Start(new IPEndPoint(environment.LocalAddress, 7401));
+        return (environment, service.Start(new IPEndPoint(environment.LocalAddress, 7401)));
     }
 
     private Standby StandBy(IPEndPoint? leader, SessionLimits? limits = null)

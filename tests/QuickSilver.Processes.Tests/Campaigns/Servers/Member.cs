@@ -23,6 +23,7 @@ internal sealed partial class Member : LoggedProcess
     private readonly List<Silence> _silences = [];
     private readonly List<Silence> _standstills = [];
     private readonly List<string> _stalls = [];
+    private readonly List<long> _configurations = [];
     private readonly string _name;
     private bool _isReady;
     private long? _sent;
@@ -47,6 +48,9 @@ internal sealed partial class Member : LoggedProcess
     public string? Removal => Read(() => _removal);
 
     public IReadOnlyList<Silence> Silences => Read(() => _silences.ToArray());
+
+    /// <summary>The configurations in which it has found itself, in this order. It looks many times a second, and may miss some.</summary>
+    public IReadOnlyList<long> Configurations => Read(() => _configurations.ToArray());
 
     /// <summary>When this process stood still as a whole, as it told itself: for its collector, its compiler, or the machine.</summary>
     public IReadOnlyList<Silence> Standstills => Read(() => _standstills.ToArray());
@@ -75,6 +79,9 @@ internal sealed partial class Member : LoggedProcess
                         int.Parse(words[1], CultureInfo.InvariantCulture),
                         double.Parse(words[2], CultureInfo.InvariantCulture),
                         long.Parse(words[3], CultureInfo.InvariantCulture)));
+                    break;
+                case "configuration":
+                    _configurations.Add(long.Parse(words[1], CultureInfo.InvariantCulture));
                     break;
                 case "stalled":
                     _stalls.Add(line);

@@ -132,7 +132,7 @@ internal sealed class ServersJudge(ServersRig rig, TextWriter output)
         Say(Text($"{received:N0} messages between members that stay"));
     }
 
-    /// <summary>No number in two places, and none below one that was told before.</summary>
+    /// <summary>No number in two places, none of a server below one that it gave before, and no member that goes back.</summary>
     public void JudgeNumbers()
     {
         var all = rig.Lives.SelectMany(static life => life.Configurations.Select(one => (one.Number, one.At, life.Node)))
@@ -152,11 +152,16 @@ internal sealed class ServersJudge(ServersRig rig, TextWriter output)
             }
         }
 
-        var epochs = all.Select(static one => one.Number >> 32).ToList();
-        Say($"{all.Count:N0} configurations in {epochs.Distinct().Count()} epochs, {rig.Lives.Count} lives of servers");
-        if (!epochs.SequenceEqual(epochs.Order()))
+        int epochs = all.Select(static one => one.Number >> 32).Distinct().Count();
+        Say($"{all.Count:N0} configurations in {epochs} epochs, {rig.Lives.Count} lives of servers");
+        foreach (var member in rig.Stayers)
         {
-            Miss("an earlier epoch went on after a later one had begun");
+            var numbers = member.Configurations;
+            Say($"node {member.Node} was seen in {numbers.Count:N0} configurations");
+            if (numbers.Count == 0 || !numbers.SequenceEqual(numbers.Order()))
+            {
+                Miss($"node {member.Node} went back, or was in no configuration");
+            }
         }
     }
 
