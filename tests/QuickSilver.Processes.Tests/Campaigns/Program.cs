@@ -9,6 +9,7 @@ internal static class Program
     {
         ["calm"] = CalmCampaign.Run,
         ["kill"] = KillCampaign.Run,
+        ["liar"] = Liar.LiarCampaign.Run,
         ["mtu"] = MtuCampaign.Run,
         ["outsider"] = Outsider.OutsiderCampaign.Run,
         ["rotation"] = RotationCampaign.Run,

@@ -97,6 +97,15 @@ internal readonly ref struct Frame
         return frame.Bytes.Length;
     }
 
+    /// <summary>The payload has changed: where the sender has computed the checksum of UDP, none is given, as IPv4 allows.</summary>
+    public void ForgoChecksum()
+    {
+        if ((Bytes[0] & NeedsChecksum) == 0)
+        {
+            Write(IpOffset + IpBytes + 6, 0);
+        }
+    }
+
     /// <summary>Makes this frame, whose payload is that of several, one run.</summary>
     public void MarkRun(int segmentBytes)
     {

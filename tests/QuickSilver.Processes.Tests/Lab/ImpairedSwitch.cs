@@ -24,6 +24,7 @@ internal sealed class ImpairedSwitch : IDisposable
     private readonly Thread _thread;
     private volatile bool _stop;
     private UdpCensus? _census;
+    private Tampering? _tampering;
 
     public ImpairedSwitch(NetworkNamespaces network, ulong seed = 1)
     {
@@ -48,6 +49,13 @@ internal sealed class ImpairedSwitch : IDisposable
     {
         get => Volatile.Read(ref _census);
         set => Volatile.Write(ref _census, value);
+    }
+
+    /// <summary>What it changes in the datagrams of one node; null: nothing.</summary>
+    public Tampering? Tampering
+    {
+        get => Volatile.Read(ref _tampering);
+        set => Volatile.Write(ref _tampering, value);
     }
 
     public Impairment this[int from, int to]
@@ -176,6 +184,7 @@ internal sealed class ImpairedSwitch : IDisposable
             Census?.Count(frame);
         }
 
+        var tampering = frame.IsUdp && Tampering is { } one && one.From == from ? one : null;
         // Nodes harmed take the run cut, and all of them the same segment before anyone takes the next.
         var harmed = 0u;
         var frames = frame.IsUdpRun ? (frame.Payload.Length + frame.SegmentBytes - 1) / frame.SegmentBytes : 1;
@@ -187,7 +196,7 @@ internal sealed class ImpairedSwitch : IDisposable
             }
 
             var impairment = _links[from, to].Impairment;
-            if (!impairment.IsHarmless || impairment.Stops(frame.IsIpMulticast))
+            if (tampering is not null || !impairment.IsHarmless || impairment.Stops(frame.IsIpMulticast))
             {
                 harmed |= 1u << (to - 1);
                 continue;
@@ -200,6 +209,7 @@ internal sealed class ImpairedSwitch : IDisposable
         for (var segment = 0; harmed != 0 && segment < frames; segment++)
         {
             var alone = frame.IsUdpRun ? new Frame(_segment.AsSpan(0, frame.CutSegment(segment, _segment))) : frame;
+            tampering?.Apply(alone);
             for (var to = 1; to <= _network.Count; to++)
             {
                 if ((harmed & (1u << (to - 1))) != 0)

@@ -1,4 +1,5 @@
 using QuickSilver.Processes.Tests.Campaigns;
+using QuickSilver.Processes.Tests.Campaigns.Liar;
 using QuickSilver.Processes.Tests.Campaigns.Outsider;
 using QuickSilver.Processes.Tests.Campaigns.Soak;
 using QuickSilver.Processes.Tests.Lab;
@@ -37,6 +38,16 @@ public sealed class CampaignScenarios
         var log = new CampaignLog("outsider", isTimed: false);
         using var campaign = new OutsiderCampaign(log, rate: 500, hasCertificates: true);
         campaign.RunAll(pairs: 1, TimeSpan.FromSeconds(1));
+        Assert.Empty(log.Missed);
+    }
+
+    [SkippableFact]
+    public void A_member_that_lies_does_no_harm_to_topics_in_which_it_is_not()
+    {
+        LabRequirement.SkipUnlessMet();
+        var log = new CampaignLog("liar", isTimed: false);
+        using var campaign = new LiarCampaign(log, percent: 50);
+        campaign.RunAll(pairs: 1, TimeSpan.FromSeconds(2));
         Assert.Empty(log.Missed);
     }
 
