@@ -142,7 +142,8 @@ internal static class SoakLives
         catch (Exception exception)
         {
             Interlocked.Increment(ref _failed);
-            Console.Error.WriteLine($"life {life} failed: {exception}");
+            // Not where it was thrown: the runtime opens the symbols of each assembly to print that, and keeps them open.
+            Console.Error.WriteLine($"life {life} failed: {exception.GetType().Name}: {exception.Message}");
         }
         finally
         {

@@ -126,6 +126,8 @@ public sealed class MixedFaultsCampaign(ITestOutputHelper output)
     // A node held the first message of a topic and had no memory to read it. Its sender counted on it that the node knew where the topic
     // begins, and the node began with a message of a later view.
     [InlineData(2508, "SlowLinks, LargeMessages, StableAndFeeds, BusyHandlers, NoMulticast, OtherOptions, ShortHeap", null)]
+    // The last credits of a reader that slept came when all was received, under a key that a former publisher did not have any more.
+    [InlineData(668, "Endings, Standing, Sealed", "SleepingReader")]
     public void Seeds_that_once_failed_under_hardships_hold(ulong seed, string hardships, string? standing)
     {
         StandingFault? fault = standing is null ? null : Enum.Parse<StandingFault>(standing);
