@@ -78,7 +78,7 @@ internal abstract class PendingRequest<TRequest, TReply, TResult>(
         System.Diagnostics.Activity.Current = outer;
     }
 
-    public void OnTick(long now, SubscriberSet current)
+    public void OnTick(long now, long knownAt, SubscriberSet current)
     {
         var age = requester.Time.GetElapsedTime(_startedAt, now);
         if (!_isSent)
@@ -87,9 +87,9 @@ internal abstract class PendingRequest<TRequest, TReply, TResult>(
             {
                 Send(current);
             }
-            else if (age >= requester.WaitForResponder || age >= timeout)
+            else
             {
-                Fail(new NoResponderException(requester.Name, age < timeout ? requester.WaitForResponder : timeout));
+                FailIfWaited(age, now, knownAt);
             }
         }
         else if (age >= timeout)
@@ -138,6 +138,20 @@ internal abstract class PendingRequest<TRequest, TReply, TResult>(
 
     /// <summary>Whoever was asked and is neither in this set nor in the current one has left.</summary>
     protected abstract void OnLeft(SubscriberSet seen, SubscriberSet current);
+
+    // The wait for a responder begins when it is known who responds: the service may need longer to say so than the wait takes.
+    private void FailIfWaited(TimeSpan age, long now, long knownAt)
+    {
+        bool isKnown = knownAt != 0;
+        if (isKnown && requester.Time.GetElapsedTime(Math.Max(_startedAt, knownAt), now) >= requester.WaitForResponder)
+        {
+            Fail(new NoResponderException(requester.Name, requester.WaitForResponder));
+        }
+        else if (age >= timeout)
+        {
+            Fail(isKnown ? new NoResponderException(requester.Name, timeout) : NoResponderException.NotKnown(requester.Name, timeout));
+        }
+    }
 
     // A responder that leaves in good order has answered before. Its answers may arrive after the news that it has left.
     private void LookForLeft(long now, SubscriberSet current)
@@ -194,7 +208,11 @@ internal interface IPendingRequest<TRequest, TReply> : IFailable
 
     void OnFailure(NodeId responder, ResponderFailedException failure);
 
-    void OnTick(long now, SubscriberSet current);
+    /// <summary>Called again and again until the request is over.</summary>
+    /// <param name="now">The present time stamp.</param>
+    /// <param name="knownAt">Since when it is known who responds; 0: it is not known.</param>
+    /// <param name="current">Those that respond.</param>
+    void OnTick(long now, long knownAt, SubscriberSet current);
 }
 
 // What a request needs of its requester. From any thread.

@@ -14,7 +14,9 @@ public abstract class RequestException : QuickSilverException
     }
 }
 
-/// <summary>Nobody responds to requests of this name. The request was not sent.</summary>
+/// <summary>
+/// Nobody responds to requests of this name, or this node did not learn in time who does. The request was not sent.
+/// </summary>
 public sealed class NoResponderException : RequestException
 {
     internal NoResponderException(string name, TimeSpan waited)
@@ -27,6 +29,12 @@ public sealed class NoResponderException : RequestException
         : base(message)
     {
     }
+
+    // The membership service has not given this node the view of the topic.
+    internal static NoResponderException NotKnown(string name, TimeSpan waited) => new(
+        $"The request for \"{name}\" was not sent: this node did not learn within {waited} which nodes respond. The "
+        + "membership service reports that after a requester was opened. Look at the status of the node, which says whether the service is "
+        + "reachable, and whether changes wait there.");
 
     // In a host, whose node has not joined yet.
     internal static NoResponderException WithoutNode(string name, TimeSpan waited) => new(

@@ -34,6 +34,8 @@ internal sealed class Requester<TRequest, TReply> : IRequester<TRequest, TReply>
     // Requests that wait for room in the topic's queue, whether their callers still wait or not.
     private int _entering;
     private volatile Exception? _end;
+    // When the first look found that it is known who responds; 0: it is not known yet.
+    private long _knownAt;
 
     /// <param name="endpoint">A publisher of the requests.</param>
     /// <param name="responders">The subscribers of the topic, followed.</param>
@@ -293,12 +295,13 @@ internal sealed class Requester<TRequest, TReply> : IRequester<TRequest, TReply>
     private void OnTick()
     {
         long now = Time.GetTimestamp();
+        _knownAt = _knownAt == 0 && _responders.IsKnown ? now : _knownAt;
         var current = _responders.Current;
         try
         {
             for (int i = 0; i < _table.Used; i++)
             {
-                _table.At(i)?.OnTick(now, current);
+                _table.At(i)?.OnTick(now, _knownAt, current);
             }
         }
         finally

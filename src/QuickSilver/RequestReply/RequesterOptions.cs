@@ -17,7 +17,8 @@ public sealed record RequesterOptions
 
     /// <summary>
     /// How long a request waits for a responder if there is none, within its deadline: 00:00:00 to 1.00:00:00; default 1 s. Then it ends
-    /// with <see cref="NoResponderException"/>. A requester knows its responders some tens of milliseconds after it was opened.
+    /// with <see cref="NoResponderException"/>. The wait begins when the node knows who responds: some tens of milliseconds after the
+    /// requester was opened, or later while the membership service is busy.
     /// </summary>
     public TimeSpan WaitForResponder { get; init; } = TimeSpan.FromSeconds(1);
 }

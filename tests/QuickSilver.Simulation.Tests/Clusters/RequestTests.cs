@@ -1,3 +1,5 @@
+using QuickSilver.Simulation.Machines;
+
 namespace QuickSilver.Simulation.Tests.Clusters;
 
 // Request and reply between whole nodes, in virtual time.
@@ -120,6 +122,35 @@ public sealed class RequestTests
         Respond(cluster, 1);
         cluster.Eventually("the responder that came later answers", () => asked!.IsCompletedSuccessfully);
         Assert.Equal("x!", cluster.RunUntilCompleted(asked!));
+    }
+
+    // The service stands still between its grant and the view of the topic.
+    [Fact]
+    public void A_request_waits_until_its_node_knows_who_responds()
+    {
+        using var cluster = Started(3);
+        Respond(cluster, 2);
+        var requester = Requester(cluster, 1);
+        Assert.Equal(0, requester.Responders);
+        Service(cluster).Pause(Second * 2);
+        var began = cluster.Now;
+        Assert.Equal("x!", cluster.RunUntilCompleted(requester.AskAsync("x")));
+        Assert.InRange(cluster.Now - began, Second * 1.5, Second * 3);
+    }
+
+    [Fact]
+    public void A_request_whose_node_does_not_learn_who_responds_says_so_at_its_deadline()
+    {
+        using var cluster = Started(3);
+        var requester = Requester(cluster, 1, new RequesterOptions { Timeout = Second * 1.5 });
+        Service(cluster).Pause(Second * 2);
+        var error = Assert.Throws<NoResponderException>(() => cluster.RunUntilCompleted(requester.AskAsync("x")));
+        Assert.Contains("did not learn within 00:00:01.5", error.Message, StringComparison.Ordinal);
+        // When it is known that there is none, the wait for one begins.
+        var began = cluster.Now;
+        error = Assert.Throws<NoResponderException>(() => cluster.RunUntilCompleted(requester.AskAsync("x")));
+        Assert.Contains("Nobody responds", error.Message, StringComparison.Ordinal);
+        Assert.InRange(cluster.Now - began, Second, Second * 1.6);
     }
 
     [Fact]
@@ -332,6 +363,9 @@ public sealed class RequestTests
         cluster.Start();
         return cluster;
     }
+
+    private static SimulatedMachine Service(SimulatedCluster cluster) =>
+        cluster.Machines.Nodes.Single(static machine => machine.Life!.Endpoints.IsListening);
 
     private static long Configuration(SimulatedNode node) => node.Node.GetGauges().Configuration;
 

@@ -27,6 +27,9 @@ internal interface ISubscriberInterest
     /// <summary>From any thread: the subscribers of the last view that this node has applied, after <see cref="Follow"/>.</summary>
     SubscriberSet Current { get; }
 
+    /// <summary>From any thread: whether this node has applied a view of the topic, after <see cref="Follow"/>.</summary>
+    bool IsKnown { get; }
+
     /// <summary>From now on the set is kept up to date, until the topic is closed.</summary>
     /// <param name="changed">Called after each change.</param>
     void Follow(Action? changed = null);

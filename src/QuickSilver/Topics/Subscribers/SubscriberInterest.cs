@@ -13,9 +13,12 @@ internal sealed class SubscriberInterest(ITopicNode node, TopicCore topic) : ISu
     private readonly List<(TopicEndpoint Endpoint, SubscriberWatch Watch)> _watches = [];
     private volatile SubscriberSet _current = SubscriberSet.Empty;
     private bool _isFollowed;
+    private volatile bool _isKnown;
     private Action? _changed;
 
     public SubscriberSet Current => _current;
+
+    public bool IsKnown => _isKnown;
 
     /// <summary>The calls that wait for subscribers. A cancelled one is removed at the next call.</summary>
     public IReadOnlyList<SubscriberWait> Waits => _waits.Open;
@@ -72,13 +75,17 @@ internal sealed class SubscriberInterest(ITopicNode node, TopicCore topic) : ISu
     public void Refresh()
     {
         var before = _current;
-        var after = ReadSet();
+        var view = node.ViewOf(topic.Id);
+        var after = SetOf(view);
         if (before.Nodes.SequenceEqual(after.Nodes))
         {
+            _isKnown |= view is not null;
             return;
         }
 
         _current = after;
+        // Not before the set: who finds that it is known reads the set.
+        _isKnown = true;
         foreach (var (_, watch) in _watches)
         {
             watch.Tell(before, after, SubscriberChangeReason.Subscribed, WhyLeft);
@@ -120,10 +127,10 @@ internal sealed class SubscriberInterest(ITopicNode node, TopicCore topic) : ISu
         : SubscriberChangeReason.NodeLeft;
 
     // The members of a region all subscribe to the topics that have the region.
-    private SubscriberSet ReadSet()
+    private SubscriberSet SetOf(TopicView? view)
     {
         var nodes = new List<NodeId>();
-        foreach (ulong region in node.ViewOf(topic.Id)?.Regions ?? [])
+        foreach (ulong region in view?.Regions ?? [])
         {
             foreach (var member in node.RegionOf(region)?.Members ?? [])
             {
