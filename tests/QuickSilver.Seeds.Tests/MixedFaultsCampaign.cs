@@ -128,6 +128,8 @@ public sealed class MixedFaultsCampaign(ITestOutputHelper output)
     [InlineData(2508, "SlowLinks, LargeMessages, StableAndFeeds, BusyHandlers, NoMulticast, OtherOptions, ShortHeap", null)]
     // The last credits of a reader that slept came when all was received, under a key that a former publisher did not have any more.
     [InlineData(668, "Endings, Standing, Sealed", "SleepingReader")]
+    // There was no memory for the claim of a feed on messages that had their numbers.
+    [InlineData(1117, "DeadDatagrams, Replay, StableAndFeeds, BusyHandlers, Sealed, FewDescriptors, ShortHeap", null)]
     public void Seeds_that_once_failed_under_hardships_hold(ulong seed, string hardships, string? standing)
     {
         StandingFault? fault = standing is null ? null : Enum.Parse<StandingFault>(standing);

@@ -240,7 +240,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
             return -1;
         }
 
-        if (IsTight(payload.Length, observer) && !TryReserve(payload.Length, observer))
+        if (IsTight(payload.Length) && !TryReserve(payload.Length))
         {
             return -1;
         }
@@ -248,13 +248,13 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
         return _rare?.Stamps is { } stamps ? SendStamped(stamps, payload, observer, extensions) : Send(payload, observer, extensions);
     }
 
-    // In one pass over the routes, because it is asked for each message.
-    private bool IsTight(int payloadBytes, IStabilityObserver? observer)
+    // In one pass over the routes, because it is asked for each message. Room for a claim is made even if the message has no observer: a
+    // feed has one for the messages that it has given, which have their numbers by then.
+    private bool IsTight(int payloadBytes)
     {
-        int claims = observer is null ? 0 : 1;
         foreach (var route in _routes)
         {
-            if (route.IsTight(route.Packer.MostPackets(payloadBytes), claims, _isStarting))
+            if (route.IsTight(route.Packer.MostPackets(payloadBytes), claims: 1, _isStarting))
             {
                 return true;
             }
@@ -265,7 +265,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
 
     // False: there is no memory for the tables of a stream, and the topic waits.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private bool TryReserve(int payloadBytes, IStabilityObserver? observer)
+    private bool TryReserve(int payloadBytes)
     {
         int packets = 0;
         foreach (var route in _routes)
@@ -273,7 +273,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
             packets = Math.Max(packets, route.Packer.MostPackets(payloadBytes));
         }
 
-        bool isReserved = RegionSender.TryReserve(_routes, packets, claims: observer is null ? 0 : 1, _isStarting);
+        bool isReserved = RegionSender.TryReserve(_routes, packets, claims: 1, _isStarting);
         if (!isReserved)
         {
             node.Wait(this);
