@@ -15,7 +15,7 @@ public abstract class RequestException : QuickSilverException
 }
 
 /// <summary>
-/// Nobody responds to requests of this name, or this node did not learn in time who does. The request was not sent.
+/// No node responds to requests of this name, or this node did not learn in time who does. The request was not sent.
 /// </summary>
 public sealed class NoResponderException : RequestException
 {

@@ -77,15 +77,15 @@ internal sealed class SubscriberInterest(ITopicNode node, TopicCore topic) : ISu
         var before = _current;
         var view = node.ViewOf(topic.Id);
         var after = SetOf(view);
-        if (before.Nodes.SequenceEqual(after.Nodes))
+        bool isChanged = !before.Nodes.SequenceEqual(after.Nodes);
+        _current = isChanged ? after : before;
+        // Not before the set: a reader that finds it known reads the set.
+        _isKnown |= view is not null;
+        if (!isChanged)
         {
-            _isKnown |= view is not null;
             return;
         }
 
-        _current = after;
-        // Not before the set: who finds that it is known reads the set.
-        _isKnown = true;
         foreach (var (_, watch) in _watches)
         {
             watch.Tell(before, after, SubscriberChangeReason.Subscribed, WhyLeft);

@@ -81,7 +81,7 @@ internal sealed class LiarCampaign : IDisposable
         _log.HoldInTime(
             median >= LeastThroughput,
             string.Create(CultureInfo.InvariantCulture, $"throughput beside a liar, median of {pairs} pairs: {100 * median:0.0} %"));
-        _log.Hold(_lies.Told > 0, $"it lied: {_lies.Kinds}");
+        _log.Hold(_lies.Count > 0, $"it lied: {_lies.Kinds}");
         _lies.IsOn = false;
         End(heaps);
     }
@@ -89,13 +89,13 @@ internal sealed class LiarCampaign : IDisposable
     private double Measure(TimeSpan window, bool hasLies)
     {
         _lies.IsOn = hasLies;
-        long told = _lies.Told;
+        long lies = _lies.Count;
         long before = _readers.Sum(Taken);
         long start = Stopwatch.GetTimestamp();
         Thread.Sleep(window);
         double rate = (_readers.Sum(Taken) - before) / _readers.Count / Stopwatch.GetElapsedTime(start).TotalSeconds;
         _log.Say(string.Create(
-            CultureInfo.InvariantCulture, $"  {(hasLies ? "lies" : "truth")} {rate:0} messages/s, {_lies.Told - told} lies"));
+            CultureInfo.InvariantCulture, $"  {(hasLies ? "lies" : "truth")} {rate:0} messages/s, {_lies.Count - lies} lies"));
         return rate;
     }
 

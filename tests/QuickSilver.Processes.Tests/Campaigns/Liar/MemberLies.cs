@@ -1,22 +1,14 @@
 using System.Buffers.Binary;
-using System.Numerics;
+using static QuickSilver.Processes.Tests.Campaigns.WirePacket;
 
 namespace QuickSilver.Processes.Tests.Campaigns.Liar;
 
 // The lies of a member: control packets of its own, whole in every other way, in which a number is not what it is. It speaks in its own
-// name only. Offsets are those of docs/wire-format.md. Called by the thread of the switch.
+// name only. Called by the thread of the switch.
 internal sealed class MemberLies(int percent)
 {
-    private const int HeaderBytes = 64;
-    private const int KindAt = 1;
-    private const int LengthAt = 4;
-    private const int SequenceAt = 40;
-    private const int ChecksumAt = 52;
-    private const int TagBytesAt = 61;
     private const int LongBytes = sizeof(long);
     private const int WordBytes = sizeof(uint);
-    private readonly Random _random = new(20_27);
-    private readonly long[] _ofKind = new long[256];
 
     // The numbers of each kind that name no node, by offset: of an announcement, a token, a pull, an acknowledgement and a credit.
     private static readonly Dictionary<byte, (int At, int Bytes)[]> Numbers = new()
@@ -32,10 +24,13 @@ internal sealed class MemberLies(int percent)
         [8] = [(SequenceAt, LongBytes), (HeaderBytes + 10, LongBytes)],
     };
 
+    private readonly Random _random = new(20_27);
+    private readonly long[] _ofKind = new long[256];
+
     /// <summary>Whether it lies. If not, the same packets are written again as they are.</summary>
     public bool IsOn { get; set; }
 
-    public long Told => _ofKind.Sum();
+    public long Count => _ofKind.Sum();
 
     /// <summary>The lies by the number of the packet's kind.</summary>
     public string Kinds => string.Join(", ", Numbers.Keys.Order().Select(kind => $"kind {kind} {_ofKind[kind]}"));
@@ -87,17 +82,4 @@ internal sealed class MemberLies(int percent)
         4 => unchecked(truth - (1L << _random.Next(63))),
         _ => unchecked(truth + (1L << _random.Next(63))),
     };
-
-    private static void WriteChecksum(Span<byte> packet)
-    {
-        var field = packet[ChecksumAt..];
-        BinaryPrimitives.WriteUInt32LittleEndian(field, 0);
-        uint sum = uint.MaxValue;
-        foreach (byte one in packet)
-        {
-            sum = BitOperations.Crc32C(sum, one);
-        }
-
-        BinaryPrimitives.WriteUInt32LittleEndian(field, ~sum);
-    }
 }

@@ -1,7 +1,7 @@
 using System.Buffers.Binary;
-using System.Numerics;
 using QuickSilver.Processes.Tests.Lab;
 using QuickSilver.Processes.Tests.Scenarios;
+using static QuickSilver.Processes.Tests.Campaigns.WirePacket;
 
 namespace QuickSilver.Processes.Tests.Campaigns.Outsider;
 
@@ -23,16 +23,10 @@ internal enum ForgeryKind
     Unsealed,
 }
 
-// Makes packets of what was recorded. Offsets are those of docs/wire-format.md.
+// Makes packets of what was recorded.
 internal sealed class Forgery(Random random)
 {
-    private const int HeaderBytes = 64;
     private const int TrailerBytes = 36;
-    private const int LengthAt = 4;
-    private const int SequenceAt = 40;
-    private const int EpochAt = 48;
-    private const int ChecksumAt = 52;
-    private const int TagBytesAt = 61;
 
     public byte[] Make(ForgeryKind kind, UdpSample sample) => kind switch
     {
@@ -71,15 +65,8 @@ internal sealed class Forgery(Random random)
         random.NextBytes(plain.AsSpan(HeaderBytes));
         BinaryPrimitives.WriteUInt16LittleEndian(plain.AsSpan(LengthAt), (ushort)plain.Length);
         BinaryPrimitives.WriteUInt32LittleEndian(plain.AsSpan(EpochAt), 0);
-        BinaryPrimitives.WriteUInt32LittleEndian(plain.AsSpan(ChecksumAt), 0);
         plain[TagBytesAt] = 0;
-        uint sum = uint.MaxValue;
-        foreach (byte one in plain)
-        {
-            sum = BitOperations.Crc32C(sum, one);
-        }
-
-        BinaryPrimitives.WriteUInt32LittleEndian(plain.AsSpan(ChecksumAt), ~sum);
+        WriteChecksum(plain);
         return plain;
     }
 }
