@@ -386,11 +386,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
             return;
         }
 
-        foreach (var route in _routes)
-        {
-            route.Reserve(packets: 0, claims: 1, isBeginning: false);
-        }
-
+        // The last message has made room for the claim.
         var claim = node.Claims.Rent(observer, number, _routes.Length);
         if (Hybrid is { IsEmpty: false } hybrid)
         {

@@ -95,6 +95,14 @@ internal abstract class AttachedFeed : IAttachedFeed
         _marks?.End(reason, isFailure);
     }
 
+    /// <summary>Core thread: whether there is room to note what is sent next.</summary>
+    public bool HasRoomForMark => _marks?.HasRoom ?? true;
+
+    /// <summary>
+    /// Core thread: makes room to note what is sent next, before a turn or before the message that was kept. False: the heap has no memory.
+    /// </summary>
+    public bool TryReserveMark() => _marks?.TryReserve() ?? true;
+
     /// <summary>
     /// Core thread: the feed's turn, in which it sends what the budget allows. Returns whether it has more.
     /// </summary>

@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using QuickSilver.Core.Environment;
 using QuickSilver.Multicast;
 
@@ -31,17 +32,37 @@ internal sealed class FeedMarks(INodeEnvironment environment, AttachedFeed feed)
 
     public bool HasEnded => Volatile.Read(ref _hasEnded) != 0;
 
+    /// <summary>Whether there is room for the mark of what is sent next.</summary>
+    public bool HasRoom => _next - _first < _ring.Length;
+
+    /// <summary>
+    /// Makes room for the mark of what is sent next, if there is none. False: the heap has no memory. Called before it is sent: the feed
+    /// would never learn that messages without a mark are stable.
+    /// </summary>
+    public bool TryReserve()
+    {
+        if (HasRoom)
+        {
+            return true;
+        }
+
+        try
+        {
+            Grow();
+            return true;
+        }
+        catch (OutOfMemoryException)
+        {
+            return false;
+        }
+    }
+
     /// <summary>All messages up to this number were sent, those after the last mark into the views of now.</summary>
     public void OnSent(ITopicSender sender, long through, bool isLast)
     {
         if (through == _marked || _failure is not null)
         {
             return;
-        }
-
-        if (_next - _first == _ring.Length)
-        {
-            Grow();
         }
 
         _marked = through;
@@ -145,6 +166,7 @@ internal sealed class FeedMarks(INodeEnvironment environment, AttachedFeed feed)
 
     private void Grow()
     {
+        Environment.Heap.Ask(HeapUse.SenderTables, 2L * _ring.Length * Unsafe.SizeOf<(long, bool)>());
         var ring = new (long, bool)[_ring.Length * 2];
         for (long at = _first; at < _next; at++)
         {

@@ -169,7 +169,7 @@ internal sealed class PublishIntake
         }
     }
 
-    /// <summary>The publisher's turn was cut short by an exception. It goes on after a pause.</summary>
+    /// <summary>The publisher's turn was cut short: by an exception, or because the heap has no memory. It goes on after a pause.</summary>
     public void PumpLater(TopicPublisher publisher)
     {
         _interrupted ??= [];
@@ -180,6 +180,9 @@ internal sealed class PublishIntake
 
         GoOnLater();
     }
+
+    /// <summary>Whether the publisher waits for the end of such a pause.</summary>
+    public bool IsInterrupted(TopicPublisher publisher) => _interrupted?.Contains(publisher) ?? false;
 
     public void Drain()
     {

@@ -390,6 +390,11 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
                 continue;
             }
 
+            if (request.Feed is { } feed && !TryReserveMark(feed))
+            {
+                break;
+            }
+
             if (!_handover.TrySend(sender, request, Environment))
             {
                 Block();
@@ -408,12 +413,29 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
         while (!budget.IsSpent && _feeds is { IsEmpty: false } feeds && AwaitRoom()
             && feeds.Next(budget, sender.RoomBytes, out var turn) is { } feed)
         {
+            if (!TryReserveMark(feed))
+            {
+                break;
+            }
+
             var left = turn;
             bool hasMore = feed.Pull(sender, ref left);
             int bytes = turn.Bytes - left.Bytes;
             budget.Charge(turn.Items - left.Items, bytes);
             feeds.OnGiven(feed, bytes, hasMore);
         }
+    }
+
+    // False: the heap has no memory to note what the feed would send. It is asked again when a pause is over, as a refusal costs a collection.
+    private bool TryReserveMark(AttachedFeed feed)
+    {
+        if (feed.HasRoomForMark || (!_intake.IsInterrupted(this) && feed.TryReserveMark()))
+        {
+            return true;
+        }
+
+        _intake.PumpLater(this);
+        return false;
     }
 
     /// <summary>

@@ -39,8 +39,8 @@ public sealed class BlockingLoggerTests
         return isOver.Wait(Patience.Limit);
     }
 
-    // Takes its time for the failure of a handler and for the report of that: longer than what is to be reported at all, and far longer than
-    // all else in the step, which takes long where the machine is busy.
+    // Takes its time for the failure of a handler and for the report of that: longer than what is to be reported at all, and far longer
+    // than all else in the step, which takes long where the machine is busy.
     private sealed class BlockingLogs : ILoggerFactory, ILogger
     {
         private const int TimesTheRest = 5;

@@ -1,4 +1,5 @@
 using QuickSilver.Core.Environment;
+using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Simulation;
 
@@ -52,6 +53,20 @@ public sealed class SenderShortageTests
             SendAll(cluster);
             AssertAllCame(cluster, $"refused {refusedAt} of {inAll}");
         }
+    }
+
+    // As a feed does: it has one observer for all messages of a turn, when they have their numbers.
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void A_message_makes_room_for_who_observes_those_that_were_taken(bool hasAddress)
+    {
+        var cluster = Start(hasAddress);
+        var observer = new CountingObserver();
+        SendAll(cluster, observer);
+        Assert.True(cluster.RunUntil(() => observer.Stable == Messages, 60), $"{observer.Stable} of {Messages} are stable");
+        Assert.Equal(0, observer.Tight);
+        Assert.Equal(Messages, cluster[1].Log.Count);
     }
 
     // Its reader has no memory for one message, and is refused at each try.
@@ -131,6 +146,27 @@ public sealed class SenderShortageTests
         cluster[0].PublishAll(One, all);
     }
 
+    // The same to both, one message in each turn, and with an observer of what was taken after each.
+    private static void SendAll(MulticastCluster cluster, CountingObserver observer)
+    {
+        int left = Messages;
+        var sender = (TopicSender)cluster[0].Sender(Both);
+        while (left > 0)
+        {
+            cluster[0].OnCore(Send);
+            cluster.Simulation.Run(TimeSpan.FromMicroseconds(10));
+        }
+
+        void Send()
+        {
+            if (cluster[0].Publish(Both, 300))
+            {
+                observer.Tight += sender.Routes.Count(static route => route.IsTight(packets: 0, claims: 1, isBeginning: false));
+                sender.ObserveTaken(observer, left--, isLast: left == 0);
+            }
+        }
+    }
+
     private static void AssertAllCame(MulticastCluster cluster, string what)
     {
         Assert.True(
@@ -145,5 +181,17 @@ public sealed class SenderShortageTests
         Assert.Empty(cluster[2].Gaps);
         Assert.DoesNotContain(
             cluster[0].Multicast.Troubles, static one => one.Kind == Core.Diagnostics.TroubleKind.HeapFull);
+    }
+
+    private sealed class CountingObserver : IStabilityObserver
+    {
+        public int Stable { get; private set; }
+
+        /// <summary>How often a stream had no room for it.</summary>
+        public int Tight { get; set; }
+
+        public void OnStable(long sequence) => Stable++;
+
+        public void OnAbandoned(long sequence, string reason) => Assert.Fail(reason);
     }
 }

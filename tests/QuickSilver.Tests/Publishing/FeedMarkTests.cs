@@ -62,6 +62,62 @@ public sealed class FeedMarkTests : IAsyncLifetime
     }
 
     [Fact]
+    public void Without_memory_to_note_what_it_gives_a_feed_waits_and_then_it_gives_all()
+    {
+        var heap = new RefusingHeap { Refuses = true };
+        _parts.Core.Heap = heap;
+        Sender.RoomBytes = 1;
+        var feed = ScriptedFeed.Counting(messages: 20);
+        var attached = Attach(feed);
+        long before = Sender.Count;
+        for (int i = 0; i < 50; i++)
+        {
+            // The topic is asked again for other reasons.
+            attached.Signal();
+            _parts.Core.Advance(TimeSpan.FromMilliseconds(1));
+            _parts.Core.Pump();
+        }
+
+        Assert.InRange(before, 1, 19);
+        Assert.Equal((before, 1), (Sender.Count, heap.Asked));
+        heap.Refuses = false;
+        _parts.Core.Advance(TimeSpan.FromMilliseconds(100));
+        _parts.Core.Pump();
+        Assert.Equal(20, Sender.Count);
+        Sender.MakeStable();
+        _parts.Core.Pump();
+        Assert.Equal([20], feed.Stable);
+    }
+
+    [Fact]
+    public void Without_memory_to_note_it_a_kept_message_of_a_detached_feed_waits_and_is_sent_and_told()
+    {
+        Sender.GiveRoom(1);
+        var feed = ScriptedFeed.Counting(messages: 20);
+        var attached = Attach(feed);
+        while (Sender.Count < 4)
+        {
+            Sender.GiveRoom(1);
+        }
+
+        attached.Dispose();
+        _parts.Core.Pump();
+        var heap = new RefusingHeap { Refuses = true };
+        _parts.Core.Heap = heap;
+        Sender.GiveRoom(1);
+        _parts.Core.Pump();
+        Assert.Equal((4, 1), (Sender.Count, heap.Asked));
+        heap.Refuses = false;
+        _parts.Core.Advance(TimeSpan.FromMilliseconds(100));
+        _parts.Core.Pump();
+        Sender.MakeStable();
+        _parts.Core.Pump();
+        Assert.Equal(5, Sender.Count);
+        Assert.Equal([5], feed.Stable);
+        Assert.Equal([null], feed.Ends);
+    }
+
+    [Fact]
     public void A_message_that_is_kept_is_not_stable_when_those_before_it_are()
     {
         Sender.GiveRoom(2);

@@ -1,4 +1,3 @@
-using QuickSilver.Core.Environment;
 using QuickSilver.Publishing;
 using QuickSilver.Tests.Infrastructure;
 
@@ -170,22 +169,5 @@ public sealed class PublishShortageTests
         request.Recycle();
         Assert.Same(request, pool.Rent());
         Assert.Equal(0, pool.OwnBytes);
-    }
-
-    private sealed class RefusingHeap : NodeHeap
-    {
-        public bool Refuses { get; set; }
-
-        public int Asked { get; private set; }
-
-        public override void Ask(HeapUse use, long bytes)
-        {
-            Assert.Equal(HeapUse.QueuedMessage, use);
-            Asked++;
-            if (Refuses)
-            {
-                throw new OutOfMemoryException("a test");
-            }
-        }
     }
 }
