@@ -16,21 +16,10 @@ internal static class IpCommand
 
     public static string RunWithInput(string input, params string[] arguments)
     {
-        var start = new ProcessStartInfo(FullPath, arguments)
-        {
-            RedirectStandardInput = true,
-            RedirectStandardOutput = true,
-            RedirectStandardError = true,
-        };
-        using var process = Process.Start(start)!;
-        var errors = process.StandardError.ReadToEndAsync();
-        process.StandardInput.Write(input);
-        process.StandardInput.Close();
-        var output = process.StandardOutput.ReadToEnd();
-        process.WaitForExit();
-        return process.ExitCode == 0
+        var (code, output, errors) = LimitedProcess.Run(new ProcessStartInfo(FullPath, arguments), input);
+        return code == 0
             ? output
-            : throw new IpCommandException($"ip {string.Join(' ', arguments)} ended with {process.ExitCode}: {errors.Result.Trim()}");
+            : throw new IpCommandException($"ip {string.Join(' ', arguments)} ended with {code}: {errors.Trim()}");
     }
 }
 

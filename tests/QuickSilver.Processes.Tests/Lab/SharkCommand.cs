@@ -65,15 +65,8 @@ internal sealed class SharkCommand : IDisposable
                 .Select(static values => values.Split(',', StringSplitOptions.RemoveEmptyEntries)).ToArray())];
     }
 
-    private static (int Code, string Output, string Errors) Run(params string[] arguments)
-    {
-        var start = new ProcessStartInfo(FullPath!, arguments) { RedirectStandardOutput = true, RedirectStandardError = true };
-        using var process = Process.Start(start)!;
-        var errors = process.StandardError.ReadToEndAsync();
-        string output = process.StandardOutput.ReadToEnd();
-        process.WaitForExit();
-        return (process.ExitCode, output, errors.Result);
-    }
+    private static (int Code, string Output, string Errors) Run(params string[] arguments) =>
+        LimitedProcess.Run(new ProcessStartInfo(FullPath!, arguments));
 
     public void Dispose()
     {

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using QuickSilver.Processes.Tests.Lab;
 
 namespace QuickSilver.Processes.Tests.LabTests;
@@ -47,6 +48,17 @@ public sealed class NodeProcessTests
         Assert.NotNull(failure);
         Assert.Contains("sorry", failure.Message, StringComparison.Ordinal);
         Assert.Contains("before ready", failure.Message, StringComparison.Ordinal);
+    }
+
+    [SkippableFact]
+    public void A_process_that_runs_for_longer_than_any_test_needs_is_ended_with_what_it_has_started()
+    {
+        Skip.IfNot(File.Exists("/bin/sh"), "there is no shell");
+        var start = new ProcessStartInfo("/bin/sh", ["-c", "sleep 1000 & echo up; sleep 1000"]) { RedirectStandardOutput = true };
+        using var process = LimitedProcess.Start(start, TimeSpan.FromMilliseconds(500));
+        Assert.Equal("up\n", process.StandardOutput.ReadToEnd());
+        process.WaitForExit();
+        Assert.NotEqual(0, process.ExitCode);
     }
 
     [SkippableFact]

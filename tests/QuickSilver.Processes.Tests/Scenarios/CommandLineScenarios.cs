@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using QuickSilver.Processes.Tests.Lab;
 
 namespace QuickSilver.Processes.Tests.Scenarios;
 
@@ -83,13 +84,11 @@ public sealed class CommandLineScenarios
     [InlineData("cluster.secret")]
     public void A_secret_in_the_environment_is_not_given_up_for_what_else_is_there(string security)
     {
-        var start = new ProcessStartInfo(Programs.Qsm, ["nodes"]) { RedirectStandardError = true };
+        var start = new ProcessStartInfo(Programs.Qsm, ["nodes"]);
         start.Environment["QS_SECURITY"] = security;
         start.Environment["QS_SECRET"] = "quicksilver-secret:cluster:x";
-        using var process = Process.Start(start)!;
-        string errors = process.StandardError.ReadToEnd();
-        process.WaitForExit();
-        Assert.Equal(Usage, process.ExitCode);
+        var (code, _, errors) = LimitedProcess.Run(start);
+        Assert.Equal(Usage, code);
         Assert.Contains($"qsm: QS_SECURITY is {security}, but QS_SECRET has a secret.", errors, StringComparison.Ordinal);
     }
 
@@ -194,11 +193,9 @@ public sealed class CommandLineScenarios
         const string Complete =
             "eval \"$(qsm completion bash)\"; COMP_LINE='qsm sub --si'; COMP_POINT=${#COMP_LINE}; COMP_WORDS=(qsm sub --si); COMP_CWORD=2; "
             + "_qsm_complete; printf '%s ' \"${COMPREPLY[@]}\"";
-        var start = new ProcessStartInfo(Bash, ["-c", Complete]) { RedirectStandardOutput = true };
+        var start = new ProcessStartInfo(Bash, ["-c", Complete]);
         start.Environment["PATH"] = $"{Path.GetDirectoryName(Programs.Qsm)}:{System.Environment.GetEnvironmentVariable("PATH")}";
-        using var process = Process.Start(start)!;
-        Assert.Equal("--since-start ", process.StandardOutput.ReadToEnd());
-        process.WaitForExit();
+        Assert.Equal("--since-start ", LimitedProcess.Run(start).Output);
     }
 
     private static (int Code, string Errors) Run(params string[] arguments)
@@ -207,23 +204,6 @@ public sealed class CommandLineScenarios
         return (code, errors);
     }
 
-    private static (int Code, string Output, string Errors) RunAll(params string[] arguments)
-    {
-        using var process = Process.Start(new ProcessStartInfo(Programs.Qsm, arguments)
-        {
-            RedirectStandardInput = true,
-            RedirectStandardOutput = true,
-            RedirectStandardError = true,
-        })!;
-        process.StandardInput.Close();
-        var output = process.StandardOutput.ReadToEndAsync();
-        var errors = process.StandardError.ReadToEndAsync();
-        if (!process.WaitForExit(TimeSpan.FromSeconds(30)))
-        {
-            process.Kill();
-            Assert.Fail($"qsm {string.Join(' ', arguments)} did not end.");
-        }
-
-        return (process.ExitCode, output.Result, errors.Result);
-    }
+    private static (int Code, string Output, string Errors) RunAll(params string[] arguments) =>
+        LimitedProcess.Run(new ProcessStartInfo(Programs.Qsm, arguments));
 }

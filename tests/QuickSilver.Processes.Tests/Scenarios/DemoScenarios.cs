@@ -1,13 +1,12 @@
 using System.Diagnostics;
 using System.Text.Json;
+using QuickSilver.Processes.Tests.Lab;
 
 namespace QuickSilver.Processes.Tests.Scenarios;
 
 // The demo, on the loopback interface: three processes, of which one is killed. F1.
 public sealed class DemoScenarios
 {
-    private static readonly TimeSpan Limit = TimeSpan.FromSeconds(120);
-
     [Fact]
     public void A_node_is_killed_and_nothing_is_lost()
     {
@@ -32,21 +31,6 @@ public sealed class DemoScenarios
         Assert.DoesNotContain('\u001b', output);
     }
 
-    private static (int Code, string Output, string Errors) Run(params string[] arguments)
-    {
-        using var process = Process.Start(new ProcessStartInfo(Programs.Qsm, arguments)
-        {
-            RedirectStandardOutput = true,
-            RedirectStandardError = true,
-        })!;
-        var output = process.StandardOutput.ReadToEndAsync();
-        var errors = process.StandardError.ReadToEndAsync();
-        if (!process.WaitForExit(Limit))
-        {
-            process.Kill(entireProcessTree: true);
-            Assert.Fail($"qsm {string.Join(' ', arguments)} did not end.");
-        }
-
-        return (process.ExitCode, output.Result, errors.Result);
-    }
+    private static (int Code, string Output, string Errors) Run(params string[] arguments) =>
+        LimitedProcess.Run(new ProcessStartInfo(Programs.Qsm, arguments));
 }

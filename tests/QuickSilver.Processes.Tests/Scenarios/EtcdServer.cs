@@ -67,10 +67,11 @@ internal sealed class EtcdServer : IDisposable
             (_port, _peerPort) = (FreePort(), FreePort());
         }
 
-        // Not redirected: a pipe that nobody reads could stop it.
+        // Redirected, and read: it would hold the output of the test run open, if that ended before it.
         var start = new ProcessStartInfo(Program, ["--log-level", "error", .. _settings is null ? Options() : []])
         {
-            UseShellExecute = false,
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
         };
         foreach (var (name, value) in _settings?.Invoke(_port, _peerPort, _data.FullName) ?? [])
         {
@@ -78,6 +79,8 @@ internal sealed class EtcdServer : IDisposable
         }
 
         _process = Process.Start(start)!;
+        _process.BeginOutputReadLine();
+        _process.BeginErrorReadLine();
         using var handler = new HttpClientHandler
         {
             // Only whether it is up.

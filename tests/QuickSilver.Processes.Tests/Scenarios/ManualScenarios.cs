@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Text;
 using System.Text.RegularExpressions;
+using QuickSilver.Processes.Tests.Lab;
 
 namespace QuickSilver.Processes.Tests.Scenarios;
 
@@ -96,10 +97,8 @@ public sealed partial class ManualScenarios
 
     private static string Help(string[] command)
     {
-        using var process = Process.Start(new ProcessStartInfo(Programs.Qsm, [.. command, "--help"]) { RedirectStandardOutput = true })!;
-        string text = process.StandardOutput.ReadToEnd();
-        process.WaitForExit();
-        Assert.Equal(0, process.ExitCode);
+        var (code, text, errors) = LimitedProcess.Run(new ProcessStartInfo(Programs.Qsm, [.. command, "--help"]));
+        Assert.True(code == 0, errors);
         return text;
     }
 

@@ -97,8 +97,7 @@ public sealed class RightsScenarios : IDisposable
 
     private static void Run(params string[] arguments)
     {
-        using var process = System.Diagnostics.Process.Start(Programs.Qsm, arguments);
-        process.WaitForExit();
-        Assert.Equal(0, process.ExitCode);
+        var (code, _, errors) = LimitedProcess.Run(new System.Diagnostics.ProcessStartInfo(Programs.Qsm, arguments));
+        Assert.True(code == 0, errors);
     }
 }

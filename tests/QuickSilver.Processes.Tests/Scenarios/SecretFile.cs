@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using QuickSilver.Processes.Tests.Lab;
 
 namespace QuickSilver.Processes.Tests.Scenarios;
 
@@ -10,9 +11,8 @@ internal sealed class SecretFile : IDisposable
     public SecretFile(string name = "cluster")
     {
         Path = System.IO.Path.Combine(_folder.FullName, name);
-        using var process = Process.Start(Programs.Qsm, ["keys", "secret", name, "--out", Path]);
-        process.WaitForExit();
-        Assert.Equal(0, process.ExitCode);
+        var (code, _, errors) = LimitedProcess.Run(new ProcessStartInfo(Programs.Qsm, ["keys", "secret", name, "--out", Path]));
+        Assert.True(code == 0, errors);
     }
 
     public string Path { get; }

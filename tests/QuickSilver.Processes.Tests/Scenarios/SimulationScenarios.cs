@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Text.Json;
+using QuickSilver.Processes.Tests.Lab;
 
 namespace QuickSilver.Processes.Tests.Scenarios;
 
@@ -149,16 +150,6 @@ public sealed class SimulationScenarios
         return JsonDocument.Parse(output).RootElement.Clone();
     }
 
-    private static (int Code, string Output, string Errors) Qsm(string[] arguments)
-    {
-        using var process = Process.Start(new ProcessStartInfo(Programs.Qsm, ["sim", .. arguments])
-        {
-            RedirectStandardOutput = true,
-            RedirectStandardError = true,
-        })!;
-        var errors = process.StandardError.ReadToEndAsync();
-        string output = process.StandardOutput.ReadToEnd();
-        process.WaitForExit();
-        return (process.ExitCode, output, errors.Result);
-    }
+    private static (int Code, string Output, string Errors) Qsm(string[] arguments) =>
+        LimitedProcess.Run(new ProcessStartInfo(Programs.Qsm, ["sim", .. arguments]));
 }

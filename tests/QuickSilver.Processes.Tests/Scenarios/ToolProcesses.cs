@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Text;
+using QuickSilver.Processes.Tests.Lab;
 
 namespace QuickSilver.Processes.Tests.Scenarios;
 
@@ -73,7 +74,7 @@ internal sealed class ToolProcesses : IDisposable
             start.Environment[name] = value;
         }
 
-        var process = Process.Start(start)!;
+        var process = LimitedProcess.Start(start);
         _processes.Add(process);
         return process;
     }

@@ -46,8 +46,7 @@ internal sealed class ClusterKeys : IDisposable
 
     private static void Make(params string[] arguments)
     {
-        using var process = Process.Start(Programs.Qsm, ["keys", .. arguments]);
-        process.WaitForExit();
-        Assert.Equal(0, process.ExitCode);
+        var (code, _, errors) = LimitedProcess.Run(new ProcessStartInfo(Programs.Qsm, ["keys", .. arguments]));
+        Assert.True(code == 0, errors);
     }
 }
