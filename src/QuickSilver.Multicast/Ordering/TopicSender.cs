@@ -230,7 +230,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
 
     public long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer, ReadOnlySpan<byte> extensions = default)
     {
-        if (!CanTake(payload.Length))
+        if (!CanTake(payload.Length, out bool isTight))
         {
             if (payload.Length <= MostBytes)
             {
@@ -240,27 +240,12 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
             return -1;
         }
 
-        if (IsTight(payload.Length) && !TryReserve(payload.Length))
+        if (isTight && !TryReserve(payload.Length))
         {
             return -1;
         }
 
         return _rare?.Stamps is { } stamps ? SendStamped(stamps, payload, observer, extensions) : Send(payload, observer, extensions);
-    }
-
-    // In one pass over the routes, because it is asked for each message. Room for a claim is made even if the message has no observer: a
-    // feed has one for the messages that it has given, which have their numbers by then.
-    private bool IsTight(int payloadBytes)
-    {
-        foreach (var route in _routes)
-        {
-            if (route.IsTight(route.Packer.MostPackets(payloadBytes), claims: 1, _isStarting))
-            {
-                return true;
-            }
-        }
-
-        return false;
     }
 
     // False: there is no memory for the tables of a stream, and the topic waits.
@@ -320,22 +305,32 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
         }
 
         bool begins = false;
+        bool isFlushNoted = true;
         foreach (var route in _routes)
         {
             var starts = _isStarting && !route.HasStarted(TopicId) ? numbers : null;
             begins |= starts is not null;
             route.Append(TopicId, sequence, starts, extensions, payload, claim);
+            isFlushNoted &= route.IsFlushNoted;
         }
 
-        // Not before all of them have the message.
-        foreach (var route in _routes)
+        if (!isFlushNoted)
         {
-            route.FlushSoon();
+            FlushSoon();
         }
 
         _isStarting = false;
         OnSent(begins);
         return sequence;
+    }
+
+    // Not before all routes have the message: to note it may need memory.
+    private void FlushSoon()
+    {
+        foreach (var route in _routes)
+        {
+            route.FlushSoon();
+        }
     }
 
     private void OnSent(bool begins)
@@ -549,8 +544,14 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
         }
     }
 
-    private bool CanTake(int payloadBytes)
+    private bool CanTake(int payloadBytes) => CanTake(payloadBytes, out _);
+
+    // Whether the tables of a stream have to grow before is found in the same pass over the routes, because it is asked for each message.
+    // Room for a claim is made even if the message has no observer: a feed has one for the messages that it has given, which have their
+    // numbers by then.
+    private bool CanTake(int payloadBytes, out bool isTight)
     {
+        isTight = false;
         if (_isStartTableFull)
         {
             Prune();
@@ -567,6 +568,8 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
             {
                 return false;
             }
+
+            isTight |= route.IsTight(route.Packer.MostPackets(payloadBytes), claims: 1, _isStarting);
         }
 
         return HasRoomBehindRun(payloadBytes) && RouteMemory.Has(_routes, payloadBytes, node);

@@ -19,6 +19,8 @@ internal sealed class Packer(
     private int _packetBytes = packetBytes;
     // What of a block is used.
     private int _blockBytes = UsedOf(packetBytes, isSealed);
+    // What its packets have apart from their headers.
+    private int _blockContent = ContentOf(packetBytes, isSealed);
     private readonly PacketTemplate _template = template;
     private Lease? _block;
     private int _used;
@@ -37,6 +39,7 @@ internal sealed class Packer(
             Flush();
             _packetBytes = value;
             _blockBytes = UsedOf(value, isSealed);
+            _blockContent = ContentOf(value, isSealed);
         }
     }
 
@@ -53,8 +56,12 @@ internal sealed class Packer(
         2 + (WithStart(payloadBytes) / (SlabPool.BlockBytes / packetBytes * (packetBytes - PacketHeader.Bytes)));
 
     /// <summary>How many blocks more a message of so many bytes may take, in whatever state the stream is.</summary>
-    public int MostBlocks(int payloadBytes) =>
-        2 + (WithStart(payloadBytes) / (PacketsInBlock * (_packetBytes - PacketHeader.Bytes)));
+    public int MostBlocks(int payloadBytes)
+    {
+        // It is asked for each message, and few need a division.
+        int bytes = WithStart(payloadBytes);
+        return bytes < _blockContent ? 2 : 2 + (bytes / _blockContent);
+    }
 
     /// <summary>
     /// The largest payload of a message to so many regions for which the memory of all senders together has room; negative if it has room
@@ -63,7 +70,7 @@ internal sealed class Packer(
     public long MostPayload(int regions)
     {
         long blocks = (pool.Shares.MostToSend - 1) / regions;
-        return (blocks * PacketsInBlock * (_packetBytes - PacketHeader.Bytes)) - WithStart(0);
+        return (blocks * _blockContent) - WithStart(0);
     }
 
     /// <summary>
@@ -185,6 +192,9 @@ internal sealed class Packer(
             Open(Math.Min(payload.Length, _packetBytes - PacketHeader.Bytes), packets.Next - first);
         }
     }
+
+    private static int ContentOf(int packetBytes, bool isSealed) =>
+        UsedOf(packetBytes, isSealed) / packetBytes * (packetBytes - PacketHeader.Bytes);
 
     private static int UsedOf(int packetBytes, bool isSealed) => isSealed
         ? SlabPool.BlockBytes / (packetBytes + SealedPacket.TrailerBytes) * packetBytes

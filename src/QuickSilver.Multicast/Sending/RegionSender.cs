@@ -33,7 +33,8 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed
     private readonly RunTransmitter _transmitter;
     private readonly Announcements _announcements;
     private readonly Retransmissions _retransmissions;
-    private readonly StreamClaims _claims = new();
+    // Not readonly: it is a struct that has state of its own.
+    private StreamClaims _claims = new();
     private readonly TopicBeginnings _beginnings = new();
     private readonly LiveMembers _live;
     // The topics that wait for their turn. Null until a run was full.

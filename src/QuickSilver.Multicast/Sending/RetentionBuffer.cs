@@ -74,7 +74,10 @@ internal readonly record struct RepairAsker(NodeKey Node, DatagramAddress Addres
 // numbers are dense, so a ring that is indexed by number holds them. Their bytes count against the retention budget of the node.
 internal sealed class RetentionBuffer(RetentionBudget budget)
 {
-    private RetainedPacket[] _ring = new RetainedPacket[64];
+    private const int FirstPlaces = 64;
+    private RetainedPacket[] _ring = new RetainedPacket[FirstPlaces];
+    // The first number for which the ring has no place: First + _ring.Length. It is read for each message.
+    private long _end = 1 + FirstPlaces;
 
     // First is the oldest packet that is kept. Next is the number of the next packet.
     public long First { get; private set; } = 1;
@@ -127,7 +130,7 @@ internal sealed class RetentionBuffer(RetentionBudget budget)
     }
 
     /// <summary>Whether so many packets more need larger memory.</summary>
-    public bool IsTight(int packets) => Next - First + packets > _ring.Length;
+    public bool IsTight(int packets) => Next + packets > _end;
 
     /// <summary>Makes room for so many packets more, so that adding them cannot fail in the middle of a message.</summary>
     /// <exception cref="OutOfMemoryException">There is no memory.</exception>
@@ -175,6 +178,7 @@ internal sealed class RetentionBuffer(RetentionBudget budget)
             ReleasedEarly -= packet.Lease is null ? 1 : 0;
             Release(ref packet);
             First++;
+            _end++;
         }
     }
 
@@ -208,6 +212,7 @@ internal sealed class RetentionBuffer(RetentionBudget budget)
         }
 
         _ring = bigger;
+        _end = First + bigger.Length;
     }
 }
 

@@ -49,12 +49,14 @@ internal sealed class StabilityClaim(ClaimPool pool)
 }
 
 // The claims of one stream, by the packet in which each message ends.
-internal readonly struct StreamClaims()
+internal struct StreamClaims()
 {
     private readonly Queue<(long Packet, StabilityClaim Claim)> _claims = new();
+    // For how many claims more the queue has room. It is read for each message.
+    private int _room;
 
     /// <summary>Whether so many claims more need larger memory.</summary>
-    public bool IsTight(int claims) => _claims.Count + claims > _claims.Capacity;
+    public readonly bool IsTight(int claims) => claims > _room;
 
     /// <summary>Makes room for so many claims more, so that adding them cannot fail.</summary>
     /// <exception cref="OutOfMemoryException">There is no memory.</exception>
@@ -63,11 +65,16 @@ internal readonly struct StreamClaims()
         if (IsTight(claims))
         {
             heap.Ask(HeapUse.SenderTables, Math.Max(2L * _claims.Count, _claims.Count + claims) * Unsafe.SizeOf<(long, StabilityClaim)>());
-            _claims.EnsureCapacity(_claims.Count + claims);
+            _room = _claims.EnsureCapacity(_claims.Count + claims) - _claims.Count;
         }
     }
 
-    public void Add(long packet, StabilityClaim claim) => _claims.Enqueue((packet, claim));
+    public void Add(long packet, StabilityClaim claim)
+    {
+        _claims.Enqueue((packet, claim));
+        // A claim whose room was not made may have let the queue grow.
+        _room = Math.Max(_room - 1, 0);
+    }
 
     /// <summary>Releases the claims of all packets up to and including this one, which are held.</summary>
     public void ReleaseThrough(long packet)
@@ -75,6 +82,7 @@ internal readonly struct StreamClaims()
         while (_claims.TryPeek(out var claim) && claim.Packet <= packet)
         {
             _claims.Dequeue();
+            _room++;
             claim.Claim.Release();
         }
     }
