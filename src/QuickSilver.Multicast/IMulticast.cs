@@ -62,8 +62,9 @@ internal interface ITopicSender
 
     /// <summary>
     /// Tells the observer, once and perhaps at once, when what was taken until now is stable, as far as it was taken since the last view.
-    /// Called in the same step as TrySend of the last message, which had no observer of its own: that has made room for this one. Of a best-effort topic nothing is acknowledged: it counts as stable when it has left. One call stands for many messages, so it costs
-    /// less than an observer of each.
+    /// Called in the same step as TrySend of the last message, which had no observer of its own: that has made room for this one. Of a
+    /// best-effort topic nothing is acknowledged: it counts as stable when it has left. One call stands for many messages, so it costs less
+    /// than an observer of each.
     /// </summary>
     /// <param name="observer">Who is told.</param>
     /// <param name="number">What it is told: a number of its own.</param>

@@ -426,7 +426,8 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
         }
     }
 
-    // False: the heap has no memory to note what the feed would send. It is asked again when a pause is over, as a refusal costs a collection.
+    // False: the heap has no memory to note what the feed would send. A refusal costs a collection, so it is asked again when a pause is
+    // over.
     private bool TryReserveMark(AttachedFeed feed)
     {
         if (feed.HasRoomForMark || (!_intake.IsInterrupted(this) && feed.TryReserveMark()))
