@@ -83,7 +83,7 @@ public sealed class BadPacketScenarios
             Stranger, () => new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp));
         try
         {
-            socket.Connect(cluster.Network.Address(1), QsmCluster.ServicePort);
+            socket.ConnectSoon(new IPEndPoint(cluster.Network.Address(1), QsmCluster.ServicePort));
             socket.Send(BadPacket.Noise(random, 2000));
         }
         catch (SocketException)

@@ -1,6 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
 using System.Text;
+using QuickSilver.Processes.Tests.Lab;
 
 namespace QuickSilver.Processes.Tests.Scenarios;
 
@@ -102,7 +103,7 @@ public sealed class DescriptorScenarios : IDisposable
             try
             {
                 socket.Bind(new IPEndPoint(new IPAddress([127, 0, 0, (byte)(2 + (i % 3))]), 0));
-                socket.Connect(service);
+                socket.ConnectSoon(service);
             }
             catch (SocketException)
             {

@@ -1,5 +1,7 @@
+using System.Net;
 using System.Net.Security;
 using System.Net.Sockets;
+using QuickSilver.Processes.Tests.Lab;
 using QuickSilver.Processes.Tests.Scenarios;
 
 namespace QuickSilver.Processes.Tests.Campaigns.Outsider;
@@ -117,7 +119,7 @@ internal sealed class ServiceAttack(QsmNetwork network, int port)
         var socket = network.Namespaces.Run(
             network.Node, () => new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp));
         socket.ReceiveTimeout = (int)Patience.TotalMilliseconds;
-        socket.Connect(network.Namespaces.Address(1), port);
+        socket.ConnectSoon(new IPEndPoint(network.Namespaces.Address(1), port));
         return socket;
     }
 }

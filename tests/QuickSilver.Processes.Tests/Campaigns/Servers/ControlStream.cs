@@ -12,6 +12,7 @@ internal sealed class ControlStream : IDisposable
     private const int Port = 9;
     private const int PayloadBytes = 100;
     private const double LongMilliseconds = 20;
+    private const int TimeoutMilliseconds = 1000;
 
     private readonly Socket _from;
     private readonly Socket _to;
@@ -51,7 +52,11 @@ internal sealed class ControlStream : IDisposable
 
     private static Socket Open(IPEndPoint at)
     {
-        var socket = new Socket(AddressFamily.InterNetwork, SocketType.Dgram, ProtocolType.Udp) { ReceiveTimeout = 1000 };
+        var socket = new Socket(AddressFamily.InterNetwork, SocketType.Dgram, ProtocolType.Udp)
+        {
+            ReceiveTimeout = TimeoutMilliseconds,
+            SendTimeout = TimeoutMilliseconds,
+        };
         socket.Bind(at);
         return socket;
     }
@@ -65,10 +70,22 @@ internal sealed class ControlStream : IDisposable
         {
             for (long due = (long)(Stopwatch.GetElapsedTime(start).TotalSeconds * _rate); sent < due; sent++)
             {
-                _from.Send(payload);
+                TrySend(payload);
             }
 
             Thread.Sleep(1);
+        }
+    }
+
+    // Not while the switch takes nothing.
+    private void TrySend(byte[] payload)
+    {
+        try
+        {
+            _from.Send(payload);
+        }
+        catch (SocketException exception) when (exception.SocketErrorCode is SocketError.TimedOut or SocketError.WouldBlock)
+        {
         }
     }
 

@@ -1,3 +1,4 @@
+using System.Net;
 using System.Net.Sockets;
 using System.Text;
 using System.Text.Json;
@@ -94,7 +95,7 @@ internal sealed class EtcdMember : IDisposable
         var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
         try
         {
-            socket.Connect(_network.Address(Node), ClientPort);
+            socket.ConnectSoon(new IPEndPoint(_network.Address(Node), ClientPort));
             return new NetworkStream(socket, ownsSocket: true);
         }
         catch
