@@ -4,6 +4,7 @@ using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Stability;
 using QuickSilver.Multicast.Tests.Infrastructure;
+using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Multicast.Tests.Scenarios;
 
@@ -62,10 +63,10 @@ public sealed class LivesTests
 
             cluster.Hosts.Remove(passing);
             passing = cluster.Restart(3);
-            before = life == LivesUntilFull ? GC.GetTotalMemory(forceFullCollection: true) : before;
+            before = life == LivesUntilFull ? LiveHeap.Bytes() : before;
         }
 
-        long perLife = (GC.GetTotalMemory(forceFullCollection: true) - before) / (lives - LivesUntilFull);
+        long perLife = (LiveHeap.Bytes() - before) / (lives - LivesUntilFull);
         Assert.True(perLife < MostBytesPerLife, $"Each life left {perLife} B.");
         GC.KeepAlive(cluster);
     }

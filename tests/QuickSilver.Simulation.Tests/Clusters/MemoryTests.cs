@@ -1,5 +1,6 @@
 using System.Runtime;
 using QuickSilver.Endpoints;
+using QuickSilver.Tests.Infrastructure;
 using Xunit.Abstractions;
 
 namespace QuickSilver.Simulation.Tests.Clusters;
@@ -71,7 +72,7 @@ public sealed class MemoryTests(ITestOutputHelper output)
 
     private static long Bytes(int nodes, int topics, TopicAccess access)
     {
-        long before = GC.GetTotalMemory(forceFullCollection: true);
+        long before = LiveHeap.Bytes();
         using var cluster = new SimulatedCluster(Options(nodes));
         int open = 0;
         cluster.Start(async node =>
@@ -97,7 +98,7 @@ public sealed class MemoryTests(ITestOutputHelper output)
             }
         });
         cluster.Run(TimeSpan.FromMinutes(1));
-        long after = GC.GetTotalMemory(forceFullCollection: true);
+        long after = LiveHeap.Bytes();
         Assert.Equal(nodes * topics, open);
         GC.KeepAlive(cluster);
         return after - before;
