@@ -1,6 +1,6 @@
-using System.Buffers;
 using System.Numerics;
 using System.Runtime.CompilerServices;
+using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Environment;
 using QuickSilver.Multicast.Channels;
 
@@ -101,7 +101,7 @@ internal sealed class Assembly(ReassemblyBudget budget)
     {
         if (_buffer.Length > ReassemblyBudget.MaxKeptBytes)
         {
-            ArrayPool<byte>.Shared.Return(_buffer);
+            MessageBuffers.Return(_buffer);
         }
 
         _buffer = [];
@@ -125,7 +125,7 @@ internal sealed class Assembly(ReassemblyBudget budget)
         ReleaseBuffer();
         budget.Heap.Ask(HeapUse.MessageBytes, bytes);
         _buffer = bytes > ReassemblyBudget.MaxKeptBytes
-            ? ArrayPool<byte>.Shared.Rent(bytes)
+            ? MessageBuffers.Rent(bytes)
             : GC.AllocateUninitializedArray<byte>((int)BitOperations.RoundUpToPowerOf2((uint)bytes));
     }
 }

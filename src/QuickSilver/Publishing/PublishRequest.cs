@@ -1,5 +1,5 @@
-using System.Buffers;
 using System.Numerics;
+using QuickSilver.Core.Buffers;
 
 namespace QuickSilver.Publishing;
 
@@ -101,13 +101,13 @@ internal sealed class PublishRequest(PublishRequestPool pool)
             return _own.AsSpan(0, bytes);
         }
 
-        _rented = ArrayPool<byte>.Shared.Rent(bytes);
+        _rented = MessageBuffers.Rent(bytes);
         return _rented.AsSpan(0, bytes);
     }
 
     public void SetLength(int bytes) => _length = bytes;
 
-    /// <summary>Takes over a buffer of a size that the array pool has, with a payload at its beginning.</summary>
+    /// <summary>Takes over a buffer of a size that the pool of buffers has, with a payload at its beginning.</summary>
     public void Adopt(byte[] buffer, int bytes)
     {
         _rented = buffer;
@@ -161,7 +161,7 @@ internal sealed class PublishRequest(PublishRequestPool pool)
         if (_rented is { } rented)
         {
             _rented = null;
-            ArrayPool<byte>.Shared.Return(rented);
+            MessageBuffers.Return(rented);
         }
 
         EndWait();

@@ -1,11 +1,13 @@
 using System.Buffers.Binary;
 using QuickSilver.Core.Tests.Infrastructure;
 using QuickSilver.Serialization;
+using QuickSilver.Tests.Endpoints;
 using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Tests.Publishing;
 
 // The lane is one line for all topics of a node; each topic's order and room must not feel the others.
+[Collection(nameof(AllocationTests))]
 public sealed class PublishIntakeTests
 {
     // Too large for the lane of a small queue: goes past it.

@@ -170,4 +170,25 @@ public sealed class PublishShortageTests
         Assert.Same(request, pool.Rent());
         Assert.Equal(0, pool.OwnBytes);
     }
+
+    // Under a limit of the heap there may be no memory for a second one.
+    [Fact]
+    public void The_buffer_of_a_large_message_that_the_core_thread_returns_serves_the_next_message()
+    {
+        const int Bytes = 29 << 20;
+        var pool = new PublishRequestPool(publishQueueBytes: 1 << 20);
+        Publish();
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        Publish();
+        Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, Bytes - 1);
+
+        void Publish()
+        {
+            var request = pool.Rent();
+            request.Prepare(Bytes);
+            var core = new Thread(request.Recycle);
+            core.Start();
+            core.Join();
+        }
+    }
 }

@@ -1,4 +1,4 @@
-using System.Buffers;
+using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Environment;
 using QuickSilver.Multicast.Channels;
 
@@ -69,7 +69,7 @@ internal sealed class ParkedMessages(ParkingBudget budget)
         }
         else if (_messages.Count == 0 || !ReferenceEquals(_messages.Peek().Chunk, chunk))
         {
-            ArrayPool<byte>.Shared.Return(chunk);
+            MessageBuffers.Return(chunk);
         }
 
         if (_messages.Count == 0)
@@ -92,7 +92,7 @@ internal sealed class ParkedMessages(ParkingBudget budget)
         {
             int size = Math.Max(ChunkBytes, bytes.Length);
             budget.Heap.Ask(HeapUse.ParkedBytes, size);
-            byte[] chunk = ArrayPool<byte>.Shared.Rent(size);
+            byte[] chunk = MessageBuffers.Rent(size);
             LeaveChunk();
             _chunk = chunk;
         }
@@ -106,7 +106,7 @@ internal sealed class ParkedMessages(ParkingBudget budget)
     {
         if (_inChunk == 0 && _chunk.Length > 0)
         {
-            ArrayPool<byte>.Shared.Return(_chunk);
+            MessageBuffers.Return(_chunk);
         }
 
         _chunk = [];

@@ -1,5 +1,5 @@
-using System.Buffers;
 using System.Numerics;
+using QuickSilver.Core.Buffers;
 
 namespace QuickSilver.Endpoints.Rings;
 
@@ -20,14 +20,14 @@ internal static class SlotBuffer
 
         return bytes <= MaxKeptBytes
             ? GC.AllocateUninitializedArray<byte>((int)BitOperations.RoundUpToPowerOf2((uint)Math.Max(bytes, MinBytes)))
-            : ArrayPool<byte>.Shared.Rent(bytes);
+            : MessageBuffers.Rent(bytes);
     }
 
     public static byte[]? Keep(byte[]? buffer)
     {
         if (buffer is not null && buffer.Length > MaxKeptBytes)
         {
-            ArrayPool<byte>.Shared.Return(buffer);
+            MessageBuffers.Return(buffer);
             return null;
         }
 
