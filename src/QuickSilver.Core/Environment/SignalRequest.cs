@@ -30,10 +30,10 @@ internal abstract class SignalRequest(INodeEnvironment environment) : Request
     protected abstract void OnSignal();
 }
 
-internal sealed class ActionSignal(INodeEnvironment environment, Action action) : SignalRequest(environment)
+internal sealed class ActionSignal(INodeEnvironment environment, Action action, object? source = null) : SignalRequest(environment)
 {
     protected override void OnSignal() => action();
 
     // Names the work when it holds the core thread or throws.
-    public override string ToString() => $"signal {action.Method.DeclaringType?.Name}.{action.Method.Name}";
+    public override string ToString() => source?.ToString() ?? $"signal {action.Method.DeclaringType?.Name}.{action.Method.Name}";
 }

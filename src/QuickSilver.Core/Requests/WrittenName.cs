@@ -14,8 +14,13 @@ internal static class WrittenName
             type = type.DeclaringType;
         }
 
-        string name = method.Name;
-        int end = name.IndexOf('>', StringComparison.Ordinal);
-        return $"{type?.Name}.{(name.StartsWith('<') && end > 1 ? name[1..end] : name)}";
+        return $"{type?.Name}.{Written(method.Name)}";
+    }
+
+    // The compiler puts the name of the written method in angle brackets. The one of top-level statements has such a name itself.
+    private static string Written(string name)
+    {
+        int end = name.LastIndexOf('>');
+        return name.StartsWith('<') && end > 1 ? Written(name[1..end]) : name;
     }
 }

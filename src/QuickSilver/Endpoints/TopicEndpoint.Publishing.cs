@@ -55,12 +55,19 @@ internal sealed partial class TopicEndpoint<T>
     {
         ArgumentNullException.ThrowIfNull(feed);
         CheckPublishes();
-        var attached = new TypedFeed<T>(Topic.Publisher, this, _codec, feed, Topic.OnFeedFault);
+        var attached = new TypedFeed<T>(Topic.Publisher, this, Name, _codec, feed, Topic.OnFeedFault);
         lock (Topic)
         {
             CheckPublishes();
             _feeds ??= [];
             _feeds.RemoveAll(static old => old.HasEnded);
+            if (_feeds.Exists(one => one.IsOf(feed)))
+            {
+                throw new InvalidOperationException(
+                    $"This feed is attached to the topic \"{Name}\" already. Attach it again when its OnEnded was called, or attach another "
+                    + "object.");
+            }
+
             _feeds.Add(attached);
         }
 

@@ -43,9 +43,10 @@ internal abstract class AttachedFeed : IAttachedFeed
         Fault = fault;
         Place = new LinkedListNode<AttachedFeed>(this);
         _marks = isTold ? new FeedMarks(publisher.Environment, this) : null;
-        _signal = new ActionSignal(publisher.Environment, OnSignal);
-        _attach = new ActionSignal(publisher.Environment, OnAttach);
-        _detach = new ActionSignal(publisher.Environment, OnDetach);
+        // The application runs within, and may hold the core thread.
+        _signal = new ActionSignal(publisher.Environment, OnSignal, this);
+        _attach = new ActionSignal(publisher.Environment, OnAttach, this);
+        _detach = new ActionSignal(publisher.Environment, OnDetach, this);
     }
 
     /// <summary>From any thread: whether the application is not called any more.</summary>
@@ -139,6 +140,9 @@ internal abstract class AttachedFeed : IAttachedFeed
         _isIdle = true;
         Fault(exception);
     }
+
+    /// <summary>Whether this object of the application is the feed.</summary>
+    public abstract bool IsOf(object feed);
 
     /// <summary>Tells the application up to where its messages are stable.</summary>
     public abstract void TellStable(long through);

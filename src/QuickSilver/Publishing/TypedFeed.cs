@@ -1,10 +1,11 @@
+using QuickSilver.Core.Requests;
 using QuickSilver.Serialization;
 
 namespace QuickSilver.Publishing;
 
 // The application's feed, and the writer that it gets.
 internal sealed class TypedFeed<T>(
-    TopicPublisher publisher, PublishOrigin origin, IPayloadCodec<T> codec, IMessageFeed<T> feed, Action<Exception> fault)
+    TopicPublisher publisher, PublishOrigin origin, string topic, IPayloadCodec<T> codec, IMessageFeed<T> feed, Action<Exception> fault)
     : AttachedFeed(publisher, origin, fault, isTold: feed is not CallbackFeed<T>), IFeedWriter<T>
 {
     public void Write(in T value)
@@ -37,6 +38,11 @@ internal sealed class TypedFeed<T>(
         Take(Buffer(0)[..size]);
     }
 
+    public override bool IsOf(object other) => ReferenceEquals(feed, other);
+
+    // Names the work when it holds the core thread.
+    public override string ToString() => $"feed {feed} of topic \"{topic}\"";
+
     public override void TellStable(long through) => feed.OnStable(through);
 
     public override void TellEnded(Exception? reason) => feed.OnEnded(reason);
@@ -47,6 +53,8 @@ internal sealed class TypedFeed<T>(
 // A feed that gives a message for each call.
 internal sealed class CallbackFeed<T>(FeedCallback<T> callback) : IMessageFeed<T>
 {
+    public override string ToString() => WrittenName.Of(callback.Method);
+
     public bool Pull(IFeedWriter<T> writer)
     {
         while (writer.CanWrite)

@@ -102,7 +102,9 @@ public interface ITopicPublisher<T> : ITopicEndpoint
     /// cref="ITopicEndpoint.Cancel"/> also drops its messages that were not sent yet. A feed may be attached again when it was told its
     /// end, and not to several topics of different nodes at once unless its methods are thread-safe.
     /// </remarks>
-    /// <exception cref="InvalidOperationException">The endpoint is draining or was cancelled.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// The endpoint is draining or was cancelled, or the feed is attached to it and has not ended.
+    /// </exception>
     /// <exception cref="ObjectDisposedException">The endpoint or its node was disposed.</exception>
     /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
     IAttachedFeed AttachFeed(IMessageFeed<T> feed);

@@ -169,6 +169,36 @@ public sealed class FeedMarkTests : IAsyncLifetime
     }
 
     [Fact]
+    public void A_feed_is_attached_once_at_a_time()
+    {
+        var feed = ScriptedFeed.Counting(messages: 1);
+        var attached = Attach(feed);
+        var refused = Assert.Throws<InvalidOperationException>(() => Attach(feed));
+        Assert.Contains($"attached to the topic \"{Name}\" already", refused.Message);
+        attached.Dispose();
+        _parts.Core.Pump();
+        Sender.MakeStable();
+        _parts.Core.Pump();
+        Assert.Equal([null], feed.Ends);
+        Attach(feed);
+    }
+
+    [Fact]
+    public void A_feed_that_holds_the_core_thread_is_named_with_its_topic()
+    {
+        var attached = Attach(ScriptedFeed.Counting(messages: 1));
+        Assert.Equal($"feed {typeof(ScriptedFeed)} of topic \"{Name}\"", attached.ToString());
+        FeedCallback<string> callback = static (out string value) =>
+        {
+            value = "";
+            return false;
+        };
+        Assert.Equal(
+            $"feed {nameof(FeedMarkTests)}.{nameof(A_feed_that_holds_the_core_thread_is_named_with_its_topic)} of topic \"{Name}\"",
+            _topic.AttachFeed(callback).ToString());
+    }
+
+    [Fact]
     public void A_feed_that_gave_nothing_ends_when_it_is_detached()
     {
         var feed = ScriptedFeed.Counting(messages: 0);
