@@ -5,6 +5,7 @@ using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Ordering.Credit;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Stalls;
 
@@ -15,6 +16,8 @@ internal sealed class NodeWaits
 {
     // The limit of the list. If more wait, the first ones are enough to find the reason.
     private const int Most = 64;
+    // The members that a reason names beside the one that is waited for.
+    private const int MostOthers = 3;
 
     private readonly MulticastContext _context;
     private readonly IWaitSources _sources;
@@ -183,14 +186,20 @@ internal sealed class NodeWaits
     private static Why OfPublisher(TopicSender topic, Why why) =>
         why with { What = $"The publisher of {topic.Label} waits for {why.What}" };
 
+    // The first member acknowledges for all, and this node does not learn for which of them it waits.
     private Why WhyUnstable(RegionSender stream)
     {
         var live = stream.Live;
         int rank = live.FirstIn(0, live.Ranks);
         bool isSelf = rank >= 0 && live[rank] == _context.Self;
+        string others = Others(live, rank);
+        string whose = rank < 0 ? "a live member"
+            : !isSelf ? $"node {Named(live[rank])}"
+            : others.Length == 0 ? "this node itself" : others;
         string who = rank < 0 ? "a live member, of which there is none"
-            : isSelf ? "the acknowledgement that this node, which leads the rings, sends to itself over UDP"
-            : $"the acknowledgement of node {Named(live[rank])}, which leads the rings";
+            : !isSelf ? $"the acknowledgement of {whose}, which leads the rings"
+            : others.Length == 0 ? "the acknowledgement that this node, which leads the rings, sends to itself over UDP"
+            : $"the acknowledgement of {others}";
         string last = $"the last acknowledgement came {Seconds(stream.Silence)} ago";
         var (sent, consumed) = stream.Through;
         long next = stream.Acknowledged + 1;
@@ -202,13 +211,27 @@ internal sealed class NodeWaits
                 "readers on other nodes");
         }
 
+        string leader = isSelf || others.Length == 0 ? "" : $". The leader waits for the acknowledgement of {others}";
         string what = next <= sent
-            ? $"{stream.View} waits for {who}: {NotAll(live.Count)} known to hold packet {next} of {sent}, and {last}"
+            ? $"{stream.View} waits for {who}: {NotAll(live.Count)} known to hold packet {next} of {sent}, and {last}{leader}"
             : $"{stream.View} waits to send packet {sent + 1} of {stream.Last}";
-        return new Why(
-            TroubleKind.AcknowledgementMissing,
-            what,
-            rank < 0 ? "a live member" : isSelf ? "this node itself" : $"node {Named(live[rank])}");
+        return new Why(TroubleKind.AcknowledgementMissing, what, whose);
+    }
+
+    // The members behind the first, but for this node; empty if there are none.
+    private string Others(LiveMembers live, int first)
+    {
+        var others = new List<string>();
+        int count = 0;
+        for (int rank = first + 1; rank < live.Ranks; rank++)
+        {
+            if (live.IsLive(rank) && live[rank] != _context.Self && ++count <= MostOthers)
+            {
+                others.Add($"node {Named(live[rank])}");
+            }
+        }
+
+        return string.Join(" or ", others) + (count > MostOthers ? $" or one of {count - MostOthers} more" : "");
     }
 
     private static string NotAll(int members) => members == 1 ? "the only member is not" : $"not all {members} members are";

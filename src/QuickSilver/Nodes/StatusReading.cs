@@ -118,7 +118,7 @@ internal sealed class StatusReading
         NodeState.Expelled => _end,
         _ when !isLive => StatusReasons.Of(
             StatusReasonKind.CoreThreadBlocked,
-            $"The core thread has been blocked for {SincePulse.TotalSeconds:0} s by a handler or a feed.",
+            $"The core thread has not run for {SincePulse.TotalSeconds:0} s: a handler or a feed blocks it, or the process was stopped.",
             At(ref _pulseAt),
             "the handler or feed to return"),
         NodeState.Starting => WhyNotJoined(),

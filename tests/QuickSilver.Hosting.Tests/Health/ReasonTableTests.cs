@@ -17,7 +17,7 @@ public sealed class ReasonTableTests
             ["the membership service refused it", "service of cluster 'b'"], Service, "Correct what the service names"),
         [StatusReasonKind.CoreThreadBlocked] = new(
             NodeReasons.CoreThreadBlockedAsync,
-            ["core thread has been blocked for 10 s by a handler or a feed"], "the handler or feed to return", "Use Subscribe"),
+            ["core thread has not run for 10 s: a handler or a feed blocks it"], "the handler or feed to return", "Use Subscribe"),
         [StatusReasonKind.HandlerBlocks] = new(
             NodeReasons.HandlerBlocksAsync,
             ["handler NodeReasons.HandlerBlocksAsync", "topic \"orders\" (System.String)"],
