@@ -82,6 +82,8 @@ internal sealed class MulticastCounters
     public long OldestSupersededTicks;
     public long ConfigurationAgeTicks;
     public long Configuration;
+    // How many configurations this node has applied: their numbers are no count, as each service begins its own half of them.
+    public long ConfigurationsApplied;
 
     // The following are null until the first sample. Rings are measured at their leaders.
     public RingTimes TokenRoundTrips => field ??= new RingTimes();

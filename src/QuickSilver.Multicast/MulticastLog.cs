@@ -57,12 +57,14 @@ internal static partial class MulticastLog
 
     [LoggerMessage(1434, LogLevel.Warning,
         "The heap of this process has no memory for messages. They wait, nothing of them is lost, and their senders wait too. "
-        + "Refusals: {Count}. Raise the limit of the heap, or lower Limits:ReceivedMessageBytes and what the readers keep.")]
-    public static partial void HeapFull(ILogger logger, long count);
+        + "Refusals: {Count}. Shortages: {Shortages}. Raise the limit of the heap, or lower Limits:ReceivedMessageBytes and what the "
+        + "readers keep.")]
+    public static partial void HeapFull(ILogger logger, long count, long shortages);
 
-    [LoggerMessage(1435, LogLevel.Information,
-        "The heap of this process has memory for received messages again. Refusals: {Count}.")]
-    public static partial void HeapFreed(ILogger logger, long count);
+    // Of the level of the event that it ends: a log without it would show a shortage that lasts.
+    [LoggerMessage(1435, LogLevel.Warning,
+        "The heap of this process has memory for messages again. Refusals: {Count}. Shortages: {Shortages}.")]
+    public static partial void HeapFreed(ILogger logger, long count, long shortages);
 
     [LoggerMessage(1460, LogLevel.Information,
         "The publisher of {Topic} is held to {Rate:0.#} messages a second by a reader on node {Reader}.")]

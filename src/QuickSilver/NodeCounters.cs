@@ -265,6 +265,9 @@ public sealed record NodeCounters
     /// <summary>For how long this node's streams were kept from sending, and by what.</summary>
     public SendLimitTimes SendLimits { get; init; } = new();
 
+    /// <summary>Configurations of the cluster that this node has applied. <see cref="NodeGauges.Configuration"/> is no count.</summary>
+    internal long ConfigurationsApplied { get; init; }
+
     /// <summary>The parts of <see cref="PacketsDropped"/>, by the number of the reason; empty if nothing was dropped.</summary>
     internal ImmutableArray<long> PacketDrops { get; init; } = [];
 

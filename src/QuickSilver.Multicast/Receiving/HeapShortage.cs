@@ -21,6 +21,9 @@ internal sealed class HeapShortage
     private InboundStream? _first;
     private InboundStream? _last;
     private bool _isReported;
+    // Whether its begin is in the log, so that its end is, too.
+    private bool _isLogged;
+    private long _shortages;
     private bool _isRetrying;
 
     public HeapShortage(MulticastContext context)
@@ -176,7 +179,11 @@ internal sealed class HeapShortage
             const string What = "The heap of this process has no memory for messages. They wait, and so do their senders.";
             _context.Troubles.Begin(this, new Trouble(TroubleKind.HeapFull, What, _context.Environment.UtcNow, "memory of the heap"));
             _isReported = true;
-            MulticastLog.HeapFull(_context.Log, _context.Counters.HeapRefusals);
+            if (RepeatedEvent.IsLogged(++_shortages))
+            {
+                _isLogged = true;
+                MulticastLog.HeapFull(_context.Log, _context.Counters.HeapRefusals, _shortages);
+            }
         }
         catch (OutOfMemoryException)
         {
@@ -191,7 +198,12 @@ internal sealed class HeapShortage
         {
             _isReported = false;
             _context.Troubles.End(this);
-            MulticastLog.HeapFreed(_context.Log, _context.Counters.HeapRefusals);
+        }
+
+        if (_isLogged)
+        {
+            _isLogged = false;
+            MulticastLog.HeapFreed(_context.Log, _context.Counters.HeapRefusals, _shortages);
         }
     }
 }

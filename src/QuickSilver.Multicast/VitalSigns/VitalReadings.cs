@@ -22,6 +22,7 @@ internal sealed class VitalReadings(MulticastContext context, ISentStreams sent,
     {
         _configuredAt = context.Environment.Now;
         context.Counters.Configuration = number;
+        context.Counters.ConfigurationsApplied++;
     }
 
     /// <summary>Writes ages, and times of limits that last, to the counters.</summary>

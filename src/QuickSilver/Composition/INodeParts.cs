@@ -179,6 +179,7 @@ internal readonly record struct PartsCounters
     public long PacketMemoryBytes { get; init; }
     public long PendingPackets { get; init; }
     public long Configuration { get; init; }
+    public long ConfigurationsApplied { get; init; }
     public TimeSpan ConfigurationAge { get; init; }
     public long Views { get; init; }
     public long SupersededViews { get; init; }

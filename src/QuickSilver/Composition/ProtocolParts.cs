@@ -179,6 +179,7 @@ internal abstract class ProtocolParts(
             PacketMemoryBytes = Environment.Buffers.LeasedBlocks * SlabPool.BlockBytes,
             PendingPackets = multicast.Readings.PendingPackets,
             Configuration = counters.Configuration,
+            ConfigurationsApplied = counters.ConfigurationsApplied,
             ConfigurationAge = TimeSpan.FromTicks(counters.ConfigurationAgeTicks),
             Views = counters.OpenViews,
             SupersededViews = counters.SupersededViews,

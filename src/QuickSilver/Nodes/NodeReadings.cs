@@ -84,6 +84,7 @@ internal sealed class NodeReadings(INodeParts parts, NodeCounterCells cells, End
             PacketsSent = below.PacketsSent,
             PacketsReceived = below.PacketsReceived,
             PacketsDropped = below.PacketsDropped,
+            ConfigurationsApplied = below.ConfigurationsApplied,
             PacketDrops = below.Drops.IsDefault ? [] : below.Drops,
             DiscoveryDrops = below.DiscoveryDrops.IsDefault ? [] : below.DiscoveryDrops,
             Repairs = below.Repairs,

@@ -1,5 +1,7 @@
+using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Environment;
 using QuickSilver.Serialization;
+using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Simulation.Tests.Clusters;
 
@@ -10,14 +12,21 @@ public sealed class FullHeapTests : IDisposable
     private const int Messages = 50;
     private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
 
-    private readonly SimulatedCluster _cluster = new(nodes: 2, seed: 7);
+    private readonly RecordingLogs _logs = new();
+    private readonly SimulatedCluster _cluster;
     private readonly HungryCodec _codec = new();
 
-    public FullHeapTests() => _cluster.Start();
+    public FullHeapTests()
+    {
+        _cluster = new SimulatedCluster(new SimulationOptions { Nodes = 2, Seed = 7, LoggerFactory = _logs });
+        _cluster.Start();
+    }
 
     private QuickSilverNode Sender => _cluster.Nodes[0].Node;
 
     private QuickSilverNode Receiver => _cluster.Nodes[1].Node;
+
+    private bool IsFull => Receiver.Status.Reasons.Any(static reason => reason.Kind == StatusReasonKind.HeapFull);
 
     public void Dispose() => _cluster.Dispose();
 
@@ -53,6 +62,32 @@ public sealed class FullHeapTests : IDisposable
         Assert.InRange(_codec.Reads, 10, 200);
         _codec.Fails = static _ => false;
         AllCame(handled);
+    }
+
+    [Fact]
+    public void Shortages_that_come_again_and_again_are_logged_more_and_more_rarely_each_with_its_end()
+    {
+        const int Shortages = 40;
+        List<int> handled = [];
+        Open().SubscribeInline((in Message<byte[]> message) => handled.Add(message.Value[0]));
+        var publisher = _cluster.RunUntilCompleted(Sender.OpenPublisherAsync<byte[]>("news", new HungryCodec()));
+        _cluster.RunUntilCompleted(publisher.WaitForSubscribersAsync(1));
+        _cluster.Nodes[1].Faults.Heap.Refuses = static (_, _) => false;
+        for (int i = 0; i < Shortages; i++)
+        {
+            _codec.Fails = static _ => true;
+            byte[] payload = [(byte)i];
+            _cluster.Nodes[0].Post(async () => await publisher.PublishAsync(payload));
+            _cluster.Eventually("the heap is full", () => IsFull, Second * 10);
+            _codec.Fails = static _ => false;
+            _cluster.Eventually("it has memory again", () => !IsFull && handled.Count == i + 1, Second * 10);
+        }
+
+        var pair = _logs.Entries.Where(static entry => entry.Id is 1434 or 1435).ToList();
+        // The first 8, the 16th and the 32nd.
+        Assert.Equal(Enumerable.Repeat((int[])[1434, 1435], 10).SelectMany(static one => one), pair.Select(static entry => entry.Id));
+        Assert.All(pair, static entry => Assert.Equal(LogLevel.Warning, entry.Level));
+        Assert.Contains("Shortages: 32.", pair[^1].Text, StringComparison.Ordinal);
     }
 
     // A payload can ask for any size.

@@ -48,7 +48,7 @@ internal sealed record PerfReport
 
     public Percentiles? RoundTripMicros { get; init; }
 
-    /// <summary>Of requests: how many configurations the membership service made during the measurement.</summary>
+    /// <summary>Of requests: how many configurations of the membership service the node applied during the measurement.</summary>
     public long? ViewChanges { get; init; }
 
     public double CpuSeconds { get; init; }

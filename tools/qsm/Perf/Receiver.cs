@@ -34,7 +34,8 @@ internal sealed class Receiver<T, TPayload>(int topicCount, int senders, long? l
     /// <summary>With several senders: how many messages of each came while all of them sent.</summary>
     public long[] BySender { get; private set; } = [];
 
-    public double Seconds => Stopwatch.GetElapsedTime(_firstTicks, _lastTicks).TotalSeconds;
+    /// <summary>0 if nothing was measured: the sender died after its begin, or of several, one ended before all had begun.</summary>
+    public double Seconds => _firstTicks == 0 ? 0 : Math.Max(0, Stopwatch.GetElapsedTime(_firstTicks, _lastTicks).TotalSeconds);
 
     /// <summary>What is to handle one topic's messages: an object of its own, so that a message of many topics looks at one.</summary>
     public MessageHandler<T> Topic() => new ReceivedTopic(this).Take;

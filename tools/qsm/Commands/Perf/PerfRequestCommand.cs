@@ -26,7 +26,7 @@ internal static class PerfRequestCommand
         }.Within(1, 65_536);
         var json = PerfCommand.Json();
         var command = common.AddTo(
-            new Command("request", "Measure requests to perf respond and their answers.") { topic, size, seconds, outstanding, json });
+            new Command("request", "Measure requests to perf respond and their answers. Waits for it without a limit of time.") { topic, size, seconds, outstanding, json });
         command.SetAction(parse => Session.RunAsync(parse, common, session => RunAsync(session, parse.GetValue(topic)!,
             new Plan(parse.GetValue(size), parse.GetValue(seconds), parse.GetValue(outstanding)), parse.GetValue(json))));
         return command;
@@ -45,7 +45,6 @@ internal static class PerfRequestCommand
         }
 
         var before = node.GetCounters();
-        long configuration = node.GetGauges().Configuration;
         var start = ProcessUsage.Now();
         long endTicks = start.AtTicks + (long)(plan.Seconds * Stopwatch.Frequency);
         var loops = Enumerable.Range(0, plan.Outstanding).Select(
@@ -53,6 +52,7 @@ internal static class PerfRequestCommand
         var results = await Task.WhenAll(loops);
         double seconds = Stopwatch.GetElapsedTime(start.AtTicks).TotalSeconds;
         var end = ProcessUsage.Now();
+        var counters = node.GetCounters();
         var roundTrips = new LatencyHistogram();
         foreach (var (histogram, _) in results)
         {
@@ -65,12 +65,12 @@ internal static class PerfRequestCommand
             Sent = roundTrips.Count + failed,
             Count = roundTrips.Count,
             RoundTripMicros = Percentiles.Of(roundTrips),
-            ViewChanges = node.GetGauges().Configuration - configuration,
+            ViewChanges = counters.ConfigurationsApplied - before.ConfigurationsApplied,
         };
         report.WithPayload(roundTrips.Count, roundTrips.Count * plan.Size)
             .WithRate(roundTrips.Count, seconds)
             .WithUsage(start, end)
-            .WithCounters(before, node.GetCounters(), node)
+            .WithCounters(before, counters, node)
             .Print(json);
         if (session.Interrupted.IsCancellationRequested)
         {

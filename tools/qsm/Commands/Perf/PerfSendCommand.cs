@@ -52,7 +52,7 @@ internal static class PerfSendCommand
             DefaultValueFactory = _ => 10_000,
         }.Within(0.001, 1e9);
         var json = PerfCommand.Json();
-        var command = form.AddTo(common.AddTo(new Command("send", "Send to perf receive.")
+        var command = form.AddTo(common.AddTo(new Command("send", "Send to perf receive. Waits for it without a limit of time.")
         {
             topic, size, seconds, count, warmUp, rate, feed, topics, receivers, beside, besideRate, json,
         }));
