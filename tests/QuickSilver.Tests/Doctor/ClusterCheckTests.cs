@@ -1,5 +1,7 @@
 using System.Net;
 using QuickSilver.Core.Transport;
+using QuickSilver.Membership.Signs;
+using QuickSilver.Nodes;
 using QuickSilver.Tool.Doctor.Checks;
 using QuickSilver.Tool.Doctor.Keys;
 
@@ -167,13 +169,42 @@ public sealed class ClusterCheckTests
         var findings = NodesCheck.Of([well, well with { SilentSeconds = 3.2 }, well with { Trouble = "It is deaf." }], Local).ToList();
         Assert.Equal(2, findings.Count);
         Assert.All(findings, finding => Assert.Equal(FindingStatus.Warning, finding.Status));
-        Assert.Contains("silent for 3.2", findings[0].Text);
+        Assert.Contains("silent for 3.2 s. Look at the process and the network of this node.", findings[0].Text);
         Assert.EndsWith("reports: It is deaf.", findings[1].Text);
 
         // A slow reader that takes messages is no trouble.
         findings = [.. NodesCheck.Of([well, well with { Held = [("prices", "250/s by orders@web-3")] }], Local)];
         Assert.All(findings, static finding => Assert.Equal(FindingStatus.Ok, finding.Status));
         Assert.EndsWith("topic \"prices\" at the rate of a slow reader: 250/s by orders@web-3.", findings[1].Text);
+    }
+
+    [Fact]
+    public void Each_reason_that_a_node_reports_is_followed_by_what_to_do()
+    {
+        foreach (var kind in Enum.GetValues<StatusReasonKind>())
+        {
+            var node = new ClusterNode("aa", EndPoint, null, "It is so.")
+            {
+                Reasons = [new ReasonSigns("It is so.") { Kind = (long)kind, WaitsFor = "b" }],
+            };
+            var finding = Assert.Single(NodesCheck.Of([node], Local));
+            Assert.Equal(FindingStatus.Warning, finding.Status);
+            Assert.EndsWith($"reports: It is so. Waiting for b. {StatusReasons.WhatToDoFor(kind)}", finding.Text);
+        }
+
+        // Several reasons, of which one is of a kind of a later version.
+        var troubled = new ClusterNode("aa", EndPoint, null, "One.")
+        {
+            Reasons =
+            [
+                new ReasonSigns("One.") { Kind = 1L << 32 },
+                new ReasonSigns("Two.") { Kind = (long)StatusReasonKind.HeapFull },
+            ],
+        };
+        string[] texts = [.. NodesCheck.Of([troubled], Local).Select(static finding => finding.Text)];
+        Assert.Equal(2, texts.Length);
+        Assert.EndsWith("reports: One.", texts[0]);
+        Assert.Contains("reports: Two. Raise the limit of the container or of the heap (DOTNET_GCHeapHardLimit)", texts[1]);
     }
 
     [Fact]

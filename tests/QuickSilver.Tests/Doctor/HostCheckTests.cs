@@ -1,3 +1,4 @@
+using System.Globalization;
 using QuickSilver.Core.Environment;
 using QuickSilver.Tool.Doctor.Checks;
 
@@ -41,9 +42,10 @@ public sealed class HostCheckTests
     [InlineData(1000 * MiB, null, FindingStatus.Ok)]
     [InlineData(840 * MiB, 1120 * MiB, FindingStatus.Ok)]
     [InlineData(839 * MiB, 1119 * MiB, FindingStatus.Warning)]
-    [InlineData(128 * MiB, 512 * MiB, FindingStatus.Ok)]
+    [InlineData(128 * MiB, 512 * MiB, FindingStatus.Warning)]
     [InlineData(384 * MiB, 512 * MiB, FindingStatus.Warning)]
-    [InlineData(64 * MiB, null, FindingStatus.Ok)]
+    [InlineData(800 * MiB, null, FindingStatus.Ok)]
+    [InlineData(799 * MiB, null, FindingStatus.Warning)]
     [InlineData(48 * MiB, null, FindingStatus.Warning)]
     [InlineData(192 * MiB, 256 * MiB, FindingStatus.Warning)]
     [InlineData(270 * MiB, 360 * MiB, FindingStatus.Warning)]
@@ -61,6 +63,50 @@ public sealed class HostCheckTests
         Assert.Equal("docker update --memory 430m --memory-swap 430m CONTAINER", Assert.Single(finding.Remedies).Command);
         Assert.Contains("Limits:BufferBytes (256 MiB), Limits:ReceivedMessageBytes (46 MiB) and the process", finding.Text);
         Assert.Equal(FindingStatus.Ok, MemoryCheck.Of(new MemoryFacts(256 * MiB, 46 * MiB, 322 * MiB, 430 * MiB)).Status);
+    }
+
+    [Theory]
+    [InlineData(96, 736, "800 MiB. With the least value of the option, 46 MiB, 110 MiB suffice.", null)]
+    [InlineData(512, 736, "800 MiB, or, where less is enough, lower the option to 448 MiB.", "448")]
+    [InlineData(96, 46, "110 MiB.", null)]
+    public void A_heap_that_cannot_hold_the_received_messages_is_raised_or_they_are_fewer(
+        long heap, long received, string advice, string? mebibytes)
+    {
+        var facts = new MemoryFacts(256 * MiB, received * MiB, heap * MiB, Container: null);
+        var finding = MemoryCheck.Of(facts);
+        Assert.Equal(FindingStatus.Warning, finding.Status);
+        Assert.StartsWith(
+            $"The garbage collector may use {heap} MiB, which is too little for Limits:ReceivedMessageBytes ({received} MiB) and 64 MiB ",
+            finding.Text);
+        Assert.EndsWith($" Raise the limit of the heap to {advice}", finding.Text);
+        string limit = $"export DOTNET_GCHeapHardLimit=0x{(received + 64) * MiB:X}";
+        string[] option = mebibytes is null
+            ? []
+            : [$"export QuickSilver__Limits__ReceivedMessageBytes={long.Parse(mebibytes, CultureInfo.InvariantCulture) * MiB}"];
+        Assert.Equal([limit, .. option], finding.Remedies.Select(static remedy => remedy.Command));
+        // What each of them does mends it.
+        Assert.Equal(FindingStatus.Ok, MemoryCheck.Of(facts with { Collector = (received + 64) * MiB }).Status);
+        if (mebibytes is not null)
+        {
+            Assert.Equal(FindingStatus.Ok, MemoryCheck.Of(facts with { Received = (heap - 64) * MiB }).Status);
+        }
+    }
+
+    [Fact]
+    public void A_limit_that_a_container_has_no_room_for_is_raised_together_with_that_of_the_container()
+    {
+        var finding = MemoryCheck.Of(new MemoryFacts(256 * MiB, 736 * MiB, 128 * MiB, 512 * MiB));
+        Assert.Equal(
+            ["docker update --memory 1120m --memory-swap 1120m CONTAINER", "export DOTNET_GCHeapHardLimit=0x32000000"],
+            finding.Remedies.Take(2).Select(static remedy => remedy.Command));
+    }
+
+    [Fact]
+    public void A_machine_with_little_memory_has_no_limit_to_raise()
+    {
+        var finding = MemoryCheck.Of(new MemoryFacts(256 * MiB, 736 * MiB, 512 * MiB, Container: null, IsLimited: false));
+        Assert.Contains("Use a machine with more memory, or", finding.Text);
+        Assert.Equal("export QuickSilver__Limits__ReceivedMessageBytes=469762048", Assert.Single(finding.Remedies).Command);
     }
 
     [Theory]

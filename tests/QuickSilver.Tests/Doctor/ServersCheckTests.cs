@@ -24,6 +24,27 @@ public sealed class ServersCheckTests
     }
 
     [Fact]
+    public void Another_node_takes_over_where_nodes_host_the_service_and_none_where_it_is_a_server_of_its_own()
+    {
+        const string NoneJoins = "no node joins, and no failed node is removed";
+        string Text(int named, ServiceHost? host)
+        {
+            var finding = Assert.Single(ServersCheck.Of([], named, etcd: null, host));
+            Assert.Equal(FindingStatus.NotChecked, finding.Status);
+            return finding.Text;
+        }
+
+        Assert.StartsWith("No server is named. A node hosts the service. If it is away, another node", Text(0, ServiceHost.Node));
+        Assert.DoesNotContain(NoneJoins, Text(0, ServiceHost.Node));
+        Assert.StartsWith("Only one server is named. A node hosts the service. If it is away, another node", Text(1, ServiceHost.Node));
+        Assert.Contains("nodes that name this one do not join", Text(1, ServiceHost.Node));
+        Assert.All([0, 1], named => Assert.Contains("(qsm gms)", Text(named, ServiceHost.Server)));
+        Assert.All([0, 1], named => Assert.Contains(NoneJoins, Text(named, ServiceHost.Server)));
+        Assert.StartsWith("No server is named. If the service is a single server, ", Text(0, host: null));
+        Assert.EndsWith("Where nodes host it, another node takes over.", Text(0, host: null));
+    }
+
+    [Fact]
     public void Each_server_that_does_not_answer_is_a_warning_while_another_leads()
     {
         var findings = Of([Says(One, One), Fails(Two), Fails(Three)]);

@@ -3,6 +3,7 @@ using System.CommandLine.Parsing;
 using System.Net;
 using System.Net.Sockets;
 using QuickSilver.Composition;
+using QuickSilver.Multicast.Receiving;
 using QuickSilver.Tool.Doctor;
 using QuickSilver.Tool.Doctor.Checks;
 using QuickSilver.Tool.Doctor.Facts;
@@ -38,12 +39,17 @@ internal static class DoctorCommand
             Description = "The packet memory of the node (Limits:BufferBytes). The default is 256 MiB.",
             HelpName = "BYTES",
         }.Within(32L << 20, 16L << 30);
+        var received = new Option<long?>("--received-message-bytes")
+        {
+            Description = "What received messages may use of the heap (Limits:ReceivedMessageBytes). The default is 736 MiB.",
+            HelpName = "BYTES",
+        }.Within(ReceivedShares.LeastBytes, 16L << 30);
         var ports = GroupPortsOption.Create();
         var etcd = new EtcdOption("The members of the etcd cluster that the servers share, with commas between, to check them.");
         var json = new Option<bool>("--json") { Description = "Write one JSON object." };
         const string Purpose = "Check this host, its network and the membership service, and name the command that mends what is wrong. "
             + "Exits with 1 if there is a problem.";
-        var command = new Command("doctor", Purpose) { peers, listen, receive, memory, ports };
+        var command = new Command("doctor", Purpose) { peers, listen, receive, memory, received, ports };
         etcd.AddTo(command);
         command.Add(json);
         common.AddToDoctor(command);
@@ -55,6 +61,7 @@ internal static class DoctorCommand
             GroupPortsOption.Read(parse.GetValue(ports), session.Options);
             session.Options.Limits.ReceiveBufferBytes = parse.GetValue(receive) ?? session.Options.Limits.ReceiveBufferBytes;
             session.Options.Limits.BufferBytes = parse.GetValue(memory) ?? session.Options.Limits.BufferBytes;
+            session.Options.Limits.ReceivedMessageBytes = parse.GetValue(received) ?? session.Options.Limits.ReceivedMessageBytes;
             return parse.GetValue(listen)
                 ? ListenAsync(session)
                 : CheckAsync(session, parse.GetValue(peers) ?? [], etcd.Read(parse), parse.GetValue(json));

@@ -1,5 +1,4 @@
 using QuickSilver.Membership.Signs;
-using QuickSilver.Nodes;
 using QuickSilver.Tool.Top;
 
 namespace QuickSilver.Tool.Dashboard;
@@ -7,10 +6,6 @@ namespace QuickSilver.Tool.Dashboard;
 // Who waits for whom, and what to do about it: what nodes report as wrong, and nodes for which others will wait.
 internal static class Waits
 {
-    private const string WhenSilent =
-        "Look at the process and the network of this node. Publishers wait for its acknowledgements until it answers or the service "
-        + "removes it.";
-
     public static IReadOnlyList<WaitJson> Of(ClusterTables tables)
     {
         var all = new List<WaitJson>();
@@ -22,7 +17,7 @@ internal static class Waits
             {
                 string heard = Figures.Span(row.Report.Node.HeardMillis);
                 string what = $"The node does not answer the membership service, which heard it {heard} ago.";
-                waits.Add(new WaitJson(node, row.Address, "bad", what, null, WhenSilent, silent));
+                waits.Add(new WaitJson(node, row.Address, "bad", what, null, NodeRow.WhenSilent, silent));
             }
             else if (row.Report.Fault is { } fault)
             {
@@ -45,13 +40,12 @@ internal static class Waits
         return all;
     }
 
-    // A kind of a newer version is not known here.
     private static WaitJson Of(string node, string address, ReasonSigns reason) => new(
         node,
         address,
         "warn",
         reason.What,
         reason.WaitsFor.Length > 0 ? reason.WaitsFor : null,
-        Enum.IsDefined((StatusReasonKind)reason.Kind) ? StatusReasons.WhatToDoFor((StatusReasonKind)reason.Kind) : null,
+        NodeRow.WhatToDoFor(reason.Kind),
         reason.SinceMillis / 1e3);
 }

@@ -62,7 +62,7 @@ internal static class Examination
             : answer is null ? Finding.NotChecked(ServiceCheck.Name, NoInterface) : ServiceCheck.Of(answer.Facts, election));
         if (choice is not null)
         {
-            findings.AddRange(ServersCheck.Of(answers, servers.Length, election));
+            findings.AddRange(ServersCheck.Of(answers, servers.Length, election, answer?.Host));
         }
 
         findings.AddRange(EtcdCheck.Of(election));

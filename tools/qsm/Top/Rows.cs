@@ -3,12 +3,18 @@ using QuickSilver.Membership.Client.Watching;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Signs;
 using QuickSilver.Membership.Views;
+using QuickSilver.Nodes;
 
 namespace QuickSilver.Tool.Top;
 
 // A node on the screen.
 internal sealed record NodeRow(NodeReport Report)
 {
+    /// <summary>What to do about a node that does not answer.</summary>
+    public const string WhenSilent =
+        "Look at the process and the network of this node. Publishers wait for its acknowledgements until it answers or the service "
+        + "removes it.";
+
     /// <summary>
     /// What people call the node. Of one that has no name, the first half of the id is enough, and the address tells where it is.
     /// </summary>
@@ -39,6 +45,11 @@ internal sealed record NodeRow(NodeReport Report)
             $"silent for {Figures.Span(node.SilentMillis)}, last heard {Figures.Span(node.HeardMillis)} ago",
         _ => null,
     };
+
+    /// <summary>What to do about a reason of this kind; null for a kind of a newer version, which is not known here.</summary>
+    public static string? WhatToDoFor(long kind) => kind <= int.MaxValue && Enum.IsDefined((StatusReasonKind)(int)kind)
+        ? StatusReasons.WhatToDoFor((StatusReasonKind)(int)kind)
+        : null;
 
     public static SendLimit LimitOf(long number) => Enum.IsDefined((SendLimit)(int)Math.Min(number, int.MaxValue))
         ? (SendLimit)(int)number

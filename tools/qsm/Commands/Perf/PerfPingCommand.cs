@@ -18,7 +18,8 @@ internal static class PerfPingCommand
         var seconds = PerfCommand.Seconds();
         var rate = PerfCommand.Rate("Messages per second. By default, each message waits for the reply to the previous one.");
         var json = PerfCommand.Json();
-        var command = common.AddTo(new Command("ping", "Measure round trips to perf echo. Waits for it without a limit of time.") { topic, size, seconds, rate, json });
+        const string Purpose = "Measure round trips to perf echo. Waits for it without a limit of time.";
+        var command = common.AddTo(new Command("ping", Purpose) { topic, size, seconds, rate, json });
         command.SetAction(parse => Session.RunAsync(parse, common, session => RunAsync(session, parse.GetValue(topic)!,
             new Plan(parse.GetValue(size), parse.GetValue(seconds), parse.GetValue(rate)), parse.GetValue(json))));
         return command;

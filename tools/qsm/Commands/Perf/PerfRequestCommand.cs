@@ -25,8 +25,8 @@ internal static class PerfRequestCommand
             DefaultValueFactory = _ => 1,
         }.Within(1, 65_536);
         var json = PerfCommand.Json();
-        var command = common.AddTo(
-            new Command("request", "Measure requests to perf respond and their answers. Waits for it without a limit of time.") { topic, size, seconds, outstanding, json });
+        const string Purpose = "Measure requests to perf respond and their answers. Waits for it without a limit of time.";
+        var command = common.AddTo(new Command("request", Purpose) { topic, size, seconds, outstanding, json });
         command.SetAction(parse => Session.RunAsync(parse, common, session => RunAsync(session, parse.GetValue(topic)!,
             new Plan(parse.GetValue(size), parse.GetValue(seconds), parse.GetValue(outstanding)), parse.GetValue(json))));
         return command;

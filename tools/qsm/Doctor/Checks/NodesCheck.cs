@@ -1,12 +1,17 @@
 using System.Globalization;
 using System.Net;
 using QuickSilver.Core.Diagnostics;
+using QuickSilver.Membership.Signs;
+using QuickSilver.Tool.Top;
 
 namespace QuickSilver.Tool.Doctor.Checks;
 
 // A node of the cluster. Trouble: what it reports of itself; null: nothing.
 internal sealed record ClusterNode(string Name, IPEndPoint EndPoint, double? SilentSeconds, string? Trouble)
 {
+    // What the trouble consists of, by kinds; none of a node of an earlier version.
+    public IReadOnlyList<ReasonSigns> Reasons { get; init; } = [];
+
     // Topics that it publishes at the rate of a slow reader: the rate, and the node of the reader.
     public IReadOnlyList<(string Topic, string Rate)> Held { get; init; } = [];
 
@@ -30,7 +35,7 @@ internal static class NodesCheck
             return [Finding.NotChecked(Name, "No service answered that could name them.")];
         }
 
-        Finding[] troubled = [.. nodes.Select(node => Of(node, local)).OfType<Finding>()];
+        Finding[] troubled = [.. nodes.SelectMany(node => Of(node, local))];
         return
         [
             .. troubled.Length > 0 ? troubled
@@ -41,19 +46,31 @@ internal static class NodesCheck
         ];
     }
 
-    private static Finding? Of(ClusterNode node, IPAddress? local) => node switch
+    private static IEnumerable<Finding> Of(ClusterNode node, IPAddress? local) => node switch
     {
-        _ when local is not null && !node.IsInReachOf(local) => new Finding(
-            Name,
-            FindingStatus.Problem,
-            $"The node {node.Name} has the loopback address {node.EndPoint.Address}. No node on another machine can reach it, and the "
-            + "service admits none while it is a member. Set its Interface to an address that the others can reach, and restart it.",
-            new Remedy("export QuickSilver__Interface=eth0", $"the machine of {node.Name}")),
-        { SilentSeconds: { } silent } => new Finding(
-            Name,
-            FindingStatus.Warning,
-            string.Create(CultureInfo.InvariantCulture, $"The node {node.Name} at {node.EndPoint} has been silent for {silent:0.0} s.")),
-        { Trouble: { } trouble } => new Finding(Name, FindingStatus.Warning, $"The node {node.Name} at {node.EndPoint} reports: {trouble}"),
-        _ => null,
+        _ when local is not null && !node.IsInReachOf(local) =>
+        [
+            new Finding(
+                Name,
+                FindingStatus.Problem,
+                $"The node {node.Name} has the loopback address {node.EndPoint.Address}. No node on another machine can reach it, and the "
+                + "service admits none while it is a member. Set its Interface to an address that the others can reach, and restart it.",
+                new Remedy("export QuickSilver__Interface=eth0", $"the machine of {node.Name}")),
+        ],
+        { SilentSeconds: { } silent } =>
+        [
+            Warning(node, string.Create(CultureInfo.InvariantCulture, $"has been silent for {silent:0.0} s. {NodeRow.WhenSilent}")),
+        ],
+        { Reasons.Count: > 0 } => node.Reasons.Select(reason => Warning(node, $"reports: {Described(reason)}")),
+        { Trouble: { } trouble } => [Warning(node, $"reports: {trouble}")],
+        _ => [],
     };
+
+    private static Finding Warning(ClusterNode node, string what) =>
+        new(Name, FindingStatus.Warning, $"The node {node.Name} at {node.EndPoint} {what}");
+
+    // As the node's own status says it. What it waits for may be named in the sentences already, but not always.
+    private static string Described(ReasonSigns reason) =>
+        $"{reason.What}{(reason.WaitsFor.Length > 0 ? $" Waiting for {reason.WaitsFor}." : "")}"
+        + (NodeRow.WhatToDoFor(reason.Kind) is { } advice ? $" {advice}" : "");
 }

@@ -19,6 +19,13 @@ internal sealed record ServerAnswer(IPEndPoint Server, IPEndPoint? Leader, strin
     public bool Answers => Leader is not null || IsStandingBy;
 }
 
+// Who runs a service: a program of its own (qsm gms), or one of the nodes. A service of an earlier version does not say the latter.
+internal enum ServiceHost
+{
+    Server,
+    Node,
+}
+
 // Whether all servers of a service answer, and agree on the one that leads.
 internal static class ServersCheck
 {
@@ -28,15 +35,14 @@ internal static class ServersCheck
     /// <param name="servers">Those that were asked. One that was named alone is not asked here.</param>
     /// <param name="named">How many were named.</param>
     /// <param name="etcd">What they share; null: none is named.</param>
-    public static IReadOnlyList<Finding> Of(IReadOnlyList<ServerAnswer> servers, int named, EtcdFacts? etcd = null)
+    /// <param name="host">Who runs the service that answered; null: none answered.</param>
+    public static IReadOnlyList<Finding> Of(
+        IReadOnlyList<ServerAnswer> servers, int named, EtcdFacts? etcd = null, ServiceHost? host = null)
     {
         if (servers.Count < 2)
         {
             string known = named == 0 ? "No server is named." : "Only one server is named.";
-            return
-            [
-                Finding.NotChecked(Name, $"{known} While there is only one and it is away, no node joins, and no failed node is removed."),
-            ];
+            return [Finding.NotChecked(Name, $"{known} {WhenAway(named, host)}")];
         }
 
         if (servers.All(static one => one.HasKeyFault))
@@ -78,6 +84,20 @@ internal static class ServersCheck
         ];
         return silent.Length > 0 ? silent : [Finding.Ok(Name, $"{share}, and {leaders[0]} leads.")];
     }
+
+    private static string WhenAway(int named, ServiceHost? host) => (host, named) switch
+    {
+        (ServiceHost.Node, 0) =>
+            "A node hosts the service. If it is away, another node takes over, if it may host (MembershipMode) and names no server.",
+        (ServiceHost.Node, _) =>
+            "A node hosts the service. If it is away, another node takes over at another address, and nodes that name this one do not "
+            + "join. Let all nodes look for the service, or run servers with 'qsm gms'.",
+        (ServiceHost.Server, _) =>
+            "It is a server of its own (qsm gms). If it is the only one, then while it is away, no node joins, and no failed node is "
+            + "removed.",
+        _ => "If the service is a single server, then while it is away, no node joins, and no failed node is removed. Where nodes host it, "
+            + "another node takes over.",
+    };
 
     // Those that answer say in their logs why none leads; those that do not are to be started. They agree over etcd on the one that leads.
     private static Finding WithoutLeader(IReadOnlyList<ServerAnswer> servers, EtcdFacts? etcd, string share)

@@ -53,7 +53,9 @@ internal static class HostReader
             limits.BufferBytes,
             limits.ReceivedMessageBytes,
             GC.GetGCMemoryInfo().TotalAvailableMemoryBytes,
-            container is { } limit and < NoLimit ? limit : null);
+            container is { } limit and < NoLimit ? limit : null,
+            // Also of a limit that is a share of the memory, or that follows from that of a container.
+            GC.GetConfigurationVariables().GetValueOrDefault("GCHeapHardLimit") is not 0L);
     }
 
     private static IPNetwork Subnet(IPAddress address, int prefix)

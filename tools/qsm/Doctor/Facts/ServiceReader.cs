@@ -24,8 +24,12 @@ internal sealed record ServiceAnswer(ServiceFacts Facts, ClusterSigns? Answer)
     public IReadOnlyList<ClusterNode>? Nodes => Answer?.Nodes.Select(static report => new NodeRow(report))
         .Select(static row => new ClusterNode(row.NameAndId, row.Report.Node.EndPoint, row.SilentSeconds, row.Trouble)
         {
+            Reasons = row.Report.Fault is null ? row.Signs?.ReasonRows ?? [] : [],
             Held = [.. HeldRow.Of(row).Select(static held => (held.Topic, held.Rate))],
         }).ToList();
+
+    /// <summary>Null if there is no answer.</summary>
+    public ServiceHost? Host => Answer is { } answer ? answer.Service.Host.IsHost ? ServiceHost.Node : ServiceHost.Server : null;
 
     public long MostRegions => Answer?.Nodes.Max(static report => report.Signs?.Regions) ?? 0;
 
