@@ -56,11 +56,12 @@ public sealed partial class ExceptionTests
             "Check that both sides have the same contract and codec"),
         [typeof(NoResponderException)] = (
             () => Made(new NoResponderException("stock", TimeSpan.FromSeconds(1))),
-            "requests for \"stock\"", "Nobody responds", "Open a responder with the same name and types"),
+            "requests for \"stock\"", "Nobody responds to requests for \"stock\", for 1 s. The request was not sent",
+            "Open a responder with the same name and types"),
         [typeof(RequestTimeoutException)] = (
             () => Made(new RequestTimeoutException("stock", TimeSpan.FromSeconds(5), [.. Enumerable.Range(1, 10).Select(Silent)])),
             "a request for \"stock\"",
-            "within 00:00:05 from 10 responders: parts-1 (0000000000000001.1), parts-2 (0000000000000002.1)",
+            "within 5 s from 10 responders: parts-1 (0000000000000001.1), parts-2 (0000000000000002.1)",
             "parts-8 (0000000000000008.1) and 2 more. Responders may be too slow, or overloaded, and may still handle it. Give it more"),
         [typeof(ResponderLeftException)] = (
             () => Made(new ResponderLeftException("stock", responder: null)),

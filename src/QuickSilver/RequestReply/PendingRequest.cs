@@ -143,13 +143,17 @@ internal abstract class PendingRequest<TRequest, TReply, TResult>(
     private void FailIfWaited(TimeSpan age, long now, long knownAt)
     {
         bool isKnown = knownAt != 0;
-        if (isKnown && requester.Time.GetElapsedTime(Math.Max(_startedAt, knownAt), now) >= requester.WaitForResponder)
+        bool hasWaited = isKnown
+            && requester.Time.GetElapsedTime(Math.Max(_startedAt, knownAt), now) >= requester.WaitForResponder;
+        if (age >= timeout)
+        {
+            Fail(isKnown
+                ? NoResponderException.AtDeadline(requester.Name, timeout, hasWaited)
+                : NoResponderException.NotKnown(requester.Name, timeout));
+        }
+        else if (hasWaited)
         {
             Fail(new NoResponderException(requester.Name, requester.WaitForResponder));
-        }
-        else if (age >= timeout)
-        {
-            Fail(isKnown ? new NoResponderException(requester.Name, timeout) : NoResponderException.NotKnown(requester.Name, timeout));
         }
     }
 

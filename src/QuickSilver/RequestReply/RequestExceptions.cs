@@ -1,4 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
+using System.Globalization;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Membership.Views;
 using QuickSilver.Serialization;
@@ -12,6 +13,9 @@ public abstract class RequestException : QuickSilverException
         : base(message, innerException)
     {
     }
+
+    private protected static string Seconds(TimeSpan time) =>
+        string.Create(CultureInfo.InvariantCulture, $"{time.TotalSeconds:#,0.#######} s");
 }
 
 /// <summary>
@@ -20,8 +24,8 @@ public abstract class RequestException : QuickSilverException
 public sealed class NoResponderException : RequestException
 {
     internal NoResponderException(string name, TimeSpan waited)
-        : this($"Nobody responds to requests for \"{name}\"{(waited > TimeSpan.Zero ? $", for {waited}" : "")}. The request was not sent. "
-            + $"Open a responder with the same name and types, or raise {nameof(RequesterOptions.WaitForResponder)}.")
+        : this($"Nobody responds to requests for \"{name}\"{(waited > TimeSpan.Zero ? $", for {Seconds(waited)}" : "")}. The request was "
+            + $"not sent. Open a responder with the same name and types, or raise {nameof(RequesterOptions.WaitForResponder)}.")
     {
     }
 
@@ -30,15 +34,21 @@ public sealed class NoResponderException : RequestException
     {
     }
 
+    // The wait for a responder may have taken as long as the deadline: then more time alone does not help.
+    internal static NoResponderException AtDeadline(string name, TimeSpan timeout, bool hasWaited) => new(
+        $"Nobody responds to requests for \"{name}\", and the {Seconds(timeout)} of this one are over. It was not sent. Open a responder "
+        + "with the same name and types, or give the request more time"
+        + (hasWaited ? $" and raise {nameof(RequesterOptions.WaitForResponder)}." : "."));
+
     // The membership service has not given this node the view of the topic.
     internal static NoResponderException NotKnown(string name, TimeSpan waited) => new(
-        $"The request for \"{name}\" was not sent: this node did not learn within {waited} which nodes respond. The "
+        $"The request for \"{name}\" was not sent: this node did not learn within {Seconds(waited)} which nodes respond. The "
         + "membership service reports that after a requester was opened. Look at the status of the node, which says whether the service is "
         + "reachable, and whether changes wait there.");
 
     // In a host, whose node has not joined yet.
     internal static NoResponderException WithoutNode(string name, TimeSpan waited) => new(
-        $"The request for \"{name}\" was not sent: the node of the host had not joined within {waited}. Look at the check "
+        $"The request for \"{name}\" was not sent: the node of the host had not joined within {Seconds(waited)}. Look at the check "
         + "quicksilver-ready, which says why, or give the request more time.");
 }
 
@@ -51,8 +61,8 @@ public sealed class RequestTimeoutException : RequestException
     /// <param name="timeout">The time that the request had.</param>
     /// <param name="silent">Those that got the request, did not answer, and still respond.</param>
     internal RequestTimeoutException(string name, TimeSpan timeout, params IReadOnlyList<NamedNode> silent)
-        : base($"No answer to a request for \"{name}\" came within {timeout} from {InWords(silent)}. Responders may be too slow, or "
-            + "overloaded, and may still handle it. Give it more time, or add responders.") =>
+        : base($"No answer to a request for \"{name}\" came within {Seconds(timeout)} from {InWords(silent)}. Responders may be too "
+            + "slow, or overloaded, and may still handle it. Give it more time, or add responders.") =>
         Timeout = timeout;
 
     private static string InWords(IReadOnlyList<NamedNode> silent)

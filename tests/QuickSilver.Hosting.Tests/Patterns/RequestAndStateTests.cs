@@ -48,7 +48,7 @@ public sealed class RequestAndStateTests
         var asked = hosted.Host.Services.GetRequiredService<IRequester<string, string>>().AskAsync("x", TimeSpan.FromSeconds(3));
         await hosted.Time.RunUntilAsync(asked.ContinueWith(static _ => 0, TaskScheduler.Default));
         var failure = await Assert.ThrowsAsync<NoResponderException>(() => asked);
-        Assert.Contains("had not joined within 00:00:03. Look at the check quicksilver-ready", failure.Message, StringComparison.Ordinal);
+        Assert.Contains("had not joined within 3 s. Look at the check quicksilver-ready", failure.Message, StringComparison.Ordinal);
     }
 
     [Fact]

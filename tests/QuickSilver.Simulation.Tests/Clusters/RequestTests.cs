@@ -107,7 +107,10 @@ public sealed class RequestTests
         {
             var began = cluster.Now;
             var error = await Assert.ThrowsAsync<NoResponderException>(() => requester.AskAsync("x"));
-            Assert.Contains(Name, error.Message, StringComparison.Ordinal);
+            Assert.Equal(
+                "Nobody responds to requests for \"sums\", for 1 s. The request was not sent. Open a responder with the same name and "
+                + "types, or raise WaitForResponder.",
+                error.Message);
             Assert.InRange(cluster.Now - began, Second, Second * 1.1);
             await Assert.ThrowsAsync<NoResponderException>(() => requester.AskAllAsync("x", Second / 2));
             Assert.InRange(cluster.Now - began, Second * 1.5, Second * 1.7);
@@ -145,12 +148,31 @@ public sealed class RequestTests
         var requester = Requester(cluster, 1, new RequesterOptions { Timeout = Second * 1.5 });
         Service(cluster).Pause(Second * 2);
         var error = Assert.Throws<NoResponderException>(() => cluster.RunUntilCompleted(requester.AskAsync("x")));
-        Assert.Contains("did not learn within 00:00:01.5", error.Message, StringComparison.Ordinal);
+        Assert.Contains("did not learn within 1.5 s", error.Message, StringComparison.Ordinal);
         // When it is known that there is none, the wait for one begins.
         var began = cluster.Now;
         error = Assert.Throws<NoResponderException>(() => cluster.RunUntilCompleted(requester.AskAsync("x")));
         Assert.Contains("Nobody responds", error.Message, StringComparison.Ordinal);
         Assert.InRange(cluster.Now - began, Second, Second * 1.6);
+    }
+
+    [Theory]
+    [InlineData(0.2, 1, "Open a responder with the same name and types, or give the request more time.")]
+    [InlineData(2, 86400, "Open a responder with the same name and types, or give the request more time.")]
+    [InlineData(0.2, 0.2, "Open a responder with the same name and types, or give the request more time and raise WaitForResponder.")]
+    public void A_request_whose_deadline_ends_the_wait_for_a_responder_says_so(double deadline, double wait, string advice)
+    {
+        using var cluster = Started(2);
+        var requester = Requester(cluster, 0, new RequesterOptions { Timeout = Second * deadline, WaitForResponder = Second * wait });
+        // From then on it is known who responds.
+        cluster.Run(Second);
+        Assert.Throws<NoResponderException>(() => cluster.RunUntilCompleted(requester.AskAsync("x")));
+        var error = Assert.Throws<NoResponderException>(() => cluster.RunUntilCompleted(requester.AskAsync("x")));
+        Assert.Equal(
+            string.Create(
+                System.Globalization.CultureInfo.InvariantCulture,
+                $"Nobody responds to requests for \"sums\", and the {deadline} s of this one are over. It was not sent. {advice}"),
+            error.Message);
     }
 
     [Fact]
@@ -172,6 +194,7 @@ public sealed class RequestTests
             var began = cluster.Now;
             var late = await Assert.ThrowsAsync<RequestTimeoutException>(() => requester.AskAsync("slow", Second / 10));
             Assert.Equal(Second / 10, late.Timeout);
+            Assert.Contains(" came within 0.1 s from the responder ", late.Message, StringComparison.Ordinal);
             Assert.InRange(cluster.Now - began, Second / 10, Second / 10 * 1.3);
             Assert.Equal("next", await requester.AskAsync("next"));
         });
