@@ -12,4 +12,8 @@ public sealed class PayloadFormatException(string message, Exception? innerExcep
     /// <summary>Says what cannot be read, given without a full stop, and what to do.</summary>
     internal static PayloadFormatException Of(string what) =>
         new($"{what}. Check that both sides have the same contract and codec.") { What = what };
+
+    /// <summary>What any codec has thrown, without the advice that exceptions of this type end with.</summary>
+    internal static string InWords(Exception exception) =>
+        exception is PayloadFormatException payload ? payload.What : $"{exception.GetType().Name}: {exception.Message}";
 }

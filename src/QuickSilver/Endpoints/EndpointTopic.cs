@@ -80,3 +80,10 @@ internal abstract class EndpointTopic(INodeEnvironment environment, string name)
 
     public abstract void OnDecodeFault(Exception exception, NodeId sender, long sequence);
 }
+
+// A codec that learns which messages it could not decode, after the last attempt. Core thread.
+internal interface IDecodeFaultObserver
+{
+    /// <summary>Must not throw.</summary>
+    void OnDecodeFault(ReadOnlySpan<byte> payload, NodeId sender, Exception exception);
+}

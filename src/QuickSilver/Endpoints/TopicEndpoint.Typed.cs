@@ -399,6 +399,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         var sender = ToSender(message.Sender);
         Topic.OnDecodeFault(exception, sender, message.Sequence);
         Tell(new GapNotice(sender, message.Sequence, message.Sequence, GapReason.Undecodable));
+        (_codec as IDecodeFaultObserver)?.OnDecodeFault(message.Span, sender, exception);
     }
 
     // Core thread: the messages that were buffered before the first handlers were attached are delivered before newer ones.

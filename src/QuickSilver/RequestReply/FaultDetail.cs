@@ -85,8 +85,19 @@ internal sealed class FaultDetail
             throw PayloadFormatException.Of(difference.TrimEnd('.'));
         }
 
-        value = codec.Read(Value.Span);
-        return true;
+        try
+        {
+            value = codec.Read(Value.Span);
+            return true;
+        }
+        catch (Exception exception) when (exception is not (PayloadFormatException or OutOfMemoryException))
+        {
+            // A codec of the application may throw anything.
+            throw new PayloadFormatException(
+                $"The fault of type {Contract.TypeName} cannot be decoded: {PayloadFormatException.InWords(exception).TrimEnd('.')}. "
+                + "Check that both sides have the same type and codec of faults.",
+                exception);
+        }
     }
 
     private static FaultDetail ReadFields(ReadOnlySpan<byte> source, out string text)

@@ -34,7 +34,9 @@ public interface IRequester<TRequest, TReply> : IAsyncDisposable
     /// <returns>The answer. The task and what waits for it are all that is allocated for a request, besides the answer itself.</returns>
     /// <exception cref="NoResponderException">Nobody responds.</exception>
     /// <exception cref="RequestTimeoutException">No answer came in time.</exception>
-    /// <exception cref="ResponderFailedException">The handlers of all responders threw; it is about the first.</exception>
+    /// <exception cref="ResponderFailedException">
+    /// The handlers of all responders threw, or they could not decode the request; it is about the first.
+    /// </exception>
     /// <exception cref="ResponderLeftException">All responders left or failed before they answered.</exception>
     /// <exception cref="TooManyRequestsException">Too many requests wait for answers.</exception>
     /// <exception cref="ArgumentNullException">The request is null.</exception>

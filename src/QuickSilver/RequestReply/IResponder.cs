@@ -13,7 +13,9 @@ public interface IResponder : IAsyncDisposable
     /// <summary>The requests that were answered.</summary>
     long Answered { get; }
 
-    /// <summary>The requests whose handler threw. Their requesters got the message of the exception, or the fault.</summary>
+    /// <summary>
+    /// The requests whose handler threw, or that could not be decoded. Their requesters got the message of the exception, or the fault.
+    /// </summary>
     long Failed { get; }
 
     /// <summary>The requests that were not handled, because their deadline had passed while they waited.</summary>

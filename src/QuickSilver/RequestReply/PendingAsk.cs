@@ -1,5 +1,6 @@
 using QuickSilver.Endpoints.Changes;
 using QuickSilver.Membership.Views;
+using QuickSilver.Serialization;
 
 namespace QuickSilver.RequestReply;
 
@@ -65,8 +66,9 @@ internal sealed class PendingAsk<TRequest, TReply>(IRequesterCore<TRequest> requ
         Fail(_failures is null ? new ResponderLeftException(Requester.Name, responder: null) : CauseOf(_failures[0]));
     }
 
-    // What the codec threw, if an answer came that cannot be decoded.
-    private static Exception CauseOf(ResponderFailedException failure) => failure.InnerException ?? failure;
+    // Its inner exception is what the codec threw, if an answer came that cannot be decoded.
+    private static Exception CauseOf(ResponderFailedException failure) =>
+        failure.InnerException is { } decoding ? new PayloadFormatException(failure.Message, decoding) : failure;
 
     private bool HasFailed(NodeId node) => _failures is not null && _failures.Exists(failure => failure.Responder == node);
 }

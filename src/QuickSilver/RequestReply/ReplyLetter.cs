@@ -6,12 +6,14 @@ using QuickSilver.Serialization;
 namespace QuickSilver.RequestReply;
 
 // The letter with an answer. After the number of the box: the id of the request (8 bytes, little endian), what it is (1 byte), and the
-// answer by its own codec, the error as UTF-8, or the fault.
+// answer by its own codec, the error as UTF-8, or the fault. A requester of an earlier version takes what it does not know for an error.
 internal static class ReplyLetter
 {
     public const byte Answer = 0;
     public const byte Failure = 1;
     public const byte Fault = 2;
+    // An error too.
+    public const byte Undecodable = 3;
 
     /// <summary>Without the number of the box.</summary>
     public const int HeaderBytes = sizeof(long) + 1;
@@ -48,11 +50,18 @@ internal static class ReplyLetter
     }
 
     /// <summary>The letter with an error; valid until the thread writes the next one.</summary>
-    public static ReadOnlyMemory<byte> OfFailure(int box, long id, string error)
+    public static ReadOnlyMemory<byte> OfFailure(int box, long id, string error) => OfError(box, id, Failure, error);
+
+    /// <summary>
+    /// The letter with the error that a request cannot be decoded; valid until the thread writes the next one.
+    /// </summary>
+    public static ReadOnlyMemory<byte> OfUndecodable(int box, long id, string error) => OfError(box, id, Undecodable, error);
+
+    private static ReadOnlyMemory<byte> OfError(int box, long id, byte what, string error)
     {
         error = Bounded(error);
         int size = PrefixBytes + Encoding.UTF8.GetByteCount(error);
-        var letter = Begin(box, id, Failure, size);
+        var letter = Begin(box, id, what, size);
         Encoding.UTF8.GetBytes(error, letter.AsSpan(PrefixBytes));
         return letter.AsMemory(0, size);
     }

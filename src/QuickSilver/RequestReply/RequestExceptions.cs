@@ -91,8 +91,8 @@ public sealed class ResponderLeftException : RequestException
 }
 
 /// <summary>
-/// The handler of a responder threw an exception, or its answer cannot be decoded. If it threw a <see cref="FaultException{T}"/>,
-/// <see cref="TryGetFault{T}(out T)"/> reads its detail.
+/// A responder could not decode the request, its handler threw an exception, or its answer cannot be decoded. If the handler threw a
+/// <see cref="FaultException{T}"/>, <see cref="TryGetFault{T}(out T)"/> reads its detail.
 /// </summary>
 public sealed class ResponderFailedException : RequestException
 {
@@ -116,19 +116,37 @@ public sealed class ResponderFailedException : RequestException
     }
 
     internal ResponderFailedException(string name, NamedNode responder, Exception decoding)
-        : base($"The answer of the responder {responder} for \"{name}\" cannot be decoded: {ErrorSentence(decoding.Message)} "
+        : base($"The answer of the responder {responder} for \"{name}\" cannot be decoded: "
+            + $"{ErrorSentence(PayloadFormatException.InWords(decoding))} "
             + "Check that both sides have the same type and codec of answers.", decoding)
     {
         Responder = responder.Id();
         Error = decoding.Message;
     }
 
+    private ResponderFailedException(NodeId responder, string error, string message)
+        : base(message)
+    {
+        Responder = responder;
+        Error = error;
+    }
+
+    // The text of the responder says what it could not decode.
+    internal static ResponderFailedException Undecodable(string name, NamedNode responder, string error) => new(
+        responder.Id(),
+        error,
+        $"The responder {responder} for \"{name}\" failed: {ErrorSentence(error)} Check that both sides have the same type and codec of "
+        + "requests. The log of that node has the exception (event 1614).");
+
     private static string ErrorSentence(string error) => error.TrimEnd() is var text && text.EndsWith('.') ? text : $"{text}.";
 
     /// <summary>The responder.</summary>
     public NodeId Responder { get; }
 
-    /// <summary>The message of its exception, or of the one with which decoding its answer failed.</summary>
+    /// <summary>
+    /// The message of its exception, or of the one with which decoding its answer failed. If it could not decode the request: a sentence
+    /// that says so, with the type and the message of its exception.
+    /// </summary>
     public string Error { get; }
 
     /// <summary>The name of the type of the fault's detail. Null: the handler threw no <see cref="FaultException{T}"/>.</summary>

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using QuickSilver.Endpoints;
 using QuickSilver.Serialization;
 
 namespace QuickSilver.RequestReply;
@@ -22,8 +23,9 @@ internal readonly struct RequestMessage<TRequest>(TRequest value, long id, int b
 }
 
 // Little endian: the id (8 bytes), the box (4), the time left in milliseconds (4), and the request by its own codec.
-internal sealed class RequestCodec<TRequest>(IPayloadCodec<TRequest> request, PayloadSchema schema, TimeProvider time)
-    : IPayloadCodec<RequestMessage<TRequest>>
+internal sealed class RequestCodec<TRequest>(
+    IPayloadCodec<TRequest> request, PayloadSchema schema, TimeProvider time, UndecodableRequests? undecodable = null)
+    : IPayloadCodec<RequestMessage<TRequest>>, IDecodeFaultObserver
 {
     public const int HeaderBytes = 16;
 
@@ -55,5 +57,15 @@ internal sealed class RequestCodec<TRequest>(IPayloadCodec<TRequest> request, Pa
         {
             ArrivedAt = time.GetTimestamp(),
         };
+    }
+
+    public void OnDecodeFault(ReadOnlySpan<byte> payload, NodeId sender, Exception exception)
+    {
+        // What is shorter does not say whom to answer.
+        if (payload.Length >= HeaderBytes)
+        {
+            long id = BinaryPrimitives.ReadInt64LittleEndian(payload);
+            undecodable?.Fail(sender, BinaryPrimitives.ReadInt32LittleEndian(payload[8..]), id, exception);
+        }
     }
 }

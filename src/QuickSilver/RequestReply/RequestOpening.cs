@@ -15,16 +15,11 @@ internal sealed class RequestOpening<TRequest, TReply>(
     // An id has a sign and, beside the number, the place of its request.
     private const int UnusedBits = 22;
 
-    private RequestCodec<TRequest> Codec => new(
-        requests,
-        JoinedSchema.Of(ContractDescription.RequestKind, ("request", requests.Schema), ("reply", replies.Schema)),
-        core.OutsideTime);
-
     public async Task<IRequester<TRequest, TReply>> OpenRequesterAsync(
         string name, Inbox inbox, RequesterOptions options, CancellationToken cancellationToken)
     {
         await inbox.OpenAsync(node.Id, cancellationToken).ConfigureAwait(core.ResumesInContext);
-        var endpoint = await node.OpenEndpointAsync(name, TopicAccess.Publish, null, Codec, cancellationToken)
+        var endpoint = await node.OpenEndpointAsync(name, TopicAccess.Publish, null, CodecWith(undecodable: null), cancellationToken)
             .ConfigureAwait(core.ResumesInContext);
         var followed = new TaskCompletionSource<(ISubscriberInterest Responders, long FirstNumber)>(core.Completions);
         core.Run(() =>
@@ -46,10 +41,17 @@ internal sealed class RequestOpening<TRequest, TReply>(
         CancellationToken cancellationToken)
     {
         var topic = new TopicOptions { ReaderCapacity = options.Capacity };
-        var endpoint = await node.OpenEndpointAsync(name, TopicAccess.Subscribe, topic, Codec, cancellationToken)
+        var undecodable = new UndecodableRequests(inbox.Routes, core);
+        var endpoint = await node.OpenEndpointAsync(name, TopicAccess.Subscribe, topic, CodecWith(undecodable), cancellationToken)
             .ConfigureAwait(core.ResumesInContext);
-        return new Responder<TRequest, TReply>(endpoint, inbox.Routes, replies, handler, options);
+        return new Responder<TRequest, TReply>(endpoint, inbox.Routes, replies, handler, undecodable, options);
     }
+
+    private RequestCodec<TRequest> CodecWith(UndecodableRequests? undecodable) => new(
+        requests,
+        JoinedSchema.Of(ContractDescription.RequestKind, ("request", requests.Schema), ("reply", replies.Schema)),
+        core.OutsideTime,
+        undecodable);
 
     private static long DrawNumber(INodeEnvironment environment)
     {

@@ -186,6 +186,11 @@ internal sealed class Requester<TRequest, TReply> : IRequester<TRequest, TReply>
 
     private ResponderFailedException FailureOf(byte what, NodeId sender, ReadOnlySpan<byte> body)
     {
+        if (what == ReplyLetter.Undecodable)
+        {
+            return ResponderFailedException.Undecodable(Name, Node.Named(sender), Encoding.UTF8.GetString(body));
+        }
+
         if (what != ReplyLetter.Fault)
         {
             return new ResponderFailedException(Name, Node.Named(sender), Encoding.UTF8.GetString(body));

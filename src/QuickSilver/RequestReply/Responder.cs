@@ -22,6 +22,7 @@ internal sealed class Responder<TRequest, TReply> : IResponder
     private readonly InboxRoutes _routes;
     private readonly IPayloadCodec<TReply> _codec;
     private readonly Func<Message<TRequest>, CancellationToken, ValueTask<TReply>> _handler;
+    private readonly UndecodableRequests _undecodable;
     private readonly int _concurrency;
     private readonly CancellationTokenSource _cancellation = new();
     private readonly CancellationToken _token;
@@ -52,12 +53,14 @@ internal sealed class Responder<TRequest, TReply> : IResponder
         InboxRoutes routes,
         IPayloadCodec<TReply> codec,
         Func<Message<TRequest>, CancellationToken, ValueTask<TReply>> handler,
+        UndecodableRequests undecodable,
         ResponderOptions options)
     {
         _endpoint = endpoint;
         _routes = routes;
         _codec = codec;
         _handler = handler;
+        _undecodable = undecodable;
         _concurrency = options.Concurrency;
         _token = _cancellation.Token;
         _completion = new TaskCompletionSource<SubscriptionEnd>(endpoint.Topic.Node.Completions);
@@ -77,7 +80,7 @@ internal sealed class Responder<TRequest, TReply> : IResponder
 
     public long Answered => Volatile.Read(ref _answered);
 
-    public long Failed => Volatile.Read(ref _failed);
+    public long Failed => Volatile.Read(ref _failed) + _undecodable.Count;
 
     public long Expired => Volatile.Read(ref _expired);
 

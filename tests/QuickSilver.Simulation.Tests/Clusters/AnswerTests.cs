@@ -88,7 +88,7 @@ public sealed class AnswerTests : IDisposable
     }
 
     [Fact]
-    public void A_request_whose_only_answer_cannot_be_decoded_ends_with_what_the_codec_threw()
+    public void A_request_whose_only_answer_cannot_be_decoded_ends_with_the_exception_of_the_library()
     {
         var bad = Hand(1);
         var asked = Ask(requester => requester.AskAsync("x"));

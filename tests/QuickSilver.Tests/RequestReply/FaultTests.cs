@@ -121,6 +121,23 @@ public sealed class FaultTests
     }
 
     [Fact]
+    public void A_fault_that_its_codec_cannot_read_is_an_exception_of_the_library()
+    {
+        var sent = FaultDetail.Read(FaultDetail.Of(OutOfStockCodec.Instance, new OutOfStock("nails", 3)).Write("No."), out _);
+
+        var bad = Assert.Throws<PayloadFormatException>(() => sent.TryRead(new Unreadable(new FormatException("cannot read this")), out _));
+
+        Assert.Equal("cannot read this", Assert.IsType<FormatException>(bad.InnerException).Message);
+        Assert.Equal(
+            "The fault of type OutOfStock cannot be decoded: FormatException: cannot read this. Check that both sides have the same type "
+            + "and codec of faults.",
+            bad.Message);
+        var own = PayloadFormatException.Of("The payload is malformed");
+        Assert.Same(own, Assert.Throws<PayloadFormatException>(() => sent.TryRead(new Unreadable(own), out _)));
+        Assert.Throws<OutOfMemoryException>(() => sent.TryRead(new Unreadable(new OutOfMemoryException()), out _));
+    }
+
+    [Fact]
     public void Malformed_bytes_are_a_clear_error()
     {
         byte[] sound = FaultDetail.Of(new NamedCodec("Refused", 1), new Refused(7)).Write("No.");
@@ -199,6 +216,17 @@ public sealed class FaultTests
 
         public OutOfStock Read(ReadOnlySpan<byte> source) =>
             new(Encoding.UTF8.GetString(source[sizeof(int)..]), BinaryPrimitives.ReadInt32LittleEndian(source));
+    }
+
+    private sealed class Unreadable(Exception fault) : IPayloadCodec<OutOfStock>
+    {
+        public PayloadSchema Schema => OutOfStockCodec.Instance.Schema;
+
+        public int GetSize(in OutOfStock value) => 0;
+
+        public int Write(in OutOfStock value, Span<byte> destination) => 0;
+
+        public OutOfStock Read(ReadOnlySpan<byte> source) => throw fault;
     }
 
     private sealed class BadCodec : IPayloadCodec<Refused>
