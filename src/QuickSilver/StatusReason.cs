@@ -112,6 +112,9 @@ public enum StatusReasonKind
 
     /// <summary>A replicated state does not have the content of the other nodes yet.</summary>
     StateOpening = 35,
+
+    /// <summary>A replicated state has a value that this node cannot decode.</summary>
+    StateUndecodable = 36,
 }
 
 /// <summary>Why a node is not ready, or which problem it has although it is ready.</summary>

@@ -28,6 +28,7 @@ internal enum TroubleKind
     StateChangeRefused,
     HeapFull,
     StateOpening,
+    StateUndecodable,
 }
 
 /// <summary>A trouble of a node.</summary>

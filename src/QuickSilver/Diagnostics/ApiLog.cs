@@ -128,8 +128,13 @@ internal static partial class ApiLog
         + "refused changes in all.")]
     public static partial void StateChangeRefused(ILogger logger, string name, NamedNode node, long number, long limit, long count);
 
-    [LoggerMessage(1634, LogLevel.Warning, "{What} It needs it since {Time}.")]
-    public static partial void StateNotComplete(ILogger logger, string what, TimeSpan time);
+    [LoggerMessage(1634, LogLevel.Warning, "{What} It has needed it for {Seconds:0.0} s.")]
+    public static partial void StateNotComplete(ILogger logger, string what, double seconds);
+
+    [LoggerMessage(1637, LogLevel.Error,
+        "State \"{Name}\": the heap of this process has no memory for what {Node} gave. It is asked for again after a pause. Raise the "
+        + "limit of the container or of the heap (DOTNET_GCHeapHardLimit) of this process. {Count} such failures in all.")]
+    public static partial void StateHasNoMemory(ILogger logger, Exception exception, string name, NamedNode node, long count);
 
     [LoggerMessage(1635, LogLevel.Error,
         "State \"{Name}\": failed to give {Node} what this node has. That node asks again. {Count} such failures in all.")]
@@ -185,8 +190,8 @@ internal static partial class ApiLog
     [LoggerMessage(1617, LogLevel.Warning, "{Why}.")]
     public static partial void TopicStalled(ILogger logger, string why);
 
-    [LoggerMessage(1618, LogLevel.Information, "{What} resumed after {Time}.")]
-    public static partial void TopicGoesOn(ILogger logger, string what, TimeSpan time);
+    [LoggerMessage(1618, LogLevel.Information, "{What} resumed after {Seconds:0.0} s.")]
+    public static partial void TopicGoesOn(ILogger logger, string what, double seconds);
 
     [LoggerMessage(1615, LogLevel.Error, "The topics of this node failed to apply a configuration.")]
     public static partial void ConfigurationFailed(ILogger logger, Exception exception);

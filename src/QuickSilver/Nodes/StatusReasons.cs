@@ -122,14 +122,18 @@ internal static class StatusReasons
             + "All other changes are taken.",
             "End the node that the reason names: its program or its memory is damaged, or it lies."),
         [StatusReasonKind.HeapFull] = (
-            "The heap of the process has no memory for messages, or a codec throws OutOfMemoryException. The messages wait, and "
-            + "so do their senders. Nothing is lost.",
+            "The heap of the process has no memory for messages or for the content of a replicated state, or a codec throws "
+            + "OutOfMemoryException. The messages wait, and so do their senders; the state asks for its content again. Nothing is lost.",
             "Raise the limit of the container or of the heap (DOTNET_GCHeapHardLimit), read faster, or lower "
             + "Limits:ReceivedMessageBytes and ReaderCapacity. If there is memory, look at the codec."),
         [StatusReasonKind.StateOpening] = (
             "A replicated state has not had all of its content from the other nodes for 5 s: it is being opened, or messages were lost.",
             "Look at the status of the nodes that the reason names, and at the load of the network. End one that gives nothing. The state "
             + "asks again by itself."),
+        [StatusReasonKind.StateUndecodable] = (
+            "This node cannot decode a value of a replicated state, so it lacks the value or has an older one.",
+            "Use the same type and codec on all nodes that open the state, or set the key again, or remove it where it can be decoded. "
+            + "The state asks again by itself, and is complete when no node has a value that this one cannot decode."),
     };
 
     public static string MeaningOf(StatusReasonKind kind) => Table[kind].Meaning;
@@ -168,6 +172,7 @@ internal static class StatusReasons
         TroubleKind.StateChangeRefused => StatusReasonKind.StateChangeRefused,
         TroubleKind.HeapFull => StatusReasonKind.HeapFull,
         TroubleKind.StateOpening => StatusReasonKind.StateOpening,
+        TroubleKind.StateUndecodable => StatusReasonKind.StateUndecodable,
         _ => StatusReasonKind.HandlerBlocks,
     };
 }

@@ -119,7 +119,7 @@ internal sealed class TopicWaits
                 SubscriberWait wait => $"The publisher of topic \"{wait.Endpoint.Name}\"",
                 _ => "The publish lane",
             };
-            ApiLog.TopicGoesOn(_log, what, time);
+            ApiLog.TopicGoesOn(_log, what, time.TotalSeconds);
         }
     }
 

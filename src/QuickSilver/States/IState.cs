@@ -31,7 +31,8 @@ public interface IState<TKey, TValue> : IAsyncDisposable
 
     /// <summary>
     /// Whether this node has all that any other has, apart from what is on its way. False for a moment when messages were lost, or when
-    /// nodes from another part of the cluster are back; then it gets what it lacks from another node.
+    /// nodes from another part of the cluster are back; then it gets what it lacks from another node. False as long as another node has a
+    /// value that this one cannot decode, or this process has no memory for; the node's status says so.
     /// </summary>
     bool IsComplete { get; }
 

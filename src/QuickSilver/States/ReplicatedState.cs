@@ -202,12 +202,27 @@ internal sealed class ReplicatedState<TKey, TValue> : IState<TKey, TValue>, ISta
         Node.Run(_sync.Close);
     }
 
-    private void OnMessage(in Message<StateMessage<TKey, TValue>> message) => _sync.OnMessage(message.Sender, message.Value);
+    private void OnMessage(in Message<StateMessage<TKey, TValue>> message)
+    {
+        try
+        {
+            _sync.OnMessage(message.Sender, message.Value);
+        }
+        catch
+        {
+            // There is no memory, or a key of the application threw: the change is not in the table, and does not come again.
+            _sync.OnLost();
+            throw;
+        }
+    }
 
     private void OnGap(GapNotice gap)
     {
-        // What cannot be decoded here cannot be decoded when another node gives it either.
-        if (gap.Reason != GapReason.Undecodable)
+        if (gap.Reason == GapReason.Undecodable)
+        {
+            _sync.OnUndecodable(gap.Sender);
+        }
+        else
         {
             _sync.OnLost();
         }

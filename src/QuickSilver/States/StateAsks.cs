@@ -11,7 +11,12 @@ internal enum StateAskEnd
     Gave,
     Busy,
     Silent,
+    /// <summary>What it gave is malformed.</summary>
     Unreadable,
+    /// <summary>A codec of this node could not decode all that it gave.</summary>
+    Undecodable,
+    /// <summary>This node had no memory for what it gave.</summary>
+    NoMemory,
     Incomplete,
     Endless,
     Left,
@@ -31,7 +36,12 @@ internal sealed class StateAsks(IEndpointNode core, string name)
     private int _asks;
     private string? _waitsFor;
     private TimeSpan? _since;
+    // Where a value came from that this node cannot decode.
+    private NodeId? _undecodable;
+    // Whether this node had no memory for what the last one gave.
+    private bool _isShort;
     private bool _isNamed;
+    private bool _isLogged;
     private bool _isChanged;
     private volatile string _text = Begun(name);
 
@@ -50,17 +60,20 @@ internal sealed class StateAsks(IEndpointNode core, string name)
     public void OnAsked(NodeId node)
     {
         _asks++;
-        _last.RemoveAll(one => one.Node == node);
-        if (_last.Count == MostNamed)
+        int at = _last.FindIndex(one => one.Node == node);
+        // What came of the request before is known until this one ends.
+        var end = at >= 0 ? _last[at].End : StateAskEnd.None;
+        if (at >= 0 || _last.Count == MostNamed)
         {
-            _last.RemoveAt(0);
+            _last.RemoveAt(Math.Max(at, 0));
         }
 
-        _last.Add((node, StateAskEnd.None));
+        _last.Add((node, end));
     }
 
     public void OnEnded(NodeId node, StateAskEnd end)
     {
+        _isShort = end == StateAskEnd.NoMemory;
         int at = _last.FindIndex(one => one.Node == node);
         if (at >= 0)
         {
@@ -68,21 +81,40 @@ internal sealed class StateAsks(IEndpointNode core, string name)
         }
     }
 
-    /// <summary>Names it, if it is time.</summary>
+    /// <summary>This node cannot decode a value.</summary>
+    /// <param name="from">The node that set it or sent it.</param>
+    public void OnUndecodable(NodeId from)
+    {
+        _since ??= core.Environment.Now;
+        _undecodable = from;
+        Write();
+    }
+
+    /// <summary>Names it, if it is time: at once if the cause is known to be in this node.</summary>
     public void Look()
     {
-        if (_since is not { } since || core.Environment.Now - since < NamedAfter || !_isChanged)
+        if (_since is not { } since || !_isChanged)
+        {
+            return;
+        }
+
+        var time = core.Environment.Now - since;
+        bool isLong = time >= NamedAfter;
+        if (!isLong && _undecodable is null && !_isShort)
         {
             return;
         }
 
         _isChanged = false;
-        var time = core.Environment.Now - since;
-        core.Troubles.Begin(this, new Trouble(TroubleKind.StateOpening, _text, core.Environment.UtcNow - time, _waitsFor));
-        if (!_isNamed)
+        _isNamed = true;
+        var (kind, waitsFor) = _isShort ? (TroubleKind.HeapFull, "memory of the heap")
+            : _undecodable is not null ? (TroubleKind.StateUndecodable, "a value that this node can decode")
+            : (TroubleKind.StateOpening, _waitsFor);
+        core.Troubles.Begin(this, new Trouble(kind, _text, core.Environment.UtcNow - time, waitsFor));
+        if (isLong && !_isLogged)
         {
-            _isNamed = true;
-            ApiLog.StateNotComplete(core.Log, _text, time);
+            _isLogged = true;
+            ApiLog.StateNotComplete(core.Log, _text, time.TotalSeconds);
         }
     }
 
@@ -95,6 +127,9 @@ internal sealed class StateAsks(IEndpointNode core, string name)
         }
 
         _isNamed = false;
+        _isLogged = false;
+        _undecodable = null;
+        _isShort = false;
         _since = null;
         _asks = 0;
         _last.Clear();
@@ -102,7 +137,13 @@ internal sealed class StateAsks(IEndpointNode core, string name)
 
     private void Write()
     {
+        _isChanged = true;
         string text = Begun(name);
+        if (_undecodable is { } from)
+        {
+            text += $" This node cannot decode a value from node {core.Named(from)}.";
+        }
+
         if (_asks > 0)
         {
             var named = _last.Select(one => $"node {core.Named(one.Node)} {Describe(one.End)}");
@@ -110,7 +151,6 @@ internal sealed class StateAsks(IEndpointNode core, string name)
         }
 
         _text = text;
-        _isChanged = true;
     }
 
     private static string Begun(string name) => $"State \"{name}\" does not have the content that other nodes have.";
@@ -121,6 +161,8 @@ internal sealed class StateAsks(IEndpointNode core, string name)
         StateAskEnd.Gave => "gave what it has",
         StateAskEnd.Busy => "gives to others",
         StateAskEnd.Unreadable => "gave what cannot be read",
+        StateAskEnd.Undecodable => "gave what this node cannot decode",
+        StateAskEnd.NoMemory => "gave what the heap of this process has no memory for",
         StateAskEnd.Incomplete => "gave less than it announced",
         StateAskEnd.Endless => "did not end in time",
         StateAskEnd.Left => "left",

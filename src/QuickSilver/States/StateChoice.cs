@@ -69,6 +69,9 @@ internal sealed class StateChoice
             case StateAskEnd.Gave or StateAskEnd.Left:
                 _failed.Remove(source);
                 return;
+            case StateAskEnd.Undecodable or StateAskEnd.NoMemory:
+                // The fault of this node: without the source, it would take itself for complete.
+                return;
             case StateAskEnd.Busy:
                 busy++;
                 break;

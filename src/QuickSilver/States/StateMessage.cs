@@ -135,9 +135,31 @@ internal sealed class StateEntryBytes<TKey, TValue>(IPayloadCodec<TKey> keys, IP
     }
 
     /// <summary>Reads an entry, which is not trusted, and moves the source behind it.</summary>
-    public StateEntry<TKey, TValue> Read(ref ReadOnlySpan<byte> source)
+    public StateEntry<TKey, TValue> Read(ref ReadOnlySpan<byte> source) => Decode(StateEntryFrame.Read(ref source));
+
+    /// <summary>A codec of the application may throw anything.</summary>
+    public StateEntry<TKey, TValue> Decode(in StateEntryFrame frame) =>
+        new(keys.Read(frame.Key), frame.IsRemoved ? default : values.Read(frame.Value), frame.IsRemoved, frame.Stamp);
+}
+
+// The parts of an entry, before the codecs of the application read them: so an entry that they cannot read costs no others.
+internal readonly ref struct StateEntryFrame
+{
+    /// <summary>Those before the key and its length.</summary>
+    private const int StampBytes = 8 + 12;
+
+    public StateStamp Stamp { get; private init; }
+
+    public bool IsRemoved { get; private init; }
+
+    public ReadOnlySpan<byte> Key { get; private init; }
+
+    /// <summary>Empty if the key was removed.</summary>
+    public ReadOnlySpan<byte> Value { get; private init; }
+
+    public static StateEntryFrame Read(ref ReadOnlySpan<byte> source)
     {
-        if (source.Length < FixedBytes)
+        if (source.Length < StampBytes)
         {
             throw Malformed();
         }
@@ -152,10 +174,14 @@ internal sealed class StateEntryBytes<TKey, TValue>(IPayloadCodec<TKey> keys, IP
 
         var origin = new NodeId(
             BinaryPrimitives.ReadUInt64LittleEndian(source[8..]), BinaryPrimitives.ReadUInt32LittleEndian(source[16..]));
-        source = source[20..];
-        var key = keys.Read(Part(ref source));
-        var value = isRemoved ? default : values.Read(Part(ref source));
-        return new StateEntry<TKey, TValue>(key, value, isRemoved, new StateStamp(counter, origin));
+        source = source[StampBytes..];
+        return new StateEntryFrame
+        {
+            Stamp = new StateStamp(counter, origin),
+            IsRemoved = isRemoved,
+            Key = Part(ref source),
+            Value = isRemoved ? default : Part(ref source),
+        };
     }
 
     private static ReadOnlySpan<byte> Part(ref ReadOnlySpan<byte> source)

@@ -4,6 +4,7 @@ using QuickSilver.Core.Diagnostics;
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
 using QuickSilver.Endpoints.Changes;
+using QuickSilver.Serialization;
 
 namespace QuickSilver.States;
 
@@ -19,6 +20,9 @@ namespace QuickSilver.States;
 // - The one that gives leaves, gives nothing new, or is busy: the node says hello again. It asks another one, if others are complete too.
 // - A piece is lost: the count at the end does not match, and the node says hello again.
 // - One gives without end: after some time another one is asked. The time grows, since a state may be large and a path slow.
+// - A codec of this node cannot decode a value, in a message or in a piece: the node takes the rest, and says hello again until nobody has
+//   that value any more or it can be decoded.
+// - This node has no memory for what is given: it says hello again after a pause.
 // - A change has a number that cannot have been counted: it is refused, whether it comes in the topic or in a piece, and the rest is taken.
 // - A node failed, and what it sent is delivered late, after this node has given: it is forwarded under its own stamp while anybody may
 //   have joined meanwhile.
@@ -28,7 +32,7 @@ namespace QuickSilver.States;
 // - A member answers no hello: it is waited for, and then what it sends is forwarded.
 // - Nodes are there that never said hello: a part of the cluster that was cut off is back. As long as a node does not know all others, it
 //   does not count as complete to those that join. Then all of them say hello, and the one with the lowest id takes from each.
-internal sealed class StateSync<TKey, TValue>
+internal sealed partial class StateSync<TKey, TValue>
     where TKey : notnull
 {
     private static readonly TimeSpan Tick = TimeSpan.FromMilliseconds(10);
@@ -38,8 +42,9 @@ internal sealed class StateSync<TKey, TValue>
     private static readonly TimeSpan LongestPause = TimeSpan.FromSeconds(5);
     // Without a sign of progress, the node begins anew.
     private static readonly TimeSpan SilenceLimit = TimeSpan.FromSeconds(3);
-    private static readonly TimeSpan StrangerLimit = TimeSpan.FromSeconds(2);
     private static readonly TimeSpan ForwardFor = TimeSpan.FromMinutes(1);
+    // Of what one source gives. Each costs an exception on the core thread.
+    private const int MostUndecoded = 64;
 
     private enum Phase
     {
@@ -64,9 +69,6 @@ internal sealed class StateSync<TKey, TValue>
     private readonly StateRefusals _refusals;
     private readonly StateAsks _asks;
     private readonly StateChoice _choice = new();
-    // Those that said hello or answered; the others are strangers some time after they have come.
-    private readonly HashSet<NodeId> _known = [];
-    private Dictionary<NodeId, TimeSpan>? _unknown;
     private SubscriberSet _members = SubscriberSet.Empty;
     private Phase _phase = Phase.Viewing;
     private long _number;
@@ -76,6 +78,8 @@ internal sealed class StateSync<TKey, TValue>
     private readonly Queue<NodeId> _sources = [];
     private NodeId _source;
     private int _taken;
+    // Those of what is taken that this node could not decode.
+    private int _undecoded;
     // The highest stamp that the source gave: it gives in the order of the stamps, so what does not raise it is nothing new.
     private StateStamp _highest;
     // Whether one of those that were asked since the hello failed.
@@ -85,6 +89,7 @@ internal sealed class StateSync<TKey, TValue>
     private TimeSpan? _lastHello;
     private int _attempts;
     private long _failedPieces;
+    private long _shortages;
     // Whether it knows how old the state is, and whether it has refused a change before.
     private bool _knowsAge;
     private bool _refusedEarly;
@@ -169,6 +174,25 @@ internal sealed class StateSync<TKey, TValue>
         }
     }
 
+    /// <summary>A change could not be decoded here. What others have is asked for, until nobody has what cannot be decoded.</summary>
+    public void OnUndecodable(NodeId sender)
+    {
+        if (_isClosed)
+        {
+            return;
+        }
+
+        _isComplete = false;
+        // What is given meanwhile goes on, as such changes may come faster than that ends.
+        _isPartial = true;
+        if (_phase == Phase.Complete)
+        {
+            Pause();
+        }
+
+        _asks.OnUndecodable(sender);
+    }
+
     public void OnMessage(NodeId sender, in StateMessage<TKey, TValue> message)
     {
         switch (message.Kind)
@@ -236,6 +260,12 @@ internal sealed class StateSync<TKey, TValue>
                 TakePiece(body);
                 break;
             case StateLetterKind.End when body.Length >= sizeof(int) && BinaryPrimitives.ReadInt32LittleEndian(body) == _taken:
+                if (_undecoded > 0)
+                {
+                    Fail(StateAskEnd.Undecodable);
+                    break;
+                }
+
                 Interlocked.Increment(ref _core.CounterCells.SnapshotsTaken);
                 OnAsked(StateAskEnd.Gave);
                 TakeNext();
@@ -301,25 +331,62 @@ internal sealed class StateSync<TKey, TValue>
         {
             while (!body.IsEmpty)
             {
-                var entry = _bytes.Read(ref body);
-                TryMerge(_source, entry);
-                _taken++;
-                if (entry.Stamp.CompareTo(_highest) > 0)
+                var frame = StateEntryFrame.Read(ref body);
+                TakeEntry(frame);
+                if (_undecoded >= MostUndecoded)
                 {
-                    _highest = entry.Stamp;
+                    Fail(StateAskEnd.Undecodable);
+                    return;
+                }
+
+                _taken++;
+                if (frame.Stamp.CompareTo(_highest) > 0)
+                {
+                    _highest = frame.Stamp;
                     _since = Now;
                 }
             }
         }
-        catch (Exception exception)
+        catch (OutOfMemoryException exception)
         {
-            // A codec of the application may throw anything.
-            if (RepeatedEvent.IsLogged(++_failedPieces))
+            // Also the others would give what there is no memory for.
+            OnAsked(StateAskEnd.NoMemory);
+            Pause();
+            if (RepeatedEvent.IsLogged(++_shortages))
             {
-                ApiLog.StatePieceFailed(_core.Log, exception, _wire.Name, _core.Named(_source), _failedPieces);
+                ApiLog.StateHasNoMemory(_core.Log, exception, _wire.Name, _core.Named(_source), _shortages);
             }
-
+        }
+        catch (PayloadFormatException exception)
+        {
+            LogUnread(exception);
             Fail(StateAskEnd.Unreadable);
+        }
+    }
+
+    private void TakeEntry(in StateEntryFrame frame)
+    {
+        try
+        {
+            TryMerge(_source, _bytes.Decode(frame));
+        }
+        catch (Exception exception) when (exception is not OutOfMemoryException)
+        {
+            // A codec of the application may throw anything. What this node sets now replaces what it cannot decode.
+            _table.Clock.See(frame.Stamp.Counter);
+            if (_undecoded++ == 0)
+            {
+                LogUnread(exception);
+                _asks.OnUndecodable(frame.Stamp.Origin);
+            }
+        }
+    }
+
+    private void LogUnread(Exception exception)
+    {
+        if (RepeatedEvent.IsLogged(++_failedPieces))
+        {
+            ApiLog.StatePieceFailed(_core.Log, exception, _wire.Name, _core.Named(_source), _failedPieces);
         }
     }
 
@@ -389,6 +456,7 @@ internal sealed class StateSync<TKey, TValue>
             if (_members.Contains(_source))
             {
                 _taken = 0;
+                _undecoded = 0;
                 _highest = default;
                 _askedAt = Now;
                 _asks.OnAsked(_source);
@@ -458,6 +526,8 @@ internal sealed class StateSync<TKey, TValue>
             return;
         }
 
+        // First, because what follows may throw, where there is no memory.
+        Schedule();
         var age = Now - _since;
         switch (_phase)
         {
@@ -496,58 +566,6 @@ internal sealed class StateSync<TKey, TValue>
     private static TimeSpan PauseAfter(int attempts) => attempts <= EvenAttempts
         ? RetryPause
         : TimeSpan.FromTicks(Math.Min(LongestPause.Ticks, RetryPause.Ticks << Math.Min(attempts - EvenAttempts, 10)));
-
-    private void NoteUnknown()
-    {
-        foreach (var node in _unknown?.Keys.ToArray() ?? [])
-        {
-            if (!_members.Contains(node))
-            {
-                Forget(node);
-            }
-        }
-
-        foreach (var node in _members.Nodes)
-        {
-            if (node != Self && !_known.Contains(node))
-            {
-                (_unknown ??= []).TryAdd(node, Now);
-            }
-        }
-    }
-
-    private void Know(NodeId node)
-    {
-        _known.Add(node);
-        Forget(node);
-    }
-
-    private void Forget(NodeId node)
-    {
-        if (_unknown is not null && _unknown.Remove(node) && _unknown.Count == 0)
-        {
-            _unknown = null;
-        }
-    }
-
-    private void LookForStrangers()
-    {
-        var strangers = new List<NodeId>();
-        foreach (var (node, since) in _unknown ?? [])
-        {
-            if (Now - since >= StrangerLimit)
-            {
-                strangers.Add(node);
-            }
-        }
-
-        if (strangers.Count > 0)
-        {
-            strangers.ForEach(Know);
-            _isComplete = false;
-            Hello();
-        }
-    }
 
     private void Schedule()
     {

@@ -75,6 +75,10 @@ public sealed class ReasonTableTests
             StateReasons.StateOpening,
             ["State \"prices\" does not have the content that other nodes have. ", "request", "node NODE0 "],
             "node NODE0", "Look at the status of the nodes that the reason names"),
+        [StatusReasonKind.StateUndecodable] = new(
+            StateReasons.StateUndecodable,
+            ["State \"prices\" does not have the content that other nodes have. This node cannot decode a value from node NODE0"],
+            "a value that this node can decode", "Use the same type and codec on all nodes"),
         [StatusReasonKind.GroupRefused] = new(
             ClusterReasons.GroupRefused,
             ["The system refuses the group ", "Too many open files"],

@@ -1,3 +1,5 @@
+using System.Text;
+using QuickSilver.Serialization;
 using QuickSilver.Simulation.Tests.Infrastructure;
 using QuickSilver.States;
 
@@ -30,5 +32,25 @@ internal static class StateReasons
         };
         cluster.Nodes[1].Post(() => cluster.Nodes[1].Node.OpenStateAsync<string, string>(Name));
         return ClusterReasons.Reason(cluster, 1, StatusReasonKind.StateOpening);
+    }
+
+    public static Task<StatusReason> StateUndecodable()
+    {
+        using var cluster = ClusterReasons.Started(nodes: 2);
+        cluster.RunUntilCompleted(cluster.Nodes[1].Node.OpenStateAsync<string, string>(Name, new Unreadable(), new Unreadable()));
+        var member = new StateByHand(cluster, 0, Name);
+        member.Set("UAL", "1", 1);
+        return ClusterReasons.Reason(cluster, 1, StatusReasonKind.StateUndecodable);
+    }
+
+    private sealed class Unreadable : IPayloadCodec<string>
+    {
+        public PayloadSchema Schema { get; } = new("string", PayloadSchema.StringKind, []);
+
+        public int GetSize(in string value) => Encoding.UTF8.GetByteCount(value);
+
+        public int Write(in string value, Span<byte> destination) => Encoding.UTF8.GetBytes(value, destination);
+
+        public string Read(ReadOnlySpan<byte> source) => throw new FormatException("a test");
     }
 }

@@ -129,6 +129,21 @@ public sealed class StateSourceTests : IDisposable
     }
 
     [Fact]
+    public void What_came_of_a_request_is_known_until_the_next_one_ends()
+    {
+        Lies(1, Lie.Unreadable, isComplete: true);
+        _ = OpenLater(2);
+        _cluster.Run(StateAsks.NamedAfter + Second);
+        for (int i = 0; i < 1500; i++)
+        {
+            var reason = Assert.Single(_cluster.Nodes[2].Node.Status.Reasons);
+            Assert.Equal(StatusReasonKind.StateOpening, reason.Kind);
+            Assert.EndsWith($" node node-1 ({_cluster.Nodes[1].Node.Id}) gave what cannot be read.", reason.What, StringComparison.Ordinal);
+            _cluster.Run(Second / 100);
+        }
+    }
+
+    [Fact]
     public void The_reason_ends_when_the_state_is_complete()
     {
         const int Liar = 1;

@@ -75,6 +75,20 @@ public sealed class StateChoiceTests
         Assert.Contains(First, Decide(20));
     }
 
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void One_that_gives_what_this_node_cannot_decode_or_has_no_memory_for_is_asked_for_ever(bool isMemory)
+    {
+        Marks();
+        for (int i = 0; i < 100; i++)
+        {
+            _choice.OnAsked(First, isMemory ? StateAskEnd.NoMemory : StateAskEnd.Undecodable);
+        }
+
+        Assert.Contains(First, Decide(20));
+    }
+
     [Fact]
     public void The_time_for_one_source_doubles_and_is_without_end_if_there_is_no_other_one()
     {
