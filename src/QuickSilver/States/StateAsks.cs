@@ -93,14 +93,15 @@ internal sealed class StateAsks(IEndpointNode core, string name)
     /// <summary>Names it, if it is time: at once if the cause is known to be in this node.</summary>
     public void Look()
     {
-        if (_since is not { } since || !_isChanged)
+        if (_since is not { } since)
         {
             return;
         }
 
         var time = core.Environment.Now - since;
         bool isLong = time >= NamedAfter;
-        if (!isLong && _undecodable is null && !_isShort)
+        bool isDue = isLong || _undecodable is not null || _isShort;
+        if (!isDue || (!_isChanged && (_isLogged || !isLong)))
         {
             return;
         }

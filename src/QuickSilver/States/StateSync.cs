@@ -45,6 +45,10 @@ internal sealed partial class StateSync<TKey, TValue>
     private static readonly TimeSpan ForwardFor = TimeSpan.FromMinutes(1);
     // Of what one source gives. Each costs an exception on the core thread.
     private const int MostUndecoded = 64;
+    // Where this node can take no use of what is given, it asks for it again after a multiple of the time that it took, up to the longest:
+    // what is large is given as long as the cause lasts, to each node that has it.
+    private const int UselessTimes = 20;
+    private static readonly TimeSpan LongestUselessPause = TimeSpan.FromMinutes(1);
 
     private enum Phase
     {
@@ -88,6 +92,8 @@ internal sealed partial class StateSync<TKey, TValue>
     private TimeSpan _since;
     private TimeSpan? _lastHello;
     private int _attempts;
+    // The least pause before the next hello.
+    private TimeSpan _uselessPause;
     private long _failedPieces;
     private long _shortages;
     // Whether it knows how old the state is, and whether it has refused a change before.
@@ -167,6 +173,7 @@ internal sealed partial class StateSync<TKey, TValue>
     public void OnLost()
     {
         _isComplete = false;
+        _uselessPause = default;
         if (_phase is not (Phase.Viewing or Phase.Pausing))
         {
             // Also while the node joins: whoever gives may do so before it has what is lost here.
@@ -351,6 +358,7 @@ internal sealed partial class StateSync<TKey, TValue>
         {
             // Also the others would give what there is no memory for.
             OnAsked(StateAskEnd.NoMemory);
+            NoteUseless();
             Pause();
             if (RepeatedEvent.IsLogged(++_shortages))
             {
@@ -487,8 +495,19 @@ internal sealed partial class StateSync<TKey, TValue>
     {
         OnAsked(end);
         _isPartial = true;
+        if (end == StateAskEnd.Undecodable)
+        {
+            NoteUseless();
+        }
+
         TakeNext();
         Schedule();
+    }
+
+    private void NoteUseless()
+    {
+        var pause = (Now - _askedAt) * UselessTimes;
+        _uselessPause = pause < LongestUselessPause ? pause : LongestUselessPause;
     }
 
     private void Pause()
@@ -550,7 +569,8 @@ internal sealed partial class StateSync<TKey, TValue>
             case Phase.Greeting:
                 Choose();
                 break;
-            case Phase.Pausing when age >= PauseAfter(_attempts):
+            case Phase.Pausing when age >= PauseAfter(_attempts) && age >= _uselessPause:
+                _uselessPause = default;
                 Hello();
                 break;
             case Phase.Complete:
