@@ -1,6 +1,5 @@
 using System.Text;
 using QuickSilver.Serialization;
-using QuickSilver.States;
 using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Simulation.Tests.Clusters;
