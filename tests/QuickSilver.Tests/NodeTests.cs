@@ -122,7 +122,7 @@ public sealed class NodeTests
 
         parts.Time.Advance(TimeSpan.FromSeconds(10));
         Assert.Equal((false, false), (node.Status.IsLive, node.Status.IsReady));
-        Assert.Contains("blocked", node.Status.Reason);
+        Assert.Contains("has not run for", node.Status.Reason);
         await parts.Core.RunAsync(() => parts.Core.Advance(TimeSpan.FromMilliseconds(500)));
         Assert.True(node.Status.IsLive);
     }

@@ -171,27 +171,35 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
             OnPulse();
             _startLimit = new Alarm(OnStartLimit);
             Environment.Schedule(_startLimit, _options.StartTimeout);
+            // First: a node may join within the next call, and one that has joined is measured.
+            BeginMeter();
             _parts.Begin(this);
             _hasBegun = true;
-            if (_parts.HasMeter)
-            {
-                var self = new NodeId(Membership.Self.Id, Membership.Self.Incarnation);
-                _metered = _options.MeteredTopics > 0 ? new MeteredTopics(_options.MeteredTopics, _topics, EndpointRegistry) : null;
-                var meter = new NodeMeter(_options.Cluster, self, _parts.Name)
-                {
-                    ReadCounts = Readings.ReadCounts,
-                    ReadGauges = Readings.ReadGauges,
-                    ReadAll = Readings.ReadAll,
-                    ReadTopics = _metered is null ? static () => [] : _metered.Read,
-                };
-                Volatile.Write(ref _meter, meter.Begin());
-            }
         }
         catch (Exception exception)
         {
             _joined.TrySetException(exception);
         }
     });
+
+    private void BeginMeter()
+    {
+        if (!_parts.HasMeter)
+        {
+            return;
+        }
+
+        var self = new NodeId(Membership.Self.Id, Membership.Self.Incarnation);
+        _metered = _options.MeteredTopics > 0 ? new MeteredTopics(_options.MeteredTopics, _topics, EndpointRegistry) : null;
+        var meter = new NodeMeter(_options.Cluster, self, _parts.Name)
+        {
+            ReadCounts = Readings.ReadCounts,
+            ReadGauges = Readings.ReadGauges,
+            ReadAll = Readings.ReadAll,
+            ReadTopics = _metered is null ? static () => [] : _metered.Read,
+        };
+        Volatile.Write(ref _meter, meter.Begin());
+    }
 
     /// <summary>From any thread.</summary>
     /// <exception cref="ObjectDisposedException">The node was disposed.</exception>
