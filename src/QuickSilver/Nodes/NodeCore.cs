@@ -171,10 +171,9 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
             OnPulse();
             _startLimit = new Alarm(OnStartLimit);
             Environment.Schedule(_startLimit, _options.StartTimeout);
-            // First: a node may join within the next call, and one that has joined is measured.
-            BeginMeter();
             _parts.Begin(this);
             _hasBegun = true;
+            BeginMeter();
         }
         catch (Exception exception)
         {
@@ -182,9 +181,10 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         }
     });
 
+    // Also for a node that joins while it begins: one that has joined is measured.
     private void BeginMeter()
     {
-        if (!_parts.HasMeter)
+        if (!_parts.HasMeter || _meter is not null)
         {
             return;
         }
@@ -554,6 +554,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         Self = new NodeId(Membership.Self.Id, Membership.Self.Incarnation);
         ApiLog.Joined(Log, Named(Self), _options.Cluster);
         EndStartLimit();
+        BeginMeter();
         _joined.TrySetResult();
     }
 
