@@ -94,7 +94,8 @@ public sealed class StatusReasonTests
         parts.Time.Advance(TimeSpan.FromSeconds(10));
         var reason = Assert.Single(node.Status.Reasons);
         Assert.Equal(
-            (StatusReasonKind.CoreThreadBlocked, "The core thread has not run for 10 s: a handler or a feed blocks it, or the process was stopped."),
+            (StatusReasonKind.CoreThreadBlocked,
+                "The core thread has not run for 10 s: a handler or a feed blocks it, or the process was stopped."),
             (reason.Kind, reason.What));
     }
 

@@ -4,11 +4,11 @@ namespace QuickSilver.Core.Buffers;
 
 // Buffers of single messages on the collector's heap. From any thread.
 //
-// Intuition: the runtime's pool keeps what a thread returns for that thread. The buffer of a message is rented by one thread and returned by
-// another, which rents none. Of small buffers a few are out of reach in this way. Of large ones a single one is much: under a heap limit
-// there was no memory for the next message, until the runtime gave the buffer up half a minute later. Application: large buffers lie in slots
-// from which each thread takes. The slots do not keep them alive, so a collection frees what no message uses, and nothing has to be given
-// up in time. What goes wrong: after a full collection the next large messages allocate again.
+// Intuition: the runtime's pool keeps what a thread returns for that thread. The buffer of a message is rented by one thread and returned
+// by another, which rents none. Of small buffers a few are out of reach in this way. Of large ones a single one is much: under a heap limit
+// there was no memory for the next message, until the runtime gave the buffer up half a minute later. Application: large buffers lie in
+// slots from which each thread takes. The slots do not keep them alive, so a collection frees what no message uses, and nothing has to be
+// given up in time. What goes wrong: after a full collection the next large messages allocate again.
 internal static class MessageBuffers
 {
     /// <summary>Buffers that are longer are large.</summary>

@@ -64,8 +64,8 @@ internal sealed partial class TopicEndpoint<T>
             if (_feeds.Exists(one => one.IsOf(feed)))
             {
                 throw new InvalidOperationException(
-                    $"This feed is attached to the topic \"{Name}\" already. Attach it again when its OnEnded was called, or attach another "
-                    + "object.");
+                    $"This feed is attached to the topic \"{Name}\" already. Attach it again when its OnEnded was called, or attach "
+                    + "another object.");
             }
 
             _feeds.Add(attached);

@@ -15,8 +15,8 @@ internal static class StatusReasons
             "Correct what the service names."),
         [StatusReasonKind.CoreThreadBlocked] = (
             "The core thread has not run its alarms for 3 s, so the node neither sends nor receives.",
-            "Find the handler or feed that blocks: it must return at once. Use Subscribe for code that waits. After a stop of the process or "
-            + "of the machine, this passes."),
+            "Find the handler or feed that blocks: it must return at once. Use Subscribe for code that waits. After a stop of the "
+            + "process or of the machine, this passes."),
         [StatusReasonKind.HandlerBlocks] = (
             "One call of a handler has kept the core thread for more than half a second.",
             "Let the handler return at once, or use Subscribe, which may wait."),

@@ -16,7 +16,8 @@ public sealed class WrittenNameTests
     [InlineData("<<Outer>b__0>b__1", "Program.Outer")]
     public void A_method_has_the_name_of_the_one_in_which_it_was_written(string compiled, string written)
     {
-        var module = AssemblyBuilder.DefineDynamicAssembly(new AssemblyName("names"), AssemblyBuilderAccess.Run).DefineDynamicModule("names");
+        var assembly = AssemblyBuilder.DefineDynamicAssembly(new AssemblyName("names"), AssemblyBuilderAccess.Run);
+        var module = assembly.DefineDynamicModule("names");
         var type = module.DefineType("Program");
         type.DefineMethod(compiled, MethodAttributes.Public | MethodAttributes.Static).GetILGenerator().Emit(OpCodes.Ret);
         Assert.Equal(written, WrittenName.Of(type.CreateType().GetMethod(compiled)!));
