@@ -20,7 +20,7 @@ internal sealed class PatternTarget : FuzzTarget
     public override string Name => "patterns";
 
     public override IReadOnlyList<Type> Decoders { get; } =
-        [typeof(RequestCodec<>), typeof(StateCodec<,>), typeof(StateEntryBytes<,>), typeof(FaultDetail)];
+        [typeof(RequestCodec<>), typeof(StateCodec<,>), typeof(StateEntryBytes<,>), typeof(StateEntryFrame), typeof(FaultDetail)];
 
     public override IEnumerable<Seed> Seeds()
     {
