@@ -72,8 +72,7 @@ internal struct StreamClaims()
     public void Add(long packet, StabilityClaim claim)
     {
         _claims.Enqueue((packet, claim));
-        // A claim whose room was not made may have let the queue grow.
-        _room = Math.Max(_room - 1, 0);
+        _room--;
     }
 
     /// <summary>Releases the claims of all packets up to and including this one, which are held.</summary>

@@ -100,9 +100,9 @@ internal abstract class AttachedFeed : IAttachedFeed
     public bool HasRoomForMark => _marks?.HasRoom ?? true;
 
     /// <summary>
-    /// Core thread: makes room to note what is sent next, before a turn or before the message that was kept. False: the heap has no memory.
+    /// Core thread: makes that room, before a turn or before the message that was kept. False: the heap has no memory.
     /// </summary>
-    public bool TryReserveMark() => _marks?.TryReserve() ?? true;
+    public bool TryMakeRoomForMark() => _marks?.TryGrow() ?? true;
 
     /// <summary>
     /// Core thread: the feed's turn, in which it sends what the budget allows. Returns whether it has more.

@@ -36,16 +36,11 @@ internal sealed class FeedMarks(INodeEnvironment environment, AttachedFeed feed)
     public bool HasRoom => _next - _first < _ring.Length;
 
     /// <summary>
-    /// Makes room for the mark of what is sent next, if there is none. False: the heap has no memory. Called before it is sent: the feed
-    /// would never learn that messages without a mark are stable.
+    /// Makes room for more marks. False: the heap has no memory. Called before anything is sent for which there is none: the feed would
+    /// never learn that messages without a mark are stable.
     /// </summary>
-    public bool TryReserve()
+    public bool TryGrow()
     {
-        if (HasRoom)
-        {
-            return true;
-        }
-
         try
         {
             Grow();

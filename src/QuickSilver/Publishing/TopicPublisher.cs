@@ -430,7 +430,7 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
     // over.
     private bool TryReserveMark(AttachedFeed feed)
     {
-        if (feed.HasRoomForMark || (!_intake.IsInterrupted(this) && feed.TryReserveMark()))
+        if (feed.HasRoomForMark || (!_intake.IsInterrupted(this) && feed.TryMakeRoomForMark()))
         {
             return true;
         }

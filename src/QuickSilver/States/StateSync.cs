@@ -20,7 +20,7 @@ namespace QuickSilver.States;
 // - The one that gives leaves, gives nothing new, or is busy: the node says hello again. It asks another one, if others are complete too.
 // - A piece is lost: the count at the end does not match, and the node says hello again.
 // - One gives without end: after some time another one is asked. The time grows, since a state may be large and a path slow.
-// - A codec of this node cannot decode a value, in a message or in a piece: the node takes the rest, and says hello again until nobody has
+// - A codec of this node cannot decode a value, in a message or in a piece: the node takes the rest, and says hello again until no node has
 //   that value any more or it can be decoded.
 // - This node has no memory for what is given: it says hello again after a pause.
 // - A change has a number that cannot have been counted: it is refused, whether it comes in the topic or in a piece, and the rest is taken.
@@ -181,7 +181,7 @@ internal sealed partial class StateSync<TKey, TValue>
         }
     }
 
-    /// <summary>A change could not be decoded here. What others have is asked for, until nobody has what cannot be decoded.</summary>
+    /// <summary>A change could not be decoded here. What others have is asked for, until no node has what cannot be decoded.</summary>
     public void OnUndecodable(NodeId sender)
     {
         if (_isClosed)

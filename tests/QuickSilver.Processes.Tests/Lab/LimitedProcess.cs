@@ -20,12 +20,13 @@ internal static class LimitedProcess
     /// <summary>Runs a program to its end.</summary>
     /// <param name="start">The program. Its input, output and errors are redirected.</param>
     /// <param name="input">What it reads.</param>
-    public static (int Code, string Output, string Errors) Run(ProcessStartInfo start, string input = "")
+    /// <param name="limit">How long it may run.</param>
+    public static (int Code, string Output, string Errors) Run(ProcessStartInfo start, string input = "", TimeSpan? limit = null)
     {
         start.RedirectStandardInput = true;
         start.RedirectStandardOutput = true;
         start.RedirectStandardError = true;
-        using var process = Start(start);
+        using var process = Start(start, limit ?? Limit);
         var errors = process.StandardError.ReadToEndAsync();
         process.StandardInput.Write(input);
         process.StandardInput.Close();

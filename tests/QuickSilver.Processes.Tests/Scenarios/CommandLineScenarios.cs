@@ -205,5 +205,5 @@ public sealed class CommandLineScenarios
     }
 
     private static (int Code, string Output, string Errors) RunAll(params string[] arguments) =>
-        LimitedProcess.Run(new ProcessStartInfo(Programs.Qsm, arguments));
+        LimitedProcess.Run(new ProcessStartInfo(Programs.Qsm, arguments), limit: TimeSpan.FromSeconds(30));
 }

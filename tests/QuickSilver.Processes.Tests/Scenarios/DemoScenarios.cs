@@ -32,5 +32,5 @@ public sealed class DemoScenarios
     }
 
     private static (int Code, string Output, string Errors) Run(params string[] arguments) =>
-        LimitedProcess.Run(new ProcessStartInfo(Programs.Qsm, arguments));
+        LimitedProcess.Run(new ProcessStartInfo(Programs.Qsm, arguments), limit: TimeSpan.FromSeconds(120));
 }
