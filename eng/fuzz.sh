@@ -24,7 +24,7 @@ dotnet tool restore >/dev/null || { echo "fuzz: the tool sharpfuzz cannot be res
 rm -rf "$bin" "$findings"
 mkdir -p "$findings"
 cp -r "$plain" "$bin"
-for name in QuickSilver QuickSilver.Core QuickSilver.Serialization QuickSilver.Membership QuickSilver.Multicast QuickSilver.Fuzz.Contracts; do
+for name in QuickSilver QuickSilver.Core QuickSilver.Serialization QuickSilver.Membership QuickSilver.Multicast QuickSilver.Fuzz.Contracts qsm; do
     dotnet sharpfuzz "$bin/$name.dll" || exit 2
 done
 

@@ -10,11 +10,11 @@ public sealed class RunningAppHostTests
     // The orchestrator starts processes one after another, each of which compiles itself.
     private static readonly TimeSpan Limit = TimeSpan.FromMinutes(2);
 
-    [SkippableFact]
+    [Fact]
     public async Task Two_projects_that_reference_the_cluster_exchange_a_message()
     {
         string orchestrator = AppHost.Known("OrchestratorPath");
-        Skip.IfNot(File.Exists(orchestrator), "The orchestrator of Aspire is a package for Linux on x64 only in these tests.");
+        Assert.SkipUnless(File.Exists(orchestrator), "The orchestrator of Aspire is a package for Linux on x64 only in these tests.");
         using var limit = new CancellationTokenSource(Limit);
         var builder = AppHost.ToRun();
         builder.Configuration["DcpPublisher:CliPath"] = orchestrator;

@@ -1,2 +1,5 @@
+using Xunit.Sdk;
+using Xunit.v3;
+
 // A browser and a cluster want both processors of a small machine.
-[assembly: CollectionBehavior(DisableTestParallelization = true)]
+[assembly: Parallelization(Mode = ParallelMode.None)]

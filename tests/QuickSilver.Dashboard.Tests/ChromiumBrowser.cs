@@ -23,12 +23,12 @@ public sealed class ChromiumBrowser : IAsyncLifetime
     {
         get
         {
-            Skip.If(_browser is null, $"no Chromium is installed: none of {string.Join(", ", Paths)} exists");
+            Assert.SkipWhen(_browser is null, $"no Chromium is installed: none of {string.Join(", ", Paths)} exists");
             return _browser;
         }
     }
 
-    public async Task InitializeAsync()
+    public async ValueTask InitializeAsync()
     {
         if (Installed is { } path)
         {
@@ -39,7 +39,7 @@ public sealed class ChromiumBrowser : IAsyncLifetime
         }
     }
 
-    public async Task DisposeAsync()
+    public async ValueTask DisposeAsync()
     {
         await (_browser?.CloseAsync() ?? Task.CompletedTask);
         _playwright?.Dispose();

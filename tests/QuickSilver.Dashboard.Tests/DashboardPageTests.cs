@@ -11,7 +11,7 @@ public sealed class DashboardPageTests(ChromiumBrowser chromium) : IClassFixture
     // A page that loses its dashboard complains; no other does.
     private bool _mayComplain;
 
-    [SkippableFact]
+    [Fact]
     public async Task The_page_shows_the_nodes_topics_and_regions_of_the_cluster()
     {
         var page = await OpenAsync();
@@ -26,7 +26,7 @@ public sealed class DashboardPageTests(ChromiumBrowser chromium) : IClassFixture
         await Expect(page.Locator(".plot canvas")).ToHaveCountAsync(4);
     }
 
-    [SkippableFact]
+    [Fact]
     public async Task Figures_follow_the_cluster()
     {
         var page = await OpenAsync();
@@ -42,7 +42,7 @@ public sealed class DashboardPageTests(ChromiumBrowser chromium) : IClassFixture
         Assert.NotEqual("0", await published.TextContentAsync());
     }
 
-    [SkippableFact]
+    [Fact]
     public async Task Names_of_topics_are_text_and_nothing_of_them_is_run()
     {
         var page = await OpenAsync();
@@ -53,7 +53,7 @@ public sealed class DashboardPageTests(ChromiumBrowser chromium) : IClassFixture
         Assert.False(await page.EvaluateAsync<bool>("() => 'hostile' in window"));
     }
 
-    [SkippableFact]
+    [Fact]
     public async Task The_theme_toggles_and_is_remembered()
     {
         var page = await OpenAsync();
@@ -73,7 +73,7 @@ public sealed class DashboardPageTests(ChromiumBrowser chromium) : IClassFixture
         Assert.Equal(dark, await GroundAsync(page));
     }
 
-    [SkippableFact]
+    [Fact]
     public async Task Everything_can_be_done_with_keys()
     {
         var page = await OpenAsync();
@@ -115,7 +115,7 @@ public sealed class DashboardPageTests(ChromiumBrowser chromium) : IClassFixture
         await Expect(page.Locator("#status-text")).ToHaveTextAsync("Live");
     }
 
-    [SkippableFact]
+    [Fact]
     public async Task Tables_are_sorted_by_a_click_and_remember_it()
     {
         var page = await OpenAsync();
@@ -134,7 +134,7 @@ public sealed class DashboardPageTests(ChromiumBrowser chromium) : IClassFixture
         Assert.Equal(up.Reverse(), await names.AllTextContentsAsync());
     }
 
-    [SkippableFact]
+    [Fact]
     public async Task A_node_opens_to_its_vital_signs_and_stays_open()
     {
         var page = await OpenAsync();
@@ -150,7 +150,7 @@ public sealed class DashboardPageTests(ChromiumBrowser chromium) : IClassFixture
         await Expect(detail).ToHaveCountAsync(0);
     }
 
-    [SkippableFact]
+    [Fact]
     public async Task A_topic_opens_to_the_versions_of_its_contract_and_the_nodes_that_have_each()
     {
         var page = await OpenAsync();
@@ -171,7 +171,7 @@ public sealed class DashboardPageTests(ChromiumBrowser chromium) : IClassFixture
         Assert.False(await page.EvaluateAsync<bool>("() => 'hostile' in window"));
     }
 
-    [SkippableFact]
+    [Fact]
     public async Task A_node_that_is_killed_is_shown_as_silent_with_what_to_do_and_then_as_removed()
     {
         var page = await OpenAsync();
@@ -186,7 +186,7 @@ public sealed class DashboardPageTests(ChromiumBrowser chromium) : IClassFixture
         await Expect(page.Locator("#card-nodes .figure")).ToHaveTextAsync("1");
     }
 
-    [SkippableFact]
+    [Fact]
     public async Task The_page_says_when_the_dashboard_is_gone_and_comes_back_by_itself()
     {
         var page = await OpenAsync();
@@ -199,7 +199,7 @@ public sealed class DashboardPageTests(ChromiumBrowser chromium) : IClassFixture
         await Expect(page.Locator("#banner")).ToBeHiddenAsync();
     }
 
-    [SkippableFact]
+    [Fact]
     public async Task It_fits_a_narrow_screen()
     {
         var page = await OpenAsync(width: 360, height: 740);
@@ -207,7 +207,7 @@ public sealed class DashboardPageTests(ChromiumBrowser chromium) : IClassFixture
         await Expect(page.Locator("#panel-nodes .row")).ToHaveCountAsync(2);
     }
 
-    [SkippableTheory]
+    [Theory]
     [InlineData(ColorScheme.Light, 1280)]
     [InlineData(ColorScheme.Dark, 1280)]
     [InlineData(ColorScheme.Light, 360)]
@@ -231,9 +231,9 @@ public sealed class DashboardPageTests(ChromiumBrowser chromium) : IClassFixture
         }
     }
 
-    public Task InitializeAsync() => Task.CompletedTask;
+    public ValueTask InitializeAsync() => ValueTask.CompletedTask;
 
-    public async Task DisposeAsync()
+    public async ValueTask DisposeAsync()
     {
         if (_cluster is not null)
         {

@@ -3,16 +3,15 @@ using QuickSilver.Processes.Tests.Scenarios;
 
 namespace QuickSilver.Dashboard.Tests;
 
-// Takes the pictures of docs/dashboard.md anew with QS_SCREENSHOTS=1.
+// Takes the pictures of docs/dashboard.md. Only who asks for explicit tests runs it.
 public sealed class DashboardScreenshots(ChromiumBrowser chromium) : IClassFixture<ChromiumBrowser>
 {
     private const float WarmUpMillis = 15_000;
     private const float WatchMillis = 60_000;
 
-    [SkippableFact]
+    [Fact(Explicit = true)]
     public async Task The_pictures_of_the_docs_are_taken()
     {
-        Skip.If(Environment.GetEnvironmentVariable("QS_SCREENSHOTS") != "1", "QS_SCREENSHOTS is not 1");
         await using var cluster = new WatchedCluster(chromium.Browser, "trading");
         cluster.Load("prices/LHR", 9_000, TimeSpan.FromMinutes(5));
         cluster.Load("orders", 2_000, TimeSpan.FromMinutes(5));

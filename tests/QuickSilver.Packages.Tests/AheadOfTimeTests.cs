@@ -99,7 +99,7 @@ public sealed class AheadOfTimeTests(Feed feed)
 
     private static readonly string[] Expected = ["packed 2 for Ithaca", "counted 17", "found 18", "state 1", "hello", "done"];
 
-    [SkippableTheory]
+    [Theory]
     [InlineData("PublishAot")]
     [InlineData("PublishTrimmed")]
     public void A_host_with_topics_consumers_requests_states_and_configuration_is_published_without_a_warning_and_runs(string how)

@@ -16,7 +16,7 @@ public sealed partial class AppHostTests(Feed feed)
     // What NuGet says of feeds that are not reached, and of feeds without the package. A version that no feed has is an error of the page.
     private static readonly string[] SaysUnavailable = ["Unable to load the service index", "No packages exist with this id"];
 
-    [SkippableFact]
+    [Fact]
     public void The_app_host_on_the_page_builds_with_the_versions_that_the_page_names()
     {
         string page = File.ReadAllText(Path.Combine(Feed.Root, "docs", "watching.md")).ReplaceLineEndings("\n");
@@ -31,10 +31,10 @@ public sealed partial class AppHostTests(Feed feed)
 
         var restored = DotnetCommand.TryWithin(
             RestoreLimit, folder, "dotnet", "restore", "AppHost", "--packages", Feed.Known("PackageFolder"), WithoutPrograms);
-        Skip.If(restored is null, $"The packages of Aspire were not restored within {RestoreLimit}.");
+        Assert.SkipWhen(restored is null, $"The packages of Aspire were not restored within {RestoreLimit}.");
         var (code, written) = restored!.Value;
         bool isAvailable = code == 0 || !SaysUnavailable.Any(said => written.Contains(said, StringComparison.Ordinal));
-        Skip.IfNot(isAvailable, "The feeds of the machine are not reached, or do not have the packages of Aspire.");
+        Assert.SkipUnless(isAvailable, "The feeds of the machine are not reached, or do not have the packages of Aspire.");
         Assert.True(code == 0, written);
         DotnetCommand.Dotnet(folder, "build", "AppHost", "--no-restore", "-o", "bin", WithoutPrograms);
         Assert.True(File.Exists(Path.Combine(folder, "bin", "AppHost.dll")));

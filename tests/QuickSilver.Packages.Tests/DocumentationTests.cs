@@ -22,35 +22,23 @@ public sealed partial class DocumentationTests(Feed feed)
     private static readonly string[] Elsewhere =
         [FirstProgram.Source, FirstProgram.Test, FirstProgram.HostTest, WebPage.Application, WebPage.Test];
 
-    public static TheoryData<string> Programs =>
-        new(CodeBlock.All.Where(block => !block.IsOfARule && !Elsewhere.Contains(block.Text)).Select(block => block.Name));
+    private static readonly IReadOnlyDictionary<string, CodeBlock> Blocks = CodeBlock.All
+        .Where(static block => !block.IsOfARule && !Elsewhere.Contains(block.Text))
+        .ToDictionary(static block => block.Name);
+
+    internal static IEnumerable<UserProgram> UserPrograms => Blocks.Values.Select(static block =>
+        UserProgram.Of(ProjectOf(block.Name), KindOf(block), block.Text, PackagesOf(block)));
+
+    public static TheoryData<string> Programs => new(Blocks.Keys);
 
     [Theory]
     [MemberData(nameof(Programs))]
     public void A_program_on_a_page_builds_against_its_package_alone_and_runs(string name)
     {
-        var block = CodeBlock.All.Single(one => one.Name == name);
-        string folder = feed.NewcomersFolder("page-" + name.Replace('/', '-').Replace('#', '-'));
-        File.WriteAllText(Path.Combine(folder, "Program.cs"), block.Text);
-        string package = Package(block);
-        var kind = block.Text.Contains("WebApplication.", StringComparison.Ordinal)
-            ? NewcomersProject.Kind.Web
-            : NewcomersProject.Kind.Program;
-        (string, string)[] added =
-        [
-            (package, Feed.Version),
-            .. Own.Where(own => own != package && block.Text.Contains($"using {own};", StringComparison.Ordinal))
-                .Select(static own => (own, Feed.Version)),
-            .. Companions.Where(one => block.Text.Contains(one.Key, StringComparison.Ordinal))
-                // The web framework has it.
-                .Where(one => kind != NewcomersProject.Kind.Web || one.Value != "Microsoft.Extensions.Hosting")
-                .Select(static one => (one.Value, Feed.Known(one.Value))),
-        ];
-        NewcomersProject.Write(folder, "Page", kind, added);
-        DotnetCommand.Dotnet(folder, "build", "-warnaserror", "-o", "bin");
-        if (!block.Text.Contains("RunAsync()", StringComparison.Ordinal))
+        string file = feed.Programs.FileOf(ProjectOf(name));
+        if (!Blocks[name].Text.Contains("RunAsync()", StringComparison.Ordinal))
         {
-            Assert.NotEqual("", DotnetCommand.Dotnet(folder, Path.Combine("bin", "Page.dll")));
+            Assert.NotEqual("", DotnetCommand.Dotnet(feed.Programs.FolderOf(ProjectOf(name)), file));
         }
     }
 
@@ -89,6 +77,27 @@ public sealed partial class DocumentationTests(Feed feed)
         Assert.Equal(expected.Order(StringComparer.Ordinal), found.Order(StringComparer.Ordinal));
         string[] pages = Directory.GetFiles(Path.Combine(Feed.Root, "docs", "rules"));
         Assert.Equal(pages.Length, blocks.Select(block => block.Page).Distinct().Count());
+    }
+
+    private static string ProjectOf(string name) => $"Page-{name.Replace('/', '-').Replace('#', '-')}";
+
+    private static NewcomersProject.Kind KindOf(CodeBlock block) => block.Text.Contains("WebApplication.", StringComparison.Ordinal)
+        ? NewcomersProject.Kind.Web
+        : NewcomersProject.Kind.Program;
+
+    private static (string, string)[] PackagesOf(CodeBlock block)
+    {
+        string package = Package(block);
+        return
+        [
+            (package, Feed.Version),
+            .. Own.Where(own => own != package && block.Text.Contains($"using {own};", StringComparison.Ordinal))
+                .Select(static own => (own, Feed.Version)),
+            .. Companions.Where(one => block.Text.Contains(one.Key, StringComparison.Ordinal))
+                // The web framework has it.
+                .Where(one => KindOf(block) != NewcomersProject.Kind.Web || one.Value != "Microsoft.Extensions.Hosting")
+                .Select(static one => (one.Value, Feed.Known(one.Value))),
+        ];
     }
 
     // A page under src is its package's own. Elsewhere the namespaces that a program uses say what to add.

@@ -8,6 +8,18 @@ public sealed class NewcomerTests(Feed feed)
 {
     private const int MaxFirstProgramLines = 15;
 
+    internal static IReadOnlyList<UserProgram> UserPrograms { get; } =
+    [
+        UserProgram.Of("First", NewcomersProject.Kind.Program, FirstProgram.Source, ("QuickSilver", Feed.Version)),
+        UserProgram.Of("TestedPrices", NewcomersProject.Kind.Test, FirstProgram.Test, ("QuickSilver.Simulation", Feed.Version)),
+        UserProgram.Of(
+            "TestedHost",
+            NewcomersProject.Kind.Test,
+            FirstProgram.HostTest,
+            ("QuickSilver.Simulation", Feed.Version),
+            ("QuickSilver.Hosting", Feed.Version)),
+    ];
+
     [Fact]
     public void The_first_program_of_the_README_is_short_and_has_a_data_contract()
     {
@@ -18,51 +30,25 @@ public sealed class NewcomerTests(Feed feed)
     [Fact]
     public void The_first_program_of_the_README_builds_against_the_package_alone_and_runs()
     {
-        string folder = feed.NewcomersFolder("first");
-        File.WriteAllText(Path.Combine(folder, "Program.cs"), FirstProgram.Source);
-        NewcomersProject.Write(folder, "First", NewcomersProject.Kind.Program, ("QuickSilver", Feed.Version));
-        DotnetCommand.Dotnet(
-            folder,
-            "build", "-warnaserror", "-o", "bin", "-p:EmitCompilerGeneratedFiles=true", "-p:CompilerGeneratedFilesOutputPath=generated");
-
-        var generated = Directory.EnumerateFiles(Path.Combine(folder, "generated"), "*.cs", SearchOption.AllDirectories);
+        string program = feed.Programs.FileOf("First");
+        var generated = Directory.EnumerateFiles(
+            Path.Combine(feed.Programs.FolderOf("First"), "obj"), "*.cs", SearchOption.AllDirectories);
         Assert.Contains(generated, file => file.Contains("QuickSilver.Generators", StringComparison.Ordinal)
             && File.ReadAllText(file).Contains("Departure", StringComparison.Ordinal));
         // Opening the topic throws where the type has no codec, so that this ends well says that the generated one is used.
-        Assert.Contains("UA 412", DotnetCommand.Dotnet(folder, Path.Combine("bin", "First.dll")));
+        Assert.Contains("UA 412", DotnetCommand.Dotnet(feed.Programs.FolderOf("First"), program));
     }
 
     [Fact]
     public void The_test_on_the_simulators_page_builds_against_its_package_alone_and_passes()
     {
-        string folder = feed.NewcomersFolder("tested");
-        File.WriteAllText(Path.Combine(folder, "PriceTests.cs"), FirstProgram.Test);
-        NewcomersProject.Write(
-            folder,
-            "Tested",
-            NewcomersProject.Kind.Library,
-            ("QuickSilver.Simulation", Feed.Version),
-            ("Microsoft.NET.Test.Sdk", Feed.Known("TestSdk")),
-            ("xunit", Feed.Known("Xunit")),
-            ("xunit.runner.visualstudio", Feed.Known("XunitRunner")));
-        Assert.Contains("Passed:     1", DotnetCommand.Dotnet(folder, "test", "-warnaserror"));
+        Assert.Contains("Passed:     1", feed.Programs.Test("TestedPrices"));
     }
 
     [Fact]
     public void The_test_of_a_host_on_the_simulators_page_builds_against_two_packages_and_passes()
     {
-        string folder = feed.NewcomersFolder("tested-host");
-        File.WriteAllText(Path.Combine(folder, "ShopTests.cs"), FirstProgram.HostTest);
-        NewcomersProject.Write(
-            folder,
-            "Tested",
-            NewcomersProject.Kind.Library,
-            ("QuickSilver.Simulation", Feed.Version),
-            ("QuickSilver.Hosting", Feed.Version),
-            ("Microsoft.NET.Test.Sdk", Feed.Known("TestSdk")),
-            ("xunit", Feed.Known("Xunit")),
-            ("xunit.runner.visualstudio", Feed.Known("XunitRunner")));
-        Assert.Contains("Passed:     1", DotnetCommand.Dotnet(folder, "test", "-warnaserror"));
+        Assert.Contains("Passed:     1", feed.Programs.Test("TestedHost"));
     }
 
     [Fact]

@@ -87,18 +87,17 @@ public sealed class PrefixProgramTests(Feed feed)
         public readonly record struct Level([property: DataMember(Order = 1)] decimal Price, [property: DataMember(Order = 2)] int Size);
         """;
 
+    internal static UserProgram UserProgram { get; } =
+        UserProgram.Of("Prefix", NewcomersProject.Kind.Program, Program, ("QuickSilver", Feed.Version));
+
     [Fact]
     public async Task Topics_to_come_are_subscribed_and_values_are_of_their_subtypes()
     {
-        string folder = feed.NewcomersFolder("prefix");
-        File.WriteAllText(Path.Combine(folder, "Program.cs"), Program);
-        NewcomersProject.Write(folder, "Prefix", NewcomersProject.Kind.Program, ("QuickSilver", Feed.Version));
-        DotnetCommand.Dotnet(folder, "build", "-warnaserror", "-o", "bin");
         // A name of its own: other clusters may be on this interface.
         string cluster = $"prefix-{Guid.NewGuid():N}";
         string[] written = await Task.WhenAll(
-            Task.Run(() => DotnetCommand.Dotnet(folder, Path.Combine("bin", "Prefix.dll"), "subscribe", cluster)),
-            Task.Run(() => DotnetCommand.Dotnet(folder, Path.Combine("bin", "Prefix.dll"), "publish", cluster)));
+            Task.Run(() => feed.Programs.Run("Prefix", "subscribe", cluster)),
+            Task.Run(() => feed.Programs.Run("Prefix", "publish", cluster)));
         Assert.Contains("published", written[1]);
         Assert.StartsWith(
             """

@@ -12,27 +12,34 @@ public sealed class UserShapesTests(Feed feed)
 {
     private const int WideFields = 200;
 
+    internal static UserProgram UserProgram { get; } = new(
+        "Shapes",
+        NewcomersProject.Kind.Program,
+        [("QuickSilver", Feed.Version)],
+        Directory.EnumerateFiles(Path.Combine(Feed.Root, "tests", "QuickSilver.Packages.Tests", "Shapes"))
+            .Select(static file => (Name: Path.GetFileName(file), Text: File.ReadAllText(file)))
+            .Append((Name: "Wide.cs", Text: Wide()))
+            .ToDictionary(static file => file.Name, static file => file.Text));
+
     [Fact]
     public async Task Each_shape_of_type_and_each_version_of_one_is_exchanged_by_two_processes()
     {
-        string folder = Build("shapes");
-
         // A name of its own: other clusters may be on this interface.
         string cluster = $"shapes-{Guid.NewGuid():N}";
         string[] written = await Task.WhenAll(
-            Task.Run(() => DotnetCommand.Dotnet(folder, Path.Combine("bin", "Shapes.dll"), "old", cluster)),
-            Task.Run(() => DotnetCommand.Dotnet(folder, Path.Combine("bin", "Shapes.dll"), "new", cluster)));
+            Task.Run(() => feed.Programs.Run("Shapes", "old", cluster)),
+            Task.Run(() => feed.Programs.Run("Shapes", "new", cluster)));
         Assert.All(written, text => Assert.Matches("^[0-9]+ types were exchanged\\.", text));
     }
 
     [Fact]
     public void What_the_shell_prints_of_each_topic_in_csharp_compiles_and_opens_it()
     {
-        string folder = Build("held");
+        string folder = feed.NewcomersFolder("held");
         string cluster = $"held-{Guid.NewGuid():N}";
         DotnetCommand.Dotnet(folder, "tool", "install", "qsm", "--version", Feed.Version, "--tool-path", "tools");
         string qsm = Path.Combine(folder, "tools", OperatingSystem.IsWindows() ? "qsm.exe" : "qsm");
-        using var holder = Process.Start(new ProcessStartInfo("dotnet", [Path.Combine(folder, "bin", "Shapes.dll"), "hold", cluster])
+        using var holder = Process.Start(new ProcessStartInfo("dotnet", [feed.Programs.FileOf("Shapes"), "hold", cluster])
         {
             RedirectStandardInput = true,
             RedirectStandardOutput = true,
@@ -75,20 +82,6 @@ public sealed class UserShapesTests(Feed feed)
             holder.Kill();
             holder.WaitForExit();
         }
-    }
-
-    private string Build(string name)
-    {
-        string folder = feed.NewcomersFolder(name);
-        foreach (string source in Directory.EnumerateFiles(Path.Combine(Feed.Root, "tests", "QuickSilver.Packages.Tests", "Shapes")))
-        {
-            File.Copy(source, Path.Combine(folder, Path.GetFileName(source)));
-        }
-
-        File.WriteAllText(Path.Combine(folder, "Wide.cs"), Wide());
-        NewcomersProject.Write(folder, "Shapes", NewcomersProject.Kind.Program, ("QuickSilver", Feed.Version));
-        DotnetCommand.Dotnet(folder, "build", "-warnaserror", "-o", "bin");
-        return folder;
     }
 
     // As generated code has them, with several types.

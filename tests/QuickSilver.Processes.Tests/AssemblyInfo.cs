@@ -1,2 +1,5 @@
+using Xunit.Sdk;
+using Xunit.v3;
+
 // Each scenario wants both processors of a small machine: side by side they would measure each other.
-[assembly: CollectionBehavior(DisableTestParallelization = true)]
+[assembly: Parallelization(Mode = ParallelMode.None)]

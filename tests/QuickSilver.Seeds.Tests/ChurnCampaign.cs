@@ -1,7 +1,6 @@
 using System.Globalization;
 using QuickSilver.Seeds.Tests.Infrastructure;
 using QuickSilver.Simulation.Checkers.Records;
-using Xunit.Abstractions;
 
 namespace QuickSilver.Seeds.Tests;
 
@@ -10,7 +9,7 @@ namespace QuickSilver.Seeds.Tests;
 // that stays open receives every message of its topic once and in order: I1 to I4, I7 to I10, I17 to I20.
 //
 // Many seeds, and one again:
-//   QS_SEEDS=200 dotnet test tests/QuickSilver.Seeds.Tests -c Release --filter "FullyQualifiedName~ChurnCampaign"
+//   QS_SEEDS=200 dotnet test --project tests/QuickSilver.Seeds.Tests -c Release --filter-class "*.ChurnCampaign"
 //   QS_SEEDS=1 QS_FIRST_SEED=<seed> (the same); QS_RECORDS=<file> writes all records of the run and its logs
 // Longer runs:  QS_CHURN_SECONDS=30 (virtual seconds; 4 where nothing is said)
 public sealed class ChurnCampaign(ITestOutputHelper output)

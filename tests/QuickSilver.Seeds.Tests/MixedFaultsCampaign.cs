@@ -2,7 +2,6 @@ using QuickSilver.Membership.Regions;
 using QuickSilver.Seeds.Tests.Infrastructure;
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Machines;
-using Xunit.Abstractions;
 
 namespace QuickSilver.Seeds.Tests;
 
@@ -13,7 +12,7 @@ namespace QuickSilver.Seeds.Tests;
 // of them are of nodes that seal their packets. I1 to I4, I7 to I11, I17 to I24 and rights (T13) hold.
 //
 // Many seeds, and one again:
-//   QS_SEEDS=2000 dotnet test tests/QuickSilver.Seeds.Tests -c Release --filter "FullyQualifiedName~MixedFaultsCampaign"
+//   QS_SEEDS=2000 dotnet test --project tests/QuickSilver.Seeds.Tests -c Release --filter-class "*.MixedFaultsCampaign"
 //   QS_SEEDS=1 QS_FIRST_SEED=<seed> (the same); QS_RECORDS=<file> writes all records of the run and its logs
 // QS_HARDSHIPS=<names> has each seed meet these and no others, QS_ALSO=<names> these besides those that it draws, and QS_STANDING=<name>
 // chooses the fault that stands. With the program, QS_ONLY=<names> leaves out the seeds that do not draw these.

@@ -1,5 +1,4 @@
 using QuickSilver.Seeds.Tests.Infrastructure;
-using Xunit.Abstractions;
 
 namespace QuickSilver.Seeds.Tests;
 
@@ -7,7 +6,7 @@ namespace QuickSilver.Seeds.Tests;
 // between its messages. What MixedFaults asks for holds, and I6.
 //
 // Many seeds, and one again:
-//   QS_SEEDS=200 dotnet test tests/QuickSilver.Seeds.Tests -c Release --filter "FullyQualifiedName~PinnedTopicsCampaign"
+//   QS_SEEDS=200 dotnet test --project tests/QuickSilver.Seeds.Tests -c Release --filter-class "*.PinnedTopicsCampaign"
 //   QS_SEEDS=1 QS_FIRST_SEED=<seed> (the same); QS_RECORDS=<file> writes all records of the run and its logs
 public sealed class PinnedTopicsCampaign(ITestOutputHelper output)
 {

@@ -1,11 +1,10 @@
 using QuickSilver.Seeds.Tests.PlantedBugs;
-using Xunit.Abstractions;
 
 namespace QuickSilver.Seeds.Tests;
 
 // What would find a bug is tried on bugs: each of a list is planted in a copy of the protocol, and campaign MixedFaults must
 // find it within 500 seeds. One of them in a usual run; all of them (some minutes each):
-//   QS_PLANTED=all dotnet test tests/QuickSilver.Seeds.Tests -c Release --filter "FullyQualifiedName~PlantedBugTests"
+//   QS_PLANTED=all dotnet test --project tests/QuickSilver.Seeds.Tests -c Release --filter-class "*.PlantedBugTests"
 // QS_PLANTED=<words of a name> chooses among them.
 public sealed class PlantedBugTests(ITestOutputHelper output)
 {

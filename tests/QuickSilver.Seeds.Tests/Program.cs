@@ -1,6 +1,7 @@
 using System.Globalization;
 using QuickSilver.Seeds.Tests.Infrastructure;
 using QuickSilver.Simulation.Checkers.Records;
+using Xunit.MicrosoftTestingPlatform;
 
 namespace QuickSilver.Seeds.Tests;
 
@@ -12,13 +13,18 @@ namespace QuickSilver.Seeds.Tests;
 //   dotnet run --project tests/QuickSilver.Seeds.Tests -c Release -- FIRST COUNT takeover
 // Campaign Stops:
 //   dotnet run --project tests/QuickSilver.Seeds.Tests -c Release -- FIRST COUNT stops [first]
+// Without a seed, or with options of the test runner, the tests run.
 // A line for each seed that failed; with "first" it ends with the first of them, with "pinned" it runs campaign PinnedTopics. Exit code 1
 // when any did.
 internal static class Program
 {
     public const string Found = "found by seed ";
 
-    public static int Main(string[] args)
+    public static async Task<int> Main(string[] args) => args.Length == 0 || args[0].StartsWith('-')
+        ? await TestPlatformTestFramework.RunAsync(args, SelfRegisteredExtensions.AddSelfRegisteredExtensions)
+        : Run(args);
+
+    private static int Run(string[] args)
     {
         var words = args.Skip(2).ToList();
         bool isOther = words is ["states" or "stops", ..];

@@ -1,6 +1,5 @@
 using QuickSilver.Seeds.Tests.Infrastructure;
 using QuickSilver.Simulation;
-using Xunit.Abstractions;
 
 namespace QuickSilver.Seeds.Tests;
 
@@ -8,7 +7,7 @@ namespace QuickSilver.Seeds.Tests;
 // F4 (members), F6 and F13. I1 to I4, I7 to I11 and I17 to I20 hold.
 //
 // Many seeds, and one again:
-//   QS_SEEDS=200 dotnet test tests/QuickSilver.Seeds.Tests -c Release --filter "FullyQualifiedName~RandomFaultsCampaign"
+//   QS_SEEDS=200 dotnet test --project tests/QuickSilver.Seeds.Tests -c Release --filter-class "*.RandomFaultsCampaign"
 //   QS_SEEDS=1 QS_FIRST_SEED=<seed> (the same); QS_RECORDS=<file> writes all records of the run and its logs
 // Every fourth seed is run with embedded membership, whose host crashes and is cut off like any node: clusters part and merge.
 // QS_EMBEDDED=1 runs all seeds so, QS_EMBEDDED=0 none.

@@ -1,7 +1,6 @@
 using System.Globalization;
 using QuickSilver.Seeds.Tests.Infrastructure;
 using QuickSilver.Simulation;
-using Xunit.Abstractions;
 
 namespace QuickSilver.Seeds.Tests;
 
@@ -11,7 +10,7 @@ namespace QuickSilver.Seeds.Tests;
 // a node that stayed has set: I16.
 //
 // Many seeds, and one again:
-//   QS_SEEDS=200 dotnet test tests/QuickSilver.Seeds.Tests -c Release --filter "FullyQualifiedName~StatesCampaign"
+//   QS_SEEDS=200 dotnet test --project tests/QuickSilver.Seeds.Tests -c Release --filter-class "*.StatesCampaign"
 //   dotnet run --project tests/QuickSilver.Seeds.Tests -c Release -- FIRST COUNT states KEYS
 public sealed class StatesCampaign(ITestOutputHelper? output)
 {

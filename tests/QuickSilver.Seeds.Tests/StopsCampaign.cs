@@ -3,7 +3,6 @@ using QuickSilver.Seeds.Tests.Infrastructure;
 using QuickSilver.Seeds.Tests.Stops;
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Checkers.Records;
-using Xunit.Abstractions;
 
 namespace QuickSilver.Seeds.Tests;
 
@@ -12,7 +11,7 @@ namespace QuickSilver.Seeds.Tests;
 // reported, exactly: I25.
 //
 // Many seeds, and one again:
-//   QS_SEEDS=200 dotnet test tests/QuickSilver.Seeds.Tests -c Release --filter "FullyQualifiedName~StopsCampaign"
+//   QS_SEEDS=200 dotnet test --project tests/QuickSilver.Seeds.Tests -c Release --filter-class "*.StopsCampaign"
 //   dotnet run --project tests/QuickSilver.Seeds.Tests -c Release -- FIRST COUNT stops
 public sealed class StopsCampaign(ITestOutputHelper output)
 {

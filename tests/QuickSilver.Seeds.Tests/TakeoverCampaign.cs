@@ -3,7 +3,6 @@ using QuickSilver.Seeds.Tests.Infrastructure;
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Checkers.Progress;
 using QuickSilver.Simulation.Checkers.Records;
-using Xunit.Abstractions;
 
 namespace QuickSilver.Seeds.Tests;
 
@@ -12,7 +11,7 @@ namespace QuickSilver.Seeds.Tests;
 // a bound (I22), whichever server leads, and no gap is told between them: I1 to I4, I7 to I10, I17 to I20.
 //
 // Many seeds, and one again:
-//   QS_SEEDS=200 dotnet test tests/QuickSilver.Seeds.Tests -c Release --filter "FullyQualifiedName~TakeoverCampaign"
+//   QS_SEEDS=200 dotnet test --project tests/QuickSilver.Seeds.Tests -c Release --filter-class "*.TakeoverCampaign"
 //   QS_SEEDS=1 QS_FIRST_SEED=<seed> (the same); QS_RECORDS=<file> writes all records of the run and its logs
 public sealed class TakeoverCampaign(ITestOutputHelper output)
 {

@@ -4,7 +4,6 @@ using QuickSilver.Core.Loop;
 using QuickSilver.Core.Requests;
 using QuickSilver.Core.Transport;
 using QuickSilver.Simulation.Machines;
-using Xunit.Abstractions;
 
 namespace QuickSilver.Simulation.Tests;
 

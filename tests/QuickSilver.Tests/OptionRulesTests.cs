@@ -182,10 +182,10 @@ public sealed class OptionRulesTests
         var options = OptionKey.All.Select(option => option.Name).Except(["SegmentationOffload", "BusyPoll"])
             // Of these, SecuredNodeTests says what goes together.
             .Where(static name => !name.StartsWith("Security:", StringComparison.Ordinal) && name != "Service:RightsFile");
-        Assert.Empty(options.Except(Wrong.Select(row => (string)((object[])row)[0])));
+        Assert.Empty(options.Except(Wrong.Select(row => row.Data.Item1)));
         var topicOptions = typeof(TopicOptions).GetProperties().Select(property => property.Name)
             .Except(["EqualityContract", "StampPublishTime", "NoEcho", "RequireQuorum"]);
-        Assert.Empty(topicOptions.Except(WrongTopic.Select(row => (string)((object[])row)[0])));
+        Assert.Empty(topicOptions.Except(WrongTopic.Select(row => row.Data.Item1)));
     }
 
     [Fact]

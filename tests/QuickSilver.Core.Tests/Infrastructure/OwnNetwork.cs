@@ -11,8 +11,8 @@ internal static partial class OwnNetwork
 
     public static void Run(Action test)
     {
-        Skip.IfNot(OperatingSystem.IsLinux() && System.Environment.IsPrivilegedProcess, "network namespaces need root on Linux");
-        Skip.IfNot(File.Exists("/usr/sbin/ip") || File.Exists("/sbin/ip"), "the command `ip` of iproute2 is missing");
+        Assert.SkipUnless(OperatingSystem.IsLinux() && System.Environment.IsPrivilegedProcess, "network namespaces need root on Linux");
+        Assert.SkipUnless(File.Exists("/usr/sbin/ip") || File.Exists("/sbin/ip"), "the command `ip` of iproute2 is missing");
         ExceptionDispatchInfo? failure = null;
         bool isApart = true;
         var thread = new Thread(() =>
@@ -32,7 +32,7 @@ internal static partial class OwnNetwork
         });
         thread.Start();
         thread.Join();
-        Skip.IfNot(isApart, "this process may not make a network namespace");
+        Assert.SkipUnless(isApart, "this process may not make a network namespace");
         failure?.Throw();
     }
 

@@ -90,10 +90,10 @@ public sealed class MachineLogTests : IDisposable
         Assert.Equal(LogError.NoPermission, log.Told.Failure!.Error);
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_full_disk_fails_the_log_for_good()
     {
-        Skip.IfNot(File.Exists(FullDevice), "This system has no device that is always full.");
+        Assert.SkipUnless(File.Exists(FullDevice), "This system has no device that is always full.");
         Directory.CreateDirectory(_house.Folder);
         File.CreateSymbolicLink(Path.Combine(_house.Folder, "log.log"), FullDevice);
         var log = _house.Open();
@@ -107,10 +107,10 @@ public sealed class MachineLogTests : IDisposable
         Assert.DoesNotContain(log.Told.Told, what => what.StartsWith("written", StringComparison.Ordinal));
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_file_that_was_cut_off_from_outside_fails_the_read()
     {
-        Skip.IfNot(OperatingSystem.IsLinux(), "Elsewhere the lock keeps others from the file, or there is no such program.");
+        Assert.SkipUnless(OperatingSystem.IsLinux(), "Elsewhere the lock keeps others from the file, or there is no such program.");
         var log = _house.Open();
         log.AppendAndSync(NodeLogContract.Bytes("abcdef"));
         CutOff(Path.Combine(_house.Folder, "log.log"));

@@ -11,7 +11,7 @@ public sealed class DatagramChargeTests
     private const int UdpLevel = 17;
     private const int SegmentOption = 103;
 
-    [SkippableTheory]
+    [Theory]
     [InlineData(200)]
     [InlineData(576)]
     [InlineData(1000)]
@@ -27,7 +27,7 @@ public sealed class DatagramChargeTests
     [InlineData(8188)]
     public void What_is_assumed_of_a_datagram_that_waits_alone_is_what_the_system_charges(int bytes)
     {
-        Skip.IfNot(OperatingSystem.IsLinux(), "Linux's accounting.");
+        Assert.SkipUnless(OperatingSystem.IsLinux(), "Linux's accounting.");
         int charged = Math.Max(ChargeOf(bytes, isRun: false), ChargeOf(bytes, isRun: true));
         // Kernels differ by some bytes of bookkeeping.
         Assert.InRange(DatagramCharge.Of(bytes), (int)(charged * 0.85), (int)(charged * 1.15));

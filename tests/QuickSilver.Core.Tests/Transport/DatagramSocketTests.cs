@@ -30,10 +30,10 @@ public sealed class DatagramSocketTests : IDisposable
         Assert.Equal(Pattern(100), ReceiveBytes(two, 100));
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_group_port_hears_no_other_group_and_no_unicast_of_its_port()
     {
-        Skip.IfNot(OperatingSystem.IsLinux(), "Elsewhere a port cannot be bound to its group.");
+        Assert.SkipUnless(OperatingSystem.IsLinux(), "Elsewhere a port cannot be bound to its group.");
         var port = Open(GroupPort());
         var foreignAddress = new IPAddress([239, 254, 77, 7]);
         var foreign = Open(new DatagramPortOptions { Group = foreignAddress, Port = _group.Port });
@@ -47,11 +47,11 @@ public sealed class DatagramSocketTests : IDisposable
         Assert.Equal(Pattern(30), ReceiveBytes(port, 30));
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_run_is_cut_into_datagrams_for_who_takes_no_runs()
     {
         var sender = Open(new DatagramPortOptions());
-        Skip.If(sender.MaxRunSegments == 1, "This system has no segmentation offload.");
+        Assert.SkipWhen(sender.MaxRunSegments == 1, "This system has no segmentation offload.");
         var receiver = Open(new DatagramPortOptions { SegmentationOffload = false });
 
         Assert.Equal(SendOutcome.Sent, sender.Send(Pattern(3500), 1000, new DatagramAddress(receiver.LocalEndPoint)));
@@ -60,12 +60,12 @@ public sealed class DatagramSocketTests : IDisposable
         Assert.Equal(4, _counters.DatagramsSent);
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_run_may_arrive_joined_and_holds_the_same_bytes()
     {
         var sender = Open(new DatagramPortOptions());
         var receiver = Open(GroupPort());
-        Skip.If(sender.MaxRunSegments == 1 || !receiver.ReceivesRuns, "This system has no segmentation offload.");
+        Assert.SkipWhen(sender.MaxRunSegments == 1 || !receiver.ReceivesRuns, "This system has no segmentation offload.");
 
         sender.Send(Pattern(44 * 1472), 1472, new DatagramAddress(_group.EndPoint));
 
@@ -113,7 +113,7 @@ public sealed class DatagramSocketTests : IDisposable
     }
 
     // The sizes at which whole segments end between the longest datagram and the longest run that Linux passes on whole, and the default.
-    [SkippableTheory]
+    [Theory]
     [InlineData(1191)]
     [InlineData(1213)]
     [InlineData(1310)]
@@ -128,24 +128,25 @@ public sealed class DatagramSocketTests : IDisposable
     {
         foreach (var address in new[] { IPAddress.Loopback, IPAddress.IPv6Loopback })
         {
-            Skip.If(address == IPAddress.IPv6Loopback && !System.Net.Sockets.Socket.OSSupportsIPv6, "This system has no IPv6.");
+            Assert.SkipWhen(address == IPAddress.IPv6Loopback && !System.Net.Sockets.Socket.OSSupportsIPv6, "This system has no IPv6.");
             int segments = SegmentationOffload.RunSegments(segmentBytes, address.AddressFamily);
             var sender = Open(new DatagramPortOptions(), address);
             var receiver = Open(new DatagramPortOptions(), address);
-            Skip.If(sender.MaxRunSegments == 1 || !receiver.ReceivesRuns, "This system has no segmentation offload.");
-            Skip.If(CountReceives(sender, receiver, 2, segmentBytes) == 2, "This system does not join what comes over its loopback.");
+            Assert.SkipWhen(sender.MaxRunSegments == 1 || !receiver.ReceivesRuns, "This system has no segmentation offload.");
+            Assert.SkipWhen(
+                CountReceives(sender, receiver, 2, segmentBytes) == 2, "This system does not join what comes over its loopback.");
 
             Assert.Equal(1, CountReceives(sender, receiver, segments, segmentBytes));
         }
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_run_of_as_many_segments_as_the_system_takes_goes_in_one_call_and_arrives_in_one_receive()
     {
         var sender = Open(new DatagramPortOptions());
         var receiver = Open(new DatagramPortOptions());
-        Skip.If(sender.MaxRunSegments == 1 || !receiver.ReceivesRuns, "This system has no segmentation offload.");
-        Skip.If(CountReceives(sender, receiver, 2, 100) == 2, "This system does not join what comes over its loopback.");
+        Assert.SkipWhen(sender.MaxRunSegments == 1 || !receiver.ReceivesRuns, "This system has no segmentation offload.");
+        Assert.SkipWhen(CountReceives(sender, receiver, 2, 100) == 2, "This system does not join what comes over its loopback.");
 
         Assert.Contains(SegmentationOffload.MaxSegments, new[] { 64, 128 });
         Assert.Equal(SegmentationOffload.MaxSegments, sender.MaxRunSegments);
@@ -184,10 +185,10 @@ public sealed class DatagramSocketTests : IDisposable
         Assert.Equal(Pattern(50), ReceiveBytes(port, 50));
     }
 
-    [SkippableFact]
+    [Fact]
     public void Drops_at_a_full_receive_buffer_are_counted()
     {
-        Skip.IfNot(OperatingSystem.IsLinux(), "Only Linux tells of its drops.");
+        Assert.SkipUnless(OperatingSystem.IsLinux(), "Only Linux tells of its drops.");
         var receiver = Open(new DatagramPortOptions { ReceiveBufferBytes = 4096 });
         var sender = Open(new DatagramPortOptions());
         var to = new DatagramAddress(receiver.LocalEndPoint);
@@ -217,10 +218,10 @@ public sealed class DatagramSocketTests : IDisposable
         Assert.Contains("sysctl -w net.core.rmem_max=8388608", _log.TextOf(1001));
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_given_buffer_counts_as_clamped_when_it_is_not_twice_what_was_asked()
     {
-        Skip.IfNot(OperatingSystem.IsLinux(), "Linux's accounting.");
+        Assert.SkipUnless(OperatingSystem.IsLinux(), "Linux's accounting.");
         Assert.True(SocketBuffers.IsClamped(8 << 20, 8 << 20));
         Assert.False(SocketBuffers.IsClamped(8 << 20, 16 << 20));
     }

@@ -15,7 +15,7 @@ public sealed class InterfaceRenewalTests
 
     private readonly LogRecorder _log = new();
 
-    [SkippableFact]
+    [Fact]
     public void A_port_receives_its_group_again_after_its_interface_was_recreated() => OwnNetwork.Run(() =>
     {
         MakeInterface();

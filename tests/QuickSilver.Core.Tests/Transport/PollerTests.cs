@@ -12,18 +12,18 @@ public sealed class CompletionPortPollerTests() : PollerContract(new CompletionP
 // The default: epoll on Linux.
 public sealed class DefaultPollerTests() : PollerContract(Poller.Create(PollerKind.Default))
 {
-    [SkippableFact]
+    [Fact]
     public void Is_epoll_on_Linux()
     {
-        Skip.IfNot(OperatingSystem.IsLinux(), "epoll is Linux's.");
+        Assert.SkipUnless(OperatingSystem.IsLinux(), "epoll is Linux's.");
         using var poller = Poller.Create(PollerKind.Default);
         Assert.Equal("epoll", poller.Name);
     }
 
-    [SkippableFact]
+    [Fact]
     public void The_completion_port_is_refused_by_name_where_it_cannot_be()
     {
-        Skip.If(OperatingSystem.IsWindows(), "Windows has it.");
+        Assert.SkipWhen(OperatingSystem.IsWindows(), "Windows has it.");
         var refusal = Assert.Throws<PlatformNotSupportedException>(() => Poller.Create(PollerKind.CompletionPort));
         Assert.Contains("CompletionPort", refusal.Message);
     }

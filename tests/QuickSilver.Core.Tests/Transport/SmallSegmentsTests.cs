@@ -9,12 +9,12 @@ public sealed class SmallSegmentsTests
     private const int TcpLevel = 6;
     private const int MaximumSegment = 2;
 
-    [SkippableTheory]
+    [Theory]
     [InlineData(true, false)]
     [InlineData(false, true)]
     public void Both_ends_send_small_segments_if_one_of_them_wants_to(bool listens, bool connects)
     {
-        Skip.IfNot(OperatingSystem.IsLinux(), "the option is set on Linux only");
+        Assert.SkipUnless(OperatingSystem.IsLinux(), "the option is set on Linux only");
         using var listener = Open(listens);
         listener.Bind(new IPEndPoint(IPAddress.Loopback, 0));
         listener.Listen();

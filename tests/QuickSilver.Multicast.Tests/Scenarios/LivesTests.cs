@@ -10,7 +10,7 @@ namespace QuickSilver.Multicast.Tests.Scenarios;
 
 // Publishers that come and go while a view stays open leave nothing behind (I17).
 //
-// More lives: QS_LIVES=100000 dotnet test tests/QuickSilver.Multicast.Tests -c Release --filter "FullyQualifiedName~LivesTests"
+// More lives: QS_LIVES=100000 dotnet test --project tests/QuickSilver.Multicast.Tests -c Release --filter-class "*.LivesTests"
 [Collection(AbsurdNumbersTests.Alone)]
 public sealed class LivesTests
 {

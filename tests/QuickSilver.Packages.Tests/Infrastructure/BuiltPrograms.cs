@@ -1,88 +1,64 @@
+using System.Text.RegularExpressions;
+
 namespace QuickSilver.Packages.Tests.Infrastructure;
 
-// The programs in the folder Programs, as strangers write them: each with a project of its own that references packages, in one solution
-// that is built once.
-public sealed class BuiltPrograms
+// All programs of users that need nothing but the feed, each with a project of its own that references packages, in one solution that is
+// built once. A program that does not build fails the tests that ask for it, and no others.
+internal sealed partial class BuiltPrograms
 {
-    private readonly Feed _feed;
+    // For some fifty programs.
+    private static readonly TimeSpan Limit = TimeSpan.FromMinutes(15);
+
     private readonly string _folder;
+    private readonly string _written;
 
     public BuiltPrograms(Feed feed)
     {
-        _feed = feed;
-        _folder = feed.NewcomersFolder("twelve");
-        foreach (string name in Names)
+        _folder = feed.NewcomersFolder("users");
+        UserProgram[] programs =
+        [
+            .. TwelvePrograms.All.Where(static one => one.Name != TwelvePrograms.AheadOfTime),
+            .. DocumentationTests.UserPrograms,
+            .. NewcomerTests.UserPrograms,
+            .. WebApplicationTests.UserPrograms,
+            PrefixProgramTests.UserProgram,
+            UserShapesTests.UserProgram,
+        ];
+        foreach (var program in programs)
         {
-            Write(_folder, name);
+            program.Write(Directory.CreateDirectory(FolderOf(program.Name)).FullName);
         }
 
-        // The compiler ahead of time builds its program itself.
-        var projects = Names.Where(static name => name != AheadOfTime).Select(name => $"""  <Project Path="{name}/{name}.csproj" />""");
-        File.WriteAllText(Path.Combine(_folder, "Twelve.slnx"), $"<Solution>\n{string.Join('\n', projects)}\n</Solution>\n");
-        DotnetCommand.Dotnet(_folder, "build", "Twelve.slnx", "-warnaserror");
+        var projects = programs.Select(static one => $"""  <Project Path="{one.Name}/{one.Name}.csproj" />""");
+        File.WriteAllText(Path.Combine(_folder, "Users.slnx"), $"<Solution>\n{string.Join('\n', projects)}\n</Solution>\n");
+        string[] build = ["build", "Users.slnx", "-warnaserror", "-p:EmitCompilerGeneratedFiles=true"];
+        _written = DotnetCommand.TryWithin(Limit, _folder, "dotnet", build)?.Written ?? $"The build had not ended after {Limit}.";
     }
 
-    public const string AheadOfTime = "AheadOfTime";
-
-    /// <summary>The folder with their sources, in the repository.</summary>
-    public static string Sources { get; } = Path.Combine(Feed.Root, "tests", "QuickSilver.Packages.Tests", "Programs");
-
-    public static IReadOnlyList<string> Names { get; } =
-        [.. Directory.EnumerateDirectories(Sources).Select(static path => Path.GetFileName(path)).Order(StringComparer.Ordinal)];
-
-    /// <summary>A folder for what a run of one program writes.</summary>
+    /// <summary>The folder of a program, in which its runs may write.</summary>
     public string FolderOf(string name) => Path.Combine(_folder, name);
 
-    public string FileOf(string name) => Path.Combine(_folder, name, "bin", "Debug", "net10.0", $"{name}.dll");
-
-    /// <summary>A folder with the source and the project of one program only, for a build that needs what no other does.</summary>
-    public string CopyOf(string name, bool withPublicFeed)
+    /// <summary>The assembly of a program, which must have been built without a warning.</summary>
+    public string FileOf(string name)
     {
-        string folder = _feed.NewcomersFolder($"one-{name}", withPublicFeed);
-        Write(folder, name);
-        return Path.Combine(folder, name);
+        var said = Said().Matches(_written).Select(static line => line.Value)
+            .Where(line => line.Contains($"{Path.DirectorySeparatorChar}{name}{Path.DirectorySeparatorChar}", StringComparison.Ordinal));
+        Assert.Empty(said.Distinct());
+        string file = Path.Combine(FolderOf(name), "bin", "Debug", "net10.0", $"{name}.dll");
+        Assert.True(File.Exists(file), $"{name} was not built: {_written}");
+        return file;
     }
 
-    internal RunningProgram Start(string name, params string[] arguments) =>
+    /// <summary>Runs a program to its end, which must be with 0.</summary>
+    public string Run(string name, params string[] arguments) =>
+        DotnetCommand.Dotnet(FolderOf(name), [FileOf(name), .. arguments]);
+
+    /// <summary>Runs the tests of a project, all of which must pass.</summary>
+    public string Test(string name) => DotnetCommand.Dotnet(FolderOf(name), "test", FileOf(name));
+
+    public RunningProgram Start(string name, params string[] arguments) =>
         RunningProgram.Start(FolderOf(name), "dotnet", [FileOf(name), .. arguments]);
 
-    private static void Write(string parent, string name)
-    {
-        string folder = Directory.CreateDirectory(Path.Combine(parent, name)).FullName;
-        foreach (string source in Directory.EnumerateFiles(Path.Combine(Sources, name)))
-        {
-            File.Copy(source, Path.Combine(folder, Path.GetFileName(source)));
-        }
-
-        NewcomersProject.Write(folder, name, KindOf(name), PackagesOf(name));
-    }
-
-    private static NewcomersProject.Kind KindOf(string name) => name switch
-    {
-        "Tested" => NewcomersProject.Kind.Library,
-        "WebPage" => NewcomersProject.Kind.Web,
-        _ => NewcomersProject.Kind.Program,
-    };
-
-    private static (string Id, string Version)[] PackagesOf(string name) => name switch
-    {
-        "Worker" => [("QuickSilver.Hosting", Feed.Version), Known("Microsoft.Extensions.Hosting")],
-        "Metrics" =>
-        [
-            ("QuickSilver.Hosting", Feed.Version),
-            Known("Microsoft.Extensions.Hosting"),
-            Known("OpenTelemetry.Extensions.Hosting"),
-            Known("OpenTelemetry.Exporter.Console"),
-        ],
-        "Tested" =>
-        [
-            ("QuickSilver", Feed.Version),
-            ("Microsoft.NET.Test.Sdk", Feed.Known("TestSdk")),
-            ("xunit", Feed.Known("Xunit")),
-            ("xunit.runner.visualstudio", Feed.Known("XunitRunner")),
-        ],
-        _ => [("QuickSilver", Feed.Version)],
-    };
-
-    private static (string Id, string Version) Known(string package) => (package, Feed.Known(package));
+    [GeneratedRegex("^.*: (?:error|warning) .*$", RegexOptions.Multiline)]
+    private static partial Regex Said();
 }

@@ -52,7 +52,7 @@ internal static class DotnetCommand
         if (folder != Feed.Root)
         {
             // What is installed here is no version that anyone else should find.
-            start.Environment["NUGET_PACKAGES"] = Path.Combine(folder, "packages");
+            start.Environment["NUGET_PACKAGES"] = Feed.NewcomersPackages;
         }
 
         using var process = Process.Start(start)!;

@@ -8,9 +8,12 @@ namespace QuickSilver.Packages.Tests.Infrastructure;
 public sealed class Feed : IDisposable
 {
     private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory("quicksilver-packages-");
+    private readonly Lazy<BuiltPrograms> _programs;
 
     public Feed()
     {
+        NewcomersPackages = _folder.CreateSubdirectory("packages").FullName;
+        _programs = new Lazy<BuiltPrograms>(() => new BuiltPrograms(this));
         string configuration = OwnAttribute<AssemblyConfigurationAttribute>().Configuration;
         DotnetCommand.Dotnet(Root, "pack", "QuickSilver.sln", "--no-build", "-c", configuration, "-o", PackageFolder,
             $"-p:RepositoryUrl={RepositoryUrl}");
@@ -26,6 +29,12 @@ public sealed class Feed : IDisposable
     public static string Version { get; } = OwnAttribute<AssemblyInformationalVersionAttribute>().InformationalVersion.Split('+')[0];
 
     public static bool IsRelease => OwnAttribute<AssemblyConfigurationAttribute>().Configuration == "Release";
+
+    /// <summary>Where the packages are installed that newcomers use: one folder for all, so that each package is unpacked once.</summary>
+    internal static string NewcomersPackages { get; private set; } = "";
+
+    /// <summary>The programs of all pages and users, which are built together when a test first needs one of them.</summary>
+    internal BuiltPrograms Programs => _programs.Value;
 
     private string PackageFolder => Path.Combine(_folder.FullName, "feed");
 

@@ -8,20 +8,39 @@ internal static class NewcomersProject
         Program,
         Library,
         Web,
+        Test,
     }
 
-    public static void Write(string folder, string name, Kind kind, params (string Id, string Version)[] packages)
+    public static void Write(string folder, string name, Kind kind, params (string Id, string Version)[] packages) =>
+        Write(folder, name, kind, packages, references: []);
+
+    /// <param name="folder">The folder of the project.</param>
+    /// <param name="name">The name of the project.</param>
+    /// <param name="kind">What it is.</param>
+    /// <param name="packages">What it adds. A project of tests has the packages of the test framework too.</param>
+    /// <param name="references">The projects that it refers to, from its folder.</param>
+    public static void Write(string folder, string name, Kind kind, (string Id, string Version)[] packages, string[] references)
     {
-        var references = packages.Select(one => $"""    <PackageReference Include="{one.Id}" Version="{one.Version}" />""");
+        (string Id, string Version)[] tested = kind == Kind.Test
+            ?
+            [
+                ("Microsoft.NET.Test.Sdk", Feed.Known("TestSdk")),
+                ("xunit.v3", Feed.Known("Xunit")),
+                ("xunit.runner.visualstudio", Feed.Known("XunitRunner")),
+            ]
+            : [];
+        bool isProgram = kind is Kind.Program or Kind.Test;
+        var added = packages.Concat(tested).Select(one => $"""    <PackageReference Include="{one.Id}" Version="{one.Version}" />""");
         File.WriteAllText(Path.Combine(folder, name + ".csproj"), $"""
             <Project Sdk="Microsoft.NET.Sdk{(kind == Kind.Web ? ".Web" : "")}">
               <PropertyGroup>
-                <TargetFramework>net10.0</TargetFramework>{(kind == Kind.Program ? "<OutputType>Exe</OutputType>" : "")}
+                <TargetFramework>net10.0</TargetFramework>{(isProgram ? "<OutputType>Exe</OutputType>" : "")}
                 <ImplicitUsings>enable</ImplicitUsings>
                 <Nullable>enable</Nullable>
               </PropertyGroup>
               <ItemGroup>
-            {string.Join('\n', references)}
+            {string.Join('\n', added)}
+            {string.Join('\n', references.Select(static one => $"""    <ProjectReference Include="{one}" />"""))}
               </ItemGroup>
             </Project>
             """);

@@ -13,7 +13,7 @@ internal static class PublishedProgram
     /// <param name="how">The property: <c>PublishAot</c> or <c>PublishTrimmed</c>.</param>
     public static void Publish(string folder, string how)
     {
-        Skip.IfNot(OperatingSystem.IsLinux(), "The compiler's own linker is known on Linux only.");
+        Assert.SkipUnless(OperatingSystem.IsLinux(), "The compiler's own linker is known on Linux only.");
         string[] publish =
         [
             "publish", "-c", "Release", "-r", RuntimeInformation.RuntimeIdentifier, "-o", "out", $"-p:{how}=true", "--self-contained",
@@ -21,7 +21,7 @@ internal static class PublishedProgram
         ];
         var (code, written) = DotnetCommand.Try(folder, "dotnet", publish);
         string[] lacking = ["NU1101", "NU1102", "NU1301", "Platform linker"];
-        Skip.If(code != 0 && lacking.Any(written.Contains), $"This machine lacks what {how} needs: {written}");
+        Assert.SkipWhen(code != 0 && lacking.Any(written.Contains), $"This machine lacks what {how} needs: {written}");
         Assert.True(code == 0, written);
     }
 }

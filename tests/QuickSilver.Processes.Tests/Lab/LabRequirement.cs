@@ -5,9 +5,9 @@ internal static class LabRequirement
 {
     public static void SkipUnlessMet()
     {
-        Skip.IfNot(OperatingSystem.IsLinux(), "network namespaces exist on Linux only");
-        Skip.IfNot(Linux.EffectiveUser() == 0, "network namespaces and TAP devices need root");
-        Skip.IfNot(File.Exists("/dev/net/tun"), "/dev/net/tun is missing");
-        Skip.IfNot(IpCommand.IsInstalled, "the command `ip` of iproute2 is missing");
+        Assert.SkipUnless(OperatingSystem.IsLinux(), "network namespaces exist on Linux only");
+        Assert.SkipUnless(Linux.EffectiveUser() == 0, "network namespaces and TAP devices need root");
+        Assert.SkipUnless(File.Exists("/dev/net/tun"), "/dev/net/tun is missing");
+        Assert.SkipUnless(IpCommand.IsInstalled, "the command `ip` of iproute2 is missing");
     }
 }

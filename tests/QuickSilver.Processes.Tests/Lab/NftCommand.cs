@@ -14,14 +14,14 @@ internal static class NftCommand
     /// <summary>Skips the running test, with the reason, where the machine has no firewall to set.</summary>
     public static void SkipUnlessUsable(NetworkNamespaces network)
     {
-        Skip.If(Path is null, "the command `nft` of nftables is missing");
+        Assert.SkipWhen(Path is null, "the command `nft` of nftables is missing");
         try
         {
             Pass(network, 1);
         }
         catch (IpCommandException exception)
         {
-            throw new SkipException("this machine's kernel takes no rules of nftables: " + exception.Message);
+            Assert.Skip("this machine's kernel takes no rules of nftables: " + exception.Message);
         }
     }
 

@@ -20,7 +20,7 @@ internal sealed class SharkCommand : IDisposable
     /// <param name="script">The path of the dissector.</param>
     public SharkCommand(string script)
     {
-        Skip.If(FullPath is null, "the command `tshark` is missing");
+        Assert.SkipWhen(FullPath is null, "the command `tshark` is missing");
         _script = script;
         _file = Path.Combine(_folder.FullName, "run.pcapng");
     }

@@ -7,7 +7,7 @@ public sealed class ImpairedSwitchTests
 {
     private const int Marker = int.MaxValue;
 
-    [SkippableFact]
+    [Fact]
     public void Without_harm_multicast_reaches_all_others_in_order()
     {
         using var rig = new LabRig(4);
@@ -22,7 +22,7 @@ public sealed class ImpairedSwitchTests
         Assert.Equal(0, rig.Switch.Refused);
     }
 
-    [SkippableFact]
+    [Fact]
     public void Unicast_reaches_the_one_it_is_for()
     {
         using var rig = new LabRig(3);
@@ -35,7 +35,7 @@ public sealed class ImpairedSwitchTests
         Assert.Equal([7], rig[3].ReceiveUntil(Marker));
     }
 
-    [SkippableFact]
+    [Fact]
     public void Loss_follows_the_settings_of_each_pair()
     {
         const int Count = 5000;
@@ -59,7 +59,7 @@ public sealed class ImpairedSwitchTests
         Assert.InRange(lostByBoth, 50 - 42, 50 + 42);
     }
 
-    [SkippableFact]
+    [Fact]
     public void The_same_seed_loses_the_same_frames_whatever_else_is_harmed()
     {
         var plain = SurvivorsOf(9, new Impairment { LossPercent = 30 });
@@ -70,7 +70,7 @@ public sealed class ImpairedSwitchTests
         Assert.NotEqual(plain, otherSeed);
     }
 
-    [SkippableFact]
+    [Fact]
     public void Duplicates_come_twice_and_are_counted()
     {
         const int Count = 2000;
@@ -88,7 +88,7 @@ public sealed class ImpairedSwitchTests
         Assert.True(rig.Switch.Counters(1, 2).Balance);
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_delayed_frame_comes_after_what_was_caused_by_it_on_a_faster_way()
     {
         using var rig = new LabRig(3);
@@ -101,7 +101,7 @@ public sealed class ImpairedSwitchTests
         Assert.Equal([2, 1], [rig[2].Receive(), rig[2].Receive()]);
     }
 
-    [SkippableFact]
+    [Fact]
     public void An_even_delay_keeps_order_and_jitter_and_reordering_break_it()
     {
         var even = OrderUnder(new Impairment { Delay = TimeSpan.FromMilliseconds(20) });
@@ -115,7 +115,7 @@ public sealed class ImpairedSwitchTests
         Assert.Equal(Enumerable.Range(0, 200), reordered.Order());
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_one_way_block_stops_one_way_only()
     {
         using var rig = new LabRig(2);
@@ -132,7 +132,7 @@ public sealed class ImpairedSwitchTests
         Assert.True(rig.Switch.Counters(1, 2).Blocked >= 1);
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_partition_separates_the_halves_and_healing_joins_them()
     {
         using var rig = new LabRig(4);
@@ -152,7 +152,7 @@ public sealed class ImpairedSwitchTests
         Assert.Empty(rig[1].ReceiveUntil(Marker));
     }
 
-    [SkippableFact]
+    [Fact]
     public void Multicast_can_stop_while_unicast_works()
     {
         using var rig = new LabRig(3);
@@ -168,7 +168,7 @@ public sealed class ImpairedSwitchTests
         Assert.Empty(rig[3].ReceiveUntil(Marker));
     }
 
-    [SkippableFact]
+    [Fact]
     public void The_census_tells_where_datagrams_went()
     {
         using var rig = new LabRig(2);

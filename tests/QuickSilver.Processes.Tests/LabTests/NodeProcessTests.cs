@@ -5,7 +5,7 @@ namespace QuickSilver.Processes.Tests.LabTests;
 
 public sealed class NodeProcessTests
 {
-    [SkippableFact]
+    [Fact]
     public void A_process_runs_inside_its_node_and_is_heard_byte_for_byte()
     {
         using var network = NetworkNamespaces.Create(2);
@@ -20,7 +20,7 @@ public sealed class NodeProcessTests
         Assert.Equal("done\n", process.Errors.Text());
     }
 
-    [SkippableTheory]
+    [Theory]
     [InlineData("INT", 2)]
     [InlineData("TERM", 15)]
     public void A_signal_reaches_the_process_itself(string name, int signal)
@@ -37,7 +37,7 @@ public sealed class NodeProcessTests
         Assert.Equal("caught", process.Output.Lines()[1]);
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_process_that_ends_too_early_is_reported_with_its_output()
     {
         using var network = NetworkNamespaces.Create(1);
@@ -50,10 +50,10 @@ public sealed class NodeProcessTests
         Assert.Contains("before ready", failure.Message, StringComparison.Ordinal);
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_process_that_runs_for_longer_than_any_test_needs_is_ended_with_what_it_has_started()
     {
-        Skip.IfNot(File.Exists("/bin/sh"), "there is no shell");
+        Assert.SkipUnless(File.Exists("/bin/sh"), "there is no shell");
         var start = new ProcessStartInfo("/bin/sh", ["-c", "sleep 1000 & echo up; sleep 1000"]) { RedirectStandardOutput = true };
         using var process = LimitedProcess.Start(start, TimeSpan.FromMilliseconds(500));
         Assert.Equal("up\n", process.StandardOutput.ReadToEnd());
@@ -61,7 +61,7 @@ public sealed class NodeProcessTests
         Assert.NotEqual(0, process.ExitCode);
     }
 
-    [SkippableFact]
+    [Fact]
     public void Disposal_ends_what_runs_in_the_namespaces_and_removes_them()
     {
         string[] names;

@@ -5,7 +5,7 @@ public sealed class SegmentRunTests
 {
     private const int Marker = int.MaxValue;
 
-    [SkippableTheory]
+    [Theory]
     [InlineData(true)]
     [InlineData(false)]
     public void A_run_arrives_as_its_datagrams(bool switchTakesRuns)
@@ -22,7 +22,7 @@ public sealed class SegmentRunTests
         Assert.Equal(0, rig.Switch.Refused);
     }
 
-    [SkippableTheory]
+    [Theory]
     [InlineData(true)]
     [InlineData(false)]
     public void Each_datagram_of_a_run_has_its_own_fate(bool switchTakesRuns)
@@ -51,7 +51,7 @@ public sealed class SegmentRunTests
         Assert.Equal(0, rig.Switch.Refused);
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_delayed_run_arrives_whole()
     {
         using var rig = new LabRig(2);

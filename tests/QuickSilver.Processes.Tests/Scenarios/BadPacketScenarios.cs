@@ -12,7 +12,7 @@ public sealed class BadPacketScenarios
     private const int PacketsPerTick = 10;
     private static readonly TimeSpan Tick = TimeSpan.FromMilliseconds(10);
 
-    [SkippableFact]
+    [Fact]
     public async Task Bad_packets_disturb_nothing()
     {
         var half = ScenarioSize.Lines / 2;

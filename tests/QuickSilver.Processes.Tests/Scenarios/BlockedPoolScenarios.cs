@@ -16,7 +16,7 @@ public sealed class BlockedPoolScenarios : IDisposable
         _folder.Delete(recursive: true);
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_member_whose_pool_is_blocked_stays_a_member()
     {
         string secret = NewSecret();
@@ -33,7 +33,7 @@ public sealed class BlockedPoolScenarios : IDisposable
     }
 
     // The pool is blocked first, so that whatever needs it to name the handler, or to end its endpoint, comes to nothing.
-    [SkippableFact]
+    [Fact]
     public void A_handler_that_blocks_the_core_thread_is_named_while_the_pool_is_blocked()
     {
         string secret = NewSecret();
@@ -47,7 +47,7 @@ public sealed class BlockedPoolScenarios : IDisposable
         Assert.Empty(cluster.Removals);
     }
 
-    [SkippableTheory]
+    [Theory]
     [InlineData(true)]
     [InlineData(false)]
     public void A_node_starts_in_a_process_whose_pool_is_blocked(bool isSecured)
@@ -62,7 +62,7 @@ public sealed class BlockedPoolScenarios : IDisposable
         node.WaitForOutput(static o => o.Text().Contains("ThreadPoolStarved", StringComparison.Ordinal), "the reason");
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_start_that_no_service_answers_ends_in_a_process_whose_pool_is_blocked()
     {
         using var cluster = new QsmCluster(2);
@@ -73,7 +73,7 @@ public sealed class BlockedPoolScenarios : IDisposable
         Assert.Contains("Timed out after 00:00:10 joining", node.Errors.Text(), StringComparison.Ordinal);
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_host_whose_pool_is_blocked_keeps_its_neighbours_and_takes_new_programs()
     {
         string secret = NewSecret();
@@ -87,7 +87,7 @@ public sealed class BlockedPoolScenarios : IDisposable
         Assert.DoesNotContain("is removed:", host.Errors.Text(), StringComparison.Ordinal);
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_node_whose_pool_is_blocked_comes_back_with_the_secret_that_has_taken_the_place_of_its_own()
     {
         string old = NewSecret();

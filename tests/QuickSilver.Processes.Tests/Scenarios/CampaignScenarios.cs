@@ -10,7 +10,7 @@ namespace QuickSilver.Processes.Tests.Scenarios;
 public sealed class CampaignScenarios
 {
     // Over IPv4, NarrowPathScenarios and the campaign itself.
-    [SkippableFact]
+    [Fact]
     public void When_the_MTU_of_a_path_of_IPv6_falls_during_a_run_delivery_goes_on()
     {
         LabRequirement.SkipUnlessMet();
@@ -21,7 +21,7 @@ public sealed class CampaignScenarios
         Assert.Empty(log.Missed);
     }
 
-    [SkippableFact]
+    [Fact]
     public void Somebody_without_the_secret_does_no_harm()
     {
         LabRequirement.SkipUnlessMet();
@@ -31,7 +31,7 @@ public sealed class CampaignScenarios
         Assert.Empty(log.Missed);
     }
 
-    [SkippableFact]
+    [Fact]
     public void Somebody_with_a_certificate_of_another_authority_does_no_harm()
     {
         LabRequirement.SkipUnlessMet();
@@ -41,7 +41,7 @@ public sealed class CampaignScenarios
         Assert.Empty(log.Missed);
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_member_that_lies_does_no_harm_to_topics_in_which_it_is_not()
     {
         LabRequirement.SkipUnlessMet();
@@ -51,7 +51,7 @@ public sealed class CampaignScenarios
         Assert.Empty(log.Missed);
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_secret_is_replaced_while_messages_flow_and_the_old_one_is_worth_nothing_then()
     {
         LabRequirement.SkipUnlessMet();
@@ -63,18 +63,18 @@ public sealed class CampaignScenarios
     }
 
     // About half a minute of lives. The slopes of what processes hold need hours, and belong to the campaign. I17.
-    [SkippableFact]
+    [Fact]
     public void Nodes_come_and_go_and_leave_no_descriptor_and_no_thread()
     {
         LabRequirement.SkipUnlessMet();
-        Skip.If(EtcdServer.Missing is not null, EtcdServer.Missing);
+        EtcdServer.SkipIfMissing();
         var log = new CampaignLog("soak", isTimed: false);
         using var campaign = new SoakCampaign(log, stayers: 2, processes: 2, perMinute: 30);
         campaign.RunShort(rounds: 4, TimeSpan.FromSeconds(8));
         Assert.Empty(log.Missed);
     }
 
-    [SkippableFact]
+    [Fact]
     public void Killed_nodes_are_removed_and_no_others()
     {
         LabRequirement.SkipUnlessMet();

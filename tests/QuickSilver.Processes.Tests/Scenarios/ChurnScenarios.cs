@@ -11,7 +11,7 @@ public sealed class ChurnScenarios
     private static readonly string[] Topics = ["churn/a", "churn/b"];
     private static readonly int[] Restless = [4, 5, 6];
 
-    [SkippableFact]
+    [Fact]
     public async Task Staying_subscribers_receive_everything_once_and_in_order_while_others_join_and_leave()
     {
         using var cluster = new QsmCluster(6);

@@ -185,11 +185,11 @@ public sealed class CommandLineScenarios
         Assert.Contains("qsm \"[suggest:", output, StringComparison.Ordinal);
     }
 
-    [SkippableFact]
+    [Fact]
     public void Bash_completes_a_command_with_the_script()
     {
         const string Bash = "/bin/bash";
-        Skip.IfNot(File.Exists(Bash), "bash is not installed");
+        Assert.SkipUnless(File.Exists(Bash), "bash is not installed");
         const string Complete =
             "eval \"$(qsm completion bash)\"; COMP_LINE='qsm sub --si'; COMP_POINT=${#COMP_LINE}; COMP_WORDS=(qsm sub --si); COMP_CWORD=2; "
             + "_qsm_complete; printf '%s ' \"${COMPREPLY[@]}\"";

@@ -6,7 +6,7 @@ namespace QuickSilver.Processes.Tests.Scenarios;
 // comes back gets what is published from its view on. I1, I2, I4, I10, I19 under F4 and F5.
 public sealed class CrashScenarios
 {
-    [SkippableFact]
+    [Fact]
     public void The_others_get_everything_when_one_is_killed_and_one_that_comes_back_gets_what_follows()
     {
         var half = ScenarioSize.Lines / 2;

@@ -10,7 +10,7 @@ public sealed class DissectorScenarios
     private const string Damaged = "quicksilver.malformed or _ws.malformed or _ws.lua.error";
     private const string Data = "1";
 
-    [SkippableFact]
+    [Fact]
     public void Each_packet_of_a_run_is_shown_with_its_messages_and_the_names_of_topics()
     {
         using var shark = CaptureRun(secretFile: null);
@@ -37,7 +37,7 @@ public sealed class DissectorScenarios
             new HashSet<string> { "1", "3", "17", "19" }, messagesOfService.ToHashSet(StringComparer.Ordinal));
     }
 
-    [SkippableFact]
+    [Fact]
     public void Of_a_sealed_packet_its_header_and_the_node_that_sealed_it_are_shown()
     {
         using var secret = new SecretFile();

@@ -157,10 +157,10 @@ public sealed class DoctorKeysScenarios : IDisposable
         Assert.Contains($"of the service 'gms' at {service} expires in 4 days", report["certificates"].Text);
     }
 
-    [SkippableFact]
+    [Fact]
     public void Servers_of_one_service_are_counted_and_one_that_is_away_is_named()
     {
-        Skip.If(EtcdServer.Missing is not null, EtcdServer.Missing);
+        EtcdServer.SkipIfMissing();
         using var etcd = new EtcdServer();
         string first = Start("--etcd", etcd.Address.ToString());
         string second = Start("--etcd", etcd.Address.ToString());
@@ -173,10 +173,10 @@ public sealed class DoctorKeysScenarios : IDisposable
         Assert.Contains("127.0.0.1:1 does not", away["servers"].Text);
     }
 
-    [SkippableFact]
+    [Fact]
     public void Servers_that_answer_and_of_which_none_leads_are_told_from_servers_that_are_away()
     {
-        Skip.If(EtcdServer.Missing is not null, EtcdServer.Missing);
+        EtcdServer.SkipIfMissing();
         using var etcd = new EtcdServer();
         string servers = $"{Start("--etcd", etcd.Address.ToString())},{Start("--etcd", etcd.Address.ToString())}";
         Assert.Equal("ok", Until(() => Examine(servers), static report => report["servers"].Status == "ok")["servers"].Status);
@@ -190,10 +190,10 @@ public sealed class DoctorKeysScenarios : IDisposable
         Assert.Equal("etcdctl endpoint health", Assert.Single(idle["service"].Remedies).Command);
     }
 
-    [SkippableFact]
+    [Fact]
     public void The_members_of_etcd_are_asked_with_the_certificate_of_this_host_and_those_that_are_away_are_named()
     {
-        Skip.If(EtcdServer.Missing is not null, EtcdServer.Missing);
+        EtcdServer.SkipIfMissing();
         string authority = Make("authority", "--out", PathOf("authority.pem"));
         string server = Certificate("etcd", "both", 100, "--host", "127.0.0.1");
         string own = Certificate("gms", "node", 100);
@@ -235,10 +235,10 @@ public sealed class DoctorKeysScenarios : IDisposable
         Assert.StartsWith("0 of 1 member answer. No server can lead", none.Text);
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_certificate_of_etcd_that_ends_soon_is_told_on_the_hosts_of_servers()
     {
-        Skip.If(EtcdServer.Missing is not null, EtcdServer.Missing);
+        EtcdServer.SkipIfMissing();
         string authority = Make("authority", "--out", PathOf("authority.pem"));
         string server = Certificate("etcd", "both", 5, "--host", "127.0.0.1");
         using var etcd = new EtcdServer(new EtcdKeys(authority, server));

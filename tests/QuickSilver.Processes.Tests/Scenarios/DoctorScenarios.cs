@@ -19,7 +19,7 @@ public sealed class DoctorScenarios
     // These are of the machine, which tests do not change.
     private static readonly string[] OfMachine = ["clock", "receive buffer", "send buffer", "memory", "descriptors"];
 
-    [SkippableFact]
+    [Fact]
     public void A_healthy_host_is_given_nothing_to_mend()
     {
         using var cluster = new QsmCluster(3);
@@ -35,7 +35,7 @@ public sealed class DoctorScenarios
         Assert.Equal("ok", report["nodes"].Status);
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_healthy_host_of_IPv6_is_given_nothing_to_mend()
     {
         using var cluster = new QsmCluster(3, isIpv6: true);
@@ -47,7 +47,7 @@ public sealed class DoctorScenarios
         Assert.Contains("1452 bytes pass whole", report["path mtu"].Text);
     }
 
-    [SkippableFact]
+    [Fact]
     public void In_a_protected_cluster_the_service_and_the_nodes_are_sent_sealed_echoes()
     {
         using var secret = new SecretFile();
@@ -66,7 +66,7 @@ public sealed class DoctorScenarios
         Assert.Contains("1472 bytes pass whole", report["path mtu"].Text);
     }
 
-    [SkippableFact]
+    [Fact]
     public void In_a_protected_cluster_the_firewall_of_a_node_that_drops_UDP_is_named_there()
     {
         using var secret = new SecretFile();
@@ -80,7 +80,7 @@ public sealed class DoctorScenarios
         Assert.Equal(cluster.Network.Address(Node).ToString(), Assert.Single(report["udp"].Remedies).Where);
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_service_that_a_node_hosts_is_found_and_the_discovery_port_of_nodes_is_not_blamed()
     {
         using var cluster = new QsmCluster(3);
@@ -92,7 +92,7 @@ public sealed class DoctorScenarios
         Assert.Equal(("ok", "ok", "ok"), (report["service"].Status, report["udp"].Status, report["discovery port"].Status));
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_firewall_of_the_host_that_lets_in_answers_only_is_named_and_its_remedies_open_it()
     {
         using var cluster = new QsmCluster(3);
@@ -108,7 +108,7 @@ public sealed class DoctorScenarios
         Assert.Empty(Examine(cluster, Healthy).Wrong);
     }
 
-    [SkippableTheory]
+    [Theory]
     [InlineData(true, false)]
     [InlineData(false, false)]
     [InlineData(true, true)]
@@ -127,7 +127,7 @@ public sealed class DoctorScenarios
         Assert.Empty(Examine(cluster, Healthy).Wrong);
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_firewall_of_another_host_that_drops_UDP_is_named_there()
     {
         using var cluster = new QsmCluster(3);
@@ -139,7 +139,7 @@ public sealed class DoctorScenarios
         Assert.Equal(cluster.Network.Address(1).ToString(), Assert.Single(report["udp"].Remedies).Where);
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_firewall_that_drops_TCP_and_a_service_that_is_not_there_are_told_apart()
     {
         using var cluster = new QsmCluster(3);
@@ -155,7 +155,7 @@ public sealed class DoctorScenarios
         Assert.Contains("tcp dport", Assert.Single(dropped["service"].Remedies).Command);
     }
 
-    [SkippableFact]
+    [Fact]
     public void An_interface_with_a_small_MTU_is_named_and_its_remedy_widens_it()
     {
         using var cluster = new QsmCluster(3);
@@ -168,7 +168,7 @@ public sealed class DoctorScenarios
         Assert.Empty(Examine(cluster, Healthy).Wrong);
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_path_that_loses_large_packets_is_named_with_the_size_that_passes()
     {
         using var cluster = new QsmCluster(3);
@@ -182,7 +182,7 @@ public sealed class DoctorScenarios
         Assert.Empty(Examine(cluster, Healthy, "--packet-bytes", "1252").Wrong);
     }
 
-    [SkippableTheory]
+    [Theory]
     [InlineData(true, true, "passes in neither direction")]
     [InlineData(true, false, "of this host does not reach")]
     [InlineData(false, true, "does not reach this host")]
@@ -198,7 +198,7 @@ public sealed class DoctorScenarios
         Assert.Contains(expected, report["multicast"].Text);
     }
 
-    [SkippableFact]
+    [Fact]
     public void Held_ports_are_named_with_their_holder()
     {
         using var cluster = new QsmCluster(3);
@@ -218,14 +218,14 @@ public sealed class DoctorScenarios
         }
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_receive_buffer_that_the_system_does_not_grant_is_named_with_its_limit()
     {
         const int Asked = 512 << 20;
         using var cluster = new QsmCluster(3);
         long limit = long.Parse(File.ReadAllText("/proc/sys/net/core/rmem_max"));
-        Skip.If(limit >= Asked, "this machine grants all buffers");
-        Skip.IfNot(File.Exists(Privileges), "the command `setpriv` is missing");
+        Assert.SkipWhen(limit >= Asked, "this machine grants all buffers");
+        Assert.SkipUnless(File.Exists(Privileges), "the command `setpriv` is missing");
 
         string[] command = cluster.OnNetwork(Patient, "doctor", "--json", "--receive-buffer", $"{Asked}");
         string[] without = ["--bounding-set=-net_admin", "--inh-caps=-net_admin", Programs.Qsm, .. command];
@@ -239,7 +239,7 @@ public sealed class DoctorScenarios
         Assert.Contains("without the privilege CAP_NET_ADMIN", privileged["receive buffer"].Text);
     }
 
-    [SkippableFact]
+    [Fact]
     public void The_loopback_interface_is_named_where_the_service_is_elsewhere_and_output_is_plain_where_it_is_redirected()
     {
         using var cluster = new QsmCluster(3);

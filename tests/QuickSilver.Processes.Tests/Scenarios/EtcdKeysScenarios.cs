@@ -16,10 +16,10 @@ public sealed class EtcdKeysScenarios : IDisposable
         _folder.Delete(recursive: true);
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_server_with_a_certificate_of_the_authority_leads()
     {
-        Skip.If(EtcdServer.Missing is not null, EtcdServer.Missing);
+        EtcdServer.SkipIfMissing();
         var keys = MakeKeys("house");
         using var etcd = new EtcdServer(keys);
         AwaitWord(
@@ -27,10 +27,10 @@ public sealed class EtcdKeysScenarios : IDisposable
             Leads);
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_server_without_a_certificate_or_with_one_of_another_authority_is_refused_in_words_that_say_so()
     {
-        Skip.If(EtcdServer.Missing is not null, EtcdServer.Missing);
+        EtcdServer.SkipIfMissing();
         var keys = MakeKeys("house");
         using var etcd = new EtcdServer(keys);
         AwaitWord(
@@ -48,10 +48,10 @@ public sealed class EtcdKeysScenarios : IDisposable
             $"does not accept the certificate of --etcd-certificate, {foreign}");
     }
 
-    [SkippableFact]
+    [Fact]
     public void An_etcd_of_another_authority_or_another_host_is_not_believed()
     {
-        Skip.If(EtcdServer.Missing is not null, EtcdServer.Missing);
+        EtcdServer.SkipIfMissing();
         var keys = MakeKeys("house");
         string own = Certificate("house", "gms", "node");
         using var etcd = new EtcdServer(keys);
@@ -67,10 +67,10 @@ public sealed class EtcdKeysScenarios : IDisposable
             "its certificate 'etcd house' is not for the host localhost");
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_certificate_that_is_put_in_the_place_of_one_that_etcd_refuses_is_read_without_a_restart()
     {
-        Skip.If(EtcdServer.Missing is not null, EtcdServer.Missing);
+        EtcdServer.SkipIfMissing();
         var keys = MakeKeys("house");
         using var etcd = new EtcdServer(keys);
         Authority("other");

@@ -41,6 +41,9 @@ internal sealed class EtcdServer : IDisposable
         ? null
         : "etcd is not installed (Debian: etcd-server).";
 
+    /// <summary>Skips the running test, with the reason, where there is none.</summary>
+    public static void SkipIfMissing() => Assert.SkipWhen(Missing is not null, Missing ?? "");
+
     public Uri Address => new($"http{(_keys is null ? "" : "s")}://127.0.0.1:{_port}/");
 
     public void Kill()

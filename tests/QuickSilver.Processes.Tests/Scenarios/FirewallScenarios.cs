@@ -8,7 +8,7 @@ public sealed class FirewallScenarios
 {
     private const int Cut = 4;
 
-    [SkippableTheory]
+    [Theory]
     [InlineData(true, true)]
     [InlineData(true, false)]
     [InlineData(false, true)]
@@ -55,7 +55,7 @@ public sealed class FirewallScenarios
         Assert.All(stay, s => Assert.Equal(TestLines.Join([.. lines.SelectMany(l => l)]), s.Output.Text()));
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_node_of_the_loopback_interface_is_refused_by_a_service_elsewhere_at_once_and_nobody_else_notices()
     {
         var lines = TestLines.Make(ScenarioSize.Lines);

@@ -46,7 +46,7 @@ public sealed class FullDiskScenarios : IDisposable
         _folder.Delete(recursive: true);
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_service_that_starts_again_on_a_full_disk_leads_on_from_what_its_nodes_report_and_says_so()
     {
         var service = Add(NodeProcess.Start(_network, Service, "/bin/sh", "-c", Lives, Programs.Qsm, _folder.FullName, At));

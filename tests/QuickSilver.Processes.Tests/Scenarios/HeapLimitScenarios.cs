@@ -11,7 +11,7 @@ public sealed class HeapLimitScenarios
 
     private static readonly string[] Topics = ["one", "two", "three", "four"];
 
-    [SkippableFact]
+    [Fact]
     public void Slow_readers_with_a_small_heap_get_all_of_the_largest_messages()
     {
         using var run = new StreamNodes(hosts: 4);

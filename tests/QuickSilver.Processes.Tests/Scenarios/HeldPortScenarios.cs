@@ -9,7 +9,7 @@ public sealed class HeldPortScenarios
 {
     private const int GroupPort = 21_007;
 
-    [SkippableFact]
+    [Fact]
     public void A_subscriber_whose_group_port_is_held_gets_every_line_and_hears_the_group_when_it_is_free()
     {
         var first = TestLines.Make(ScenarioSize.Lines / 2);

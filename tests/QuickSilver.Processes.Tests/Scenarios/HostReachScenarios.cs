@@ -30,7 +30,7 @@ public sealed class HostReachScenarios : IDisposable
         _secret?.Dispose();
     }
 
-    [SkippableTheory]
+    [Theory]
     [InlineData(false)]
     [InlineData(true)]
     public void When_TCP_to_the_host_is_dropped_the_others_go_on_and_new_programs_find_them(bool hasSecret)
@@ -43,7 +43,7 @@ public sealed class HostReachScenarios : IDisposable
     }
 
     // It starts before anybody can know that the host is not reached, and has the time that a node has for its start by default.
-    [SkippableTheory]
+    [Theory]
     [InlineData(true)]
     [InlineData(false)]
     public void A_program_that_starts_as_TCP_to_the_host_is_dropped_starts_and_publishes(bool hasOthers)
@@ -63,7 +63,7 @@ public sealed class HostReachScenarios : IDisposable
         }
     }
 
-    [SkippableFact]
+    [Fact]
     public void When_the_host_has_another_address_it_ends_and_the_others_go_on()
     {
         var (host, others) = Start();
@@ -76,7 +76,7 @@ public sealed class HostReachScenarios : IDisposable
         QsmCluster.WaitUntilReady(back);
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_member_that_has_another_address_ends_and_the_others_go_on()
     {
         var (host, others) = Start();

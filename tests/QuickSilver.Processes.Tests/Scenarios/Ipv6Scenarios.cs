@@ -7,7 +7,7 @@ public sealed class Ipv6Scenarios
 {
     private static readonly string[] Lines = TestLines.Make(Math.Max(ScenarioSize.Lines, 2_000));
 
-    [SkippableFact]
+    [Fact]
     public void Everything_arrives_over_groups_of_IPv6_while_a_node_is_killed()
     {
         using var cluster = new QsmCluster(4, isIpv6: true);
@@ -24,7 +24,7 @@ public sealed class Ipv6Scenarios
         Assert.DoesNotContain("do not hear it over multicast", publisher.Errors.Text());
     }
 
-    [SkippableFact]
+    [Fact]
     public void Without_multicast_everything_arrives_by_unicast()
     {
         using var cluster = new QsmCluster(3, impairment: new Impairment { MulticastOff = true }, isIpv6: true);
@@ -35,7 +35,7 @@ public sealed class Ipv6Scenarios
         ExpectAll(publisher, readers);
     }
 
-    [SkippableFact]
+    [Fact]
     public void Nodes_find_each_other_by_link_local_addresses()
     {
         using var network = NetworkNamespaces.Create(2, withRuns: false, isIpv6: true);
@@ -49,7 +49,7 @@ public sealed class Ipv6Scenarios
         ExpectAll(publisher, [reader]);
     }
 
-    [SkippableFact]
+    [Fact]
     public void Nodes_on_the_loopback_address_of_IPv6_meet_at_a_service()
     {
         using var network = NetworkNamespaces.Create(1, withRuns: false, isIpv6: true);

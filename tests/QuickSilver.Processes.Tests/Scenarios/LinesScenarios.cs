@@ -8,18 +8,18 @@ public sealed class LinesScenarios
 {
     private static readonly int[] Subscribers = [2, 3, 4];
 
-    [SkippableTheory]
+    [Theory]
     [InlineData(0)]
     [InlineData(5)]
     [InlineData(20)]
     public void Three_subscribers_print_what_was_published_under_loss(double percent) =>
         RunRounds(new Impairment { LossPercent = percent });
 
-    [SkippableFact]
+    [Fact]
     public void Three_subscribers_print_what_was_published_under_duplication_reordering_and_jitter() =>
         RunRounds(new Impairment { DuplicatePercent = 1, ReorderPercent = 1, Jitter = TimeSpan.FromMilliseconds(2) });
 
-    [SkippableFact]
+    [Fact]
     public void A_topic_of_a_type_takes_json_and_shows_fields_by_name_in_order()
     {
         using var cluster = new QsmCluster(2);
@@ -51,7 +51,7 @@ public sealed class LinesScenarios
         Assert.Contains("line 1: Field Gate: expected a string, but it is 16. 0 messages sent before it.", wrong.Errors.Text());
     }
 
-    [SkippableFact]
+    [Fact]
     public void Whoever_looks_at_a_topic_first_does_not_decide_its_type()
     {
         using var cluster = new QsmCluster(2);

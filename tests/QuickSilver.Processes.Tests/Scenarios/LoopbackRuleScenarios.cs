@@ -17,7 +17,7 @@ public sealed class LoopbackRuleScenarios : IDisposable
 
     public void Dispose() => _folder.Delete(recursive: true);
 
-    [SkippableFact]
+    [Fact]
     public void A_command_without_a_key_is_refused_on_a_network_with_the_interface_and_the_three_ways_on()
     {
         using var network = NetworkNamespaces.Create(1);
@@ -47,7 +47,7 @@ public sealed class LoopbackRuleScenarios : IDisposable
         _ = Refuse(network, ["gms", "--listen", $"{address}:0", "--etcd", "http://127.0.0.1:1"]);
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_command_that_says_it_by_name_or_has_a_secret_runs_on_a_network()
     {
         using var cluster = new QsmCluster(2);
@@ -61,7 +61,7 @@ public sealed class LoopbackRuleScenarios : IDisposable
         Carry(cluster, service.ToString(), secret);
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_doctor_without_a_key_says_that_a_node_would_not_start_and_examines_the_rest()
     {
         using var cluster = new QsmCluster(2);

@@ -10,7 +10,7 @@ public sealed class NarrowPathScenarios
     private const int IpAndUdpBytes = 28;
     private static readonly string[] Lines = TestLines.Make(Math.Max(ScenarioSize.Lines, 4_000));
 
-    [SkippableTheory]
+    [Theory]
     [InlineData(false)]
     [InlineData(true)]
     public void When_the_path_to_a_node_loses_large_packets_during_a_run_everything_arrives(bool isUnicast)
@@ -30,7 +30,7 @@ public sealed class NarrowPathScenarios
         run.FeedRestAndExpectAll();
     }
 
-    [SkippableTheory]
+    [Theory]
     [InlineData(false)]
     [InlineData(true)]
     public void When_the_MTU_of_an_interface_falls_during_a_run_everything_arrives(bool isIpv6)

@@ -11,7 +11,7 @@ public sealed class NoMulticastScenarios
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(50);
     private static readonly int[] Subscribers = [2, 3, 4];
 
-    [SkippableFact]
+    [Fact]
     public void Without_multicast_everything_arrives_and_both_ends_say_so()
     {
         using var run = new Run(new Impairment { MulticastOff = true });
@@ -23,7 +23,7 @@ public sealed class NoMulticastScenarios
         run.FeedRestAndExpectAll();
     }
 
-    [SkippableFact]
+    [Fact]
     public void When_multicast_stops_and_comes_back_nothing_is_lost()
     {
         using var run = new Run(Impairment.None);

@@ -17,7 +17,7 @@ public sealed class ObserverScenarios : IDisposable
 
     public void Dispose() => _cluster.Dispose();
 
-    [SkippableFact]
+    [Fact]
     public void Suspended_observers_give_way_to_the_doctor_and_to_others()
     {
         NodeProcess[] suspended = [.. Enumerable.Range(0, Places).Select(i => Watch(Holders[i % Holders.Length]))];

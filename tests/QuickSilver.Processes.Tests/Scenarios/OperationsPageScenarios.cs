@@ -15,10 +15,10 @@ public sealed class OperationsPageScenarios : IDisposable
         _credentials.Delete(recursive: true);
     }
 
-    [SkippableFact]
+    [Fact]
     public void The_unit_of_the_service_starts_a_server_that_leads_over_an_etcd_with_the_settings_of_the_page()
     {
-        Skip.If(EtcdServer.Missing is not null, EtcdServer.Missing);
+        EtcdServer.SkipIfMissing();
         // What LoadCredential= gives the process.
         Make("secret", "--out", Credential("cluster.secret"));
         MakeKeysOfPage();

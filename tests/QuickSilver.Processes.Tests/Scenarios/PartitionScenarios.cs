@@ -6,7 +6,7 @@ namespace QuickSilver.Processes.Tests.Scenarios;
 // have given it up. When the network heals, nobody has lost the membership.
 public sealed class PartitionScenarios
 {
-    [SkippableFact]
+    [Fact]
     public void A_host_that_was_cut_off_alone_joins_the_others_who_lose_nothing()
     {
         var third = ScenarioSize.Lines / 3;

@@ -18,7 +18,7 @@ public sealed class PerfScenarios
 
     private static string[] Seconds => ["--seconds", ScenarioSize.Seconds.ToString(CultureInfo.InvariantCulture)];
 
-    [SkippableFact]
+    [Fact]
     public void A_steady_stream_allocates_nothing_and_causes_no_full_collection()
     {
         using var cluster = new QsmCluster(4);
@@ -35,7 +35,7 @@ public sealed class PerfScenarios
         }
     }
 
-    [SkippableFact]
+    [Fact]
     public void Topics_by_the_thousand_with_the_same_subscribers_share_one_region()
     {
         using var cluster = new QsmCluster(3);
@@ -48,7 +48,7 @@ public sealed class PerfScenarios
         Assert.True(share > 0.9, "the data went to more than one group: " + string.Join(", ", multicast.Take(10)));
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_typed_message_without_references_costs_handlers_and_readers_no_allocation()
     {
         using var cluster = new QsmCluster(3);
@@ -63,7 +63,7 @@ public sealed class PerfScenarios
         }
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_typed_message_with_strings_arrives_and_says_what_it_allocates()
     {
         using var cluster = new QsmCluster(2);
@@ -77,7 +77,7 @@ public sealed class PerfScenarios
         Assert.True(Number(receivers[0], "allocatedBytes") / MessageCount > Number(sender, "payloadBytes"), receivers[0].ToString());
     }
 
-    [SkippableFact]
+    [Fact]
     public void Feeds_on_several_topics_send_exactly_so_many_messages_in_order()
     {
         using var cluster = new QsmCluster(3);
@@ -90,7 +90,7 @@ public sealed class PerfScenarios
         Assert.True(Number(sender, "allocatedBytes") / MessageCount < SmallestObjectBytes / 4, sender.ToString());
     }
 
-    [SkippableFact]
+    [Fact]
     public void Several_senders_are_counted_each_while_all_of_them_send()
     {
         const int Senders = 3;

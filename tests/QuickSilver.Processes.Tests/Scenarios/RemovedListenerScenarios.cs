@@ -23,7 +23,7 @@ public sealed class RemovedListenerScenarios : IDisposable
 
     public RemovedListenerScenarios() => _run = new StreamNodes(new QsmCluster(Removed, secretFileOf: _ => _secret.Path));
 
-    [SkippableFact]
+    [Fact]
     public void A_removed_member_hears_every_packet_and_opens_none_that_is_sent_after_its_removal()
     {
         var publisher = _run.Node(Publisher);

@@ -17,10 +17,10 @@ public sealed class ReplicatedServiceScenarios : IDisposable
 
     public void Dispose() => _tools.Dispose();
 
-    [SkippableFact]
+    [Fact]
     public void When_leaders_are_killed_another_server_leads_and_nothing_is_lost()
     {
-        Skip.If(EtcdServer.Missing is not null, EtcdServer.Missing);
+        EtcdServer.SkipIfMissing();
         using var etcd = new EtcdServer();
         var servers = Enumerable.Range(0, 3).Select(_ => new Server(_tools, _cluster, etcd)).ToList();
         var leader = LeaderOf(servers);
@@ -50,10 +50,10 @@ public sealed class ReplicatedServiceScenarios : IDisposable
         Assert.True(code == 0, output + errors);
     }
 
-    [SkippableFact]
+    [Fact]
     public void While_etcd_is_away_data_flows_on_and_afterwards_a_server_leads_again()
     {
-        Skip.If(EtcdServer.Missing is not null, EtcdServer.Missing);
+        EtcdServer.SkipIfMissing();
         using var etcd = new EtcdServer();
         List<Server> servers = [new(_tools, _cluster, etcd), new(_tools, _cluster, etcd)];
         LeaderOf(servers);
@@ -73,10 +73,10 @@ public sealed class ReplicatedServiceScenarios : IDisposable
         Assert.Equal(Messages, Report(receiver, "delivered", -1));
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_server_that_stood_still_does_not_lead_when_it_goes_on()
     {
-        Skip.If(EtcdServer.Missing is not null, EtcdServer.Missing);
+        EtcdServer.SkipIfMissing();
         using var etcd = new EtcdServer();
         List<Server> servers = [new(_tools, _cluster, etcd), new(_tools, _cluster, etcd)];
         var first = LeaderOf(servers);

@@ -9,7 +9,7 @@ public sealed class RequestScenarios
     // What a request has: far more than the failure detector takes.
     private const int Patience = 300_000;
 
-    [SkippableFact]
+    [Fact]
     public void A_responder_that_is_killed_in_the_middle_gives_a_typed_error_and_another_one_answers()
     {
         using var run = new StreamNodes(4);

@@ -20,7 +20,7 @@ public sealed class RightsScenarios : IDisposable
 
     private string Authority => Path.Combine(_folder.FullName, "authority.pem");
 
-    [SkippableFact]
+    [Fact]
     public void The_service_refuses_a_publisher_without_the_right_and_names_it()
     {
         string rights = Path.Combine(_folder.FullName, "rights.json");
@@ -45,7 +45,7 @@ public sealed class RightsScenarios : IDisposable
         Assert.Equal("1.08\n", reader.Output.Text());
     }
 
-    [SkippableFact]
+    [Fact]
     public void Receivers_drop_what_a_member_without_the_right_publishes()
     {
         var host = Node(1, "host", "both");

@@ -6,10 +6,10 @@ namespace QuickSilver.Processes.Tests.Scenarios;
 // depends on the speed of the machine is not judged. F4, F8; I1, I7, I9.
 public sealed class ServersCampaignScenarios
 {
-    [SkippableFact]
+    [Fact]
     public void Servers_and_members_of_etcd_come_and_go_and_members_that_stay_get_everything()
     {
-        Skip.If(EtcdServer.Missing is not null, EtcdServer.Missing);
+        EtcdServer.SkipIfMissing();
         using var output = new StringWriter();
         var plan = new ServersPlan
         {

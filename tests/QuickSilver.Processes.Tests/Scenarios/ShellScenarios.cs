@@ -91,10 +91,10 @@ public sealed class ShellScenarios : IDisposable
         Assert.Contains("\n2: any payload (takes any payload), 1 node", list);
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_publisher_that_is_interrupted_says_that_a_subscriber_who_stands_still_has_not_acknowledged()
     {
-        Skip.IfNot(File.Exists(Kill), "the command `kill` is missing");
+        Assert.SkipUnless(File.Exists(Kill), "the command `kill` is missing");
         var subscriber = Join("sub", "raw");
         var witness = Join("sub", "raw");
         ToolProcesses.Await(subscriber.StandardError, "ready");
@@ -124,12 +124,12 @@ public sealed class ShellScenarios : IDisposable
     }
 
     // The page of the tool says which these are.
-    [SkippableTheory]
+    [Theory]
     [InlineData("-TERM")]
     [InlineData("-INT")]
     public void A_signal_is_the_proper_end_of_what_runs_until_one_and_interrupts_the_others(string signal)
     {
-        Skip.IfNot(File.Exists(Kill), "the command `kill` is missing");
+        Assert.SkipUnless(File.Exists(Kill), "the command `kill` is missing");
         var server = _processes.Start("gms", "--listen", "127.0.0.1:0", "--cluster", _cluster);
         ToolProcesses.Await(server.StandardError, "listening ");
         var subscriber = Join("sub", "raw", "--count", "5");

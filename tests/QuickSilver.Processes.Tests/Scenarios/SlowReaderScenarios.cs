@@ -11,7 +11,7 @@ public sealed class SlowReaderScenarios
     private const string Held = "The publisher of topic \"held\" waits for a reader on node";
     private const string Full = "A reader of topic \"held\" on this node has no room for messages of node";
 
-    [SkippableFact]
+    [Fact]
     public void A_reader_that_does_not_read_is_named_on_both_sides_and_another_topic_loses_nothing()
     {
         using var cluster = new QsmCluster(3);

@@ -1,7 +1,6 @@
 using System.Globalization;
 using System.Text.RegularExpressions;
 using QuickSilver.Processes.Tests.Lab;
-using Xunit.Abstractions;
 
 namespace QuickSilver.Processes.Tests.Scenarios;
 
@@ -28,7 +27,7 @@ public sealed partial class StopScenarios(ITestOutputHelper output)
         ("bare", "cancel", 0), ("bare", "node", 0),
     ];
 
-    [SkippableFact]
+    [Fact]
     public void What_a_publisher_had_accepted_when_it_ended_is_handled_or_reported()
     {
         for (int round = 0; round < ScenarioSize.Rounds; round++)
@@ -55,7 +54,7 @@ public sealed partial class StopScenarios(ITestOutputHelper output)
         }
     }
 
-    [SkippableFact]
+    [Fact]
     public void What_was_stable_when_a_consumer_ended_is_handled_or_reported()
     {
         for (int round = 0; round < ScenarioSize.Rounds; round++)

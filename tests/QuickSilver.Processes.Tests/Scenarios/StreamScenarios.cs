@@ -10,7 +10,7 @@ public sealed class StreamScenarios
     private static readonly int[] Subscribers = [2, 3, 4];
 
     // The last message is lost for all, and nothing comes after it.
-    [SkippableFact]
+    [Fact]
     public void Best_effort_messages_delivered_and_reported_as_gaps_add_up_to_those_sent()
     {
         const int Small = 3_000;
@@ -42,7 +42,7 @@ public sealed class StreamScenarios
         run.EndAndExpectNothingWrong();
     }
 
-    [SkippableFact]
+    [Fact]
     public void A_reader_that_does_not_read_holds_back_its_own_topic_alone_and_then_gets_all()
     {
         const int Held = 200_000;
@@ -79,7 +79,7 @@ public sealed class StreamScenarios
         run.EndAndExpectNothingWrong();
     }
 
-    [SkippableTheory]
+    [Theory]
     [InlineData(0)]
     [InlineData(1)]
     public void Four_publishers_at_full_speed_with_the_least_memory_lose_nothing_and_nobody(double lossPercent)

@@ -47,12 +47,12 @@ public sealed class SubscriberEndScenarios : IDisposable
         Assert.Equal((0, ""), (subscriber.ExitCode, string.Join('\n', Lines(errors))));
     }
 
-    [SkippableTheory]
+    [Theory]
     [InlineData("prices")]
     [InlineData("price", "--prefix")]
     public async Task A_signal_ends_a_subscriber_without_a_warning_while_more_messages_come(params string[] watched)
     {
-        Skip.IfNot(File.Exists(Kill), "the command `kill` is missing");
+        Assert.SkipUnless(File.Exists(Kill), "the command `kill` is missing");
         await using var publishing = new Publishing(Join("pub", "prices"));
         var subscriber = Join(["sub", .. watched, "--wait"]);
         ToolProcesses.Await(subscriber.StandardError, "ready");
@@ -65,10 +65,10 @@ public sealed class SubscriberEndScenarios : IDisposable
         Assert.EndsWith("\n", await output);
     }
 
-    [SkippableFact]
+    [Fact]
     public async Task A_signal_ends_a_subscriber_whose_output_stands_still_and_it_fails_because_not_all_was_written()
     {
-        Skip.IfNot(File.Exists(Kill), "the command `kill` is missing");
+        Assert.SkipUnless(File.Exists(Kill), "the command `kill` is missing");
         await using var publishing = new Publishing(Join("pub", "prices"));
         // More than a pipe keeps comes, and nobody reads it.
         var subscriber = Join("sub", "prices");
@@ -81,12 +81,12 @@ public sealed class SubscriberEndScenarios : IDisposable
         Assert.Contains("The output stands still: messages that had come were not written.", errors);
     }
 
-    [SkippableTheory]
+    [Theory]
     [InlineData("prices")]
     [InlineData("price", "--prefix")]
     public async Task A_subscriber_that_makes_senders_wait_fails_at_a_signal_when_its_output_stands_still(params string[] watched)
     {
-        Skip.IfNot(File.Exists(Kill), "the command `kill` is missing");
+        Assert.SkipUnless(File.Exists(Kill), "the command `kill` is missing");
         var subscriber = Join(["sub", .. watched, "--wait"]);
         ToolProcesses.Await(subscriber.StandardError, "ready");
         // More than a pipe and the command keep, and nobody reads it.

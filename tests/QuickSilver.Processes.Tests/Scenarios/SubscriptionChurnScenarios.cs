@@ -14,7 +14,7 @@ public sealed class SubscriptionChurnScenarios
     private const int Rate = 5000;
     private const double ChangesPerSecondInAll = 10;
 
-    [SkippableFact]
+    [Fact]
     public void Endpoints_that_stay_open_get_every_message_once_and_in_order_while_nodes_change_regions()
     {
         using var cluster = new QsmCluster(Followers + 1);

@@ -12,7 +12,7 @@ public sealed class SwarmScenarios
     private const int Processes = 4;
     private const int Rate = 5;
 
-    [SkippableFact]
+    [Fact]
     public void A_swarm_behind_loss_delivers_everything_and_keeps_the_simulators_invariants()
     {
         var each = ScenarioSize.SwarmNodes / Processes;

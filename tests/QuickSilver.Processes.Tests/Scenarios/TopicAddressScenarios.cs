@@ -14,7 +14,7 @@ public sealed class TopicAddressScenarios
     // A member tells after a quarter of a second that it does not hear the address.
     private const int MostPieces = 5_000;
 
-    [SkippableFact]
+    [Fact]
     public void A_topic_in_four_regions_is_sent_once_and_a_region_that_does_not_hear_its_address_gets_it_by_itself()
     {
         using var run = new Run();

@@ -1,7 +1,6 @@
 using System.Diagnostics;
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Checkers.Records;
-using Xunit.Abstractions;
 
 namespace QuickSilver.Seeds.Tests.Infrastructure;
 
@@ -93,7 +92,7 @@ internal abstract class Campaign(string name, ITestOutputHelper? output)
     private string Again(ulong seed)
     {
         string which = $"{SettingsOf(seed)} QS_SEEDS=1 QS_FIRST_SEED={seed}".TrimStart();
-        return $"{which} dotnet test tests/QuickSilver.Seeds.Tests -c Release --filter \"FullyQualifiedName~{name}Campaign\"";
+        return $"{which} dotnet test --project tests/QuickSilver.Seeds.Tests -c Release --filter-class \"*.{name}Campaign\"";
     }
 
     private void Say(string line)

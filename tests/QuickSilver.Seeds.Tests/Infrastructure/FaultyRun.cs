@@ -1,7 +1,6 @@
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Checkers;
 using QuickSilver.Simulation.Checkers.Records;
-using Xunit.Abstractions;
 
 namespace QuickSilver.Seeds.Tests.Infrastructure;
 

@@ -1,7 +1,6 @@
 using System.Runtime;
 using QuickSilver.Endpoints;
 using QuickSilver.Tests.Infrastructure;
-using Xunit.Abstractions;
 
 namespace QuickSilver.Simulation.Tests.Clusters;
 

@@ -22,14 +22,14 @@ public sealed class InboxRoutesTests : IAsyncLifetime
     // Thrown in place of opening a way.
     private Exception? _failure;
 
-    public async Task InitializeAsync()
+    public async ValueTask InitializeAsync()
     {
         _node = await _parts.StartAsync();
         var any = await _node.OpenEndpointAsync<ReadOnlyMemory<byte>>("any", TopicAccess.Publish).OrFail();
         _routes = new InboxRoutes(any.Topic.Node, OpenAsync);
     }
 
-    public async Task DisposeAsync()
+    public async ValueTask DisposeAsync()
     {
         await _routes.DisposeAsync();
         await _parts.Time.RunUntilAsync(_node.DisposeAsync().AsTask());

@@ -13,13 +13,13 @@ public sealed class FeedMarkTests : IAsyncLifetime
 
     private FakeSender Sender => _parts.SenderOf(Name);
 
-    public async Task InitializeAsync()
+    public async ValueTask InitializeAsync()
     {
         _node = await _parts.StartAsync();
         _topic = await _parts.OpenPublisherAsync<string>(_node, Name);
     }
 
-    public async Task DisposeAsync() => await _parts.DisposeAsync();
+    public async ValueTask DisposeAsync() => await _parts.DisposeAsync();
 
     [Fact]
     public void A_feed_is_told_once_for_all_messages_that_are_stable_and_after_the_protocol_s_step()

@@ -19,13 +19,13 @@ public sealed class MessageFeedTests : IAsyncLifetime
 
     private IEnumerable<string> Sent => Sender.Sent.Select(Encoding.UTF8.GetString);
 
-    public async Task InitializeAsync()
+    public async ValueTask InitializeAsync()
     {
         _node = await _parts.StartAsync(logs: _logs);
         _topic = await _parts.OpenPublisherAsync<string>(_node, Name);
     }
 
-    public async Task DisposeAsync() => await _parts.DisposeAsync();
+    public async ValueTask DisposeAsync() => await _parts.DisposeAsync();
 
     [Fact]
     public void A_feed_is_told_how_many_messages_and_bytes_it_may_give_and_that_is_what_it_can_write()
