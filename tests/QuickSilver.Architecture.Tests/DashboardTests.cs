@@ -6,7 +6,7 @@ using QuickSilver.Diagnostics;
 
 namespace QuickSilver.Architecture.Tests;
 
-// The dashboard for Grafana asks for what there is.
+// The dashboard for Grafana asks only for metrics that exist.
 public sealed class DashboardTests
 {
     private const string File = "docs/grafana/quicksilver.json";

@@ -4,7 +4,7 @@ using QuickSilver.Core.Background;
 
 namespace QuickSilver.Architecture.Tests;
 
-// What the product starts must not run in the execution context of whoever happened to start it.
+// What the product starts must not run in the execution context of the caller that happened to start it.
 public sealed class ExecutionContextTests
 {
     // Forms of the framework that give what they start the caller's execution context. Each has another form, or Detached has.

@@ -3,7 +3,7 @@ using QuickSilver.Architecture.Tests.Reading;
 
 namespace QuickSilver.Architecture.Tests;
 
-// Who has a task finds its page from the README, and no link between the pages leads nowhere.
+// A reader with a task finds its page from the README, and no link between the pages leads nowhere.
 public sealed partial class PagesTests
 {
     private const string Index = "README.md";
@@ -19,7 +19,7 @@ public sealed partial class PagesTests
         ("containers", "several-machines.md", "Containers"),
         ("Kubernetes", "several-machines.md", "Kubernetes"),
         ("clouds without multicast", "several-machines.md", "Clouds"),
-        ("an expelled node", "expelled-nodes.md", "How to go on"),
+        ("an expelled node", "expelled-nodes.md", "How to continue"),
         ("slow readers", "slow-readers.md", "What to do"),
         ("contracts and versions", "versions.md", "What may change"),
         ("naming and cost of topics", "topics.md", "Naming topics, and what they cost"),

@@ -3,7 +3,7 @@ using System.Runtime.CompilerServices;
 
 namespace QuickSilver.Architecture.Tests.Reading;
 
-// The shipped assemblies as built. The generator is not among them: it runs in the compiler and is linked by no one.
+// The shipped assemblies as built. The generator is not among them: it runs in the compiler and no project links it.
 internal static class Assemblies
 {
     public static IReadOnlyList<Assembly> Shipped { get; } =

@@ -31,7 +31,7 @@ internal sealed class ProjectFile
     public static IReadOnlyList<ProjectFile> All(params string[] folders) =>
         [.. Repository.Files(folders, ".csproj").Select(p => new ProjectFile(p))];
 
-    /// <summary>Who sees whose internals, by the one table of the repository.</summary>
+    /// <summary>Each pair of a project and a friend that sees its internals, by the one table of the repository.</summary>
     public static IEnumerable<(string Owner, string Friend)> Friends()
     {
         var table = XDocument.Parse(Repository.Read("Directory.Build.targets"));

@@ -143,7 +143,7 @@ internal static class PublicApiText
 
     private static string Parameters(MethodBase method) => string.Join(", ", method.GetParameters().Select(TypeText.OfParameter));
 
-    // Accessors are told with their property, and what the compiler adds to a record with its head.
+    // Accessors are listed with their property, and what the compiler adds to a record with its head.
     private static bool IsOwnMethod(MethodInfo method) =>
         IsReachable(method) && !method.Name.Contains('<') && !method.IsDefined(typeof(CompilerGeneratedAttribute))
         && (!method.IsSpecialName || method.Name.StartsWith("op_", StringComparison.Ordinal));

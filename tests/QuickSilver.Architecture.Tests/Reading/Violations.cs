@@ -1,6 +1,6 @@
 namespace QuickSilver.Architecture.Tests.Reading;
 
-// Fails with every violation on a line of its own, so that one run shows all there is to mend.
+// Fails with every violation on a line of its own, so that one run shows all that must be corrected.
 internal static class Violations
 {
     public static void AssertNone(IEnumerable<string> violations)
