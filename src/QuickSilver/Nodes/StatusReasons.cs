@@ -31,7 +31,7 @@ internal static class StatusReasons
             "The connection to the service works, but probes by UDP are not answered.",
             "Allow UDP between the members in both directions, and check Interface."),
         [StatusReasonKind.NotDiscoverable] = (
-            "The node hosts the membership service and cannot hear its own discovery datagrams, or nobody has found it.",
+            "The node hosts the membership service and cannot hear its own discovery datagrams, or no other node has found it.",
             "If there are other nodes, allow multicast to the discovery port, or name a MembershipService on all nodes."),
         [StatusReasonKind.GroupRefused] = (
             "The system does not open the port of a region's or a topic's group. Members get its packets otherwise, which is slow.",
@@ -59,7 +59,7 @@ internal static class StatusReasons
             "All packet memory for sending is in use.",
             "Publish less, raise Limits:BufferBytes, or look for the member that does not acknowledge."),
         [StatusReasonKind.ViewMissing] = (
-            "A topic cannot go on before the membership service or the members agree on a view.",
+            "A topic cannot continue before the membership service or the members agree on a view.",
             "Look at the membership service and at members that do not answer. The topic continues by itself."),
         [StatusReasonKind.TopicOpening] = (
             "The membership service has not answered the opening of a topic or put the node into a view, or an earlier subscription has "
@@ -89,7 +89,7 @@ internal static class StatusReasons
             "Correct the consumer and start the host again, or use an error policy that skips."),
         [StatusReasonKind.Degraded] = (
             "The node has been without the membership service for longer than the heartbeat limit, as on the minority side of a divided "
-            + "network: the others may have gone on without it. Topics with RequireQuorum refuse messages.",
+            + "network: the others may have continued without it. Topics with RequireQuorum refuse messages.",
             "Correct what the reason names, such as a certificate that has expired. Otherwise restore the network to the service, or start "
             + "the service again. The node reconnects by itself, or ends as Expelled if it was removed."),
         [StatusReasonKind.AddressLost] = (
@@ -104,7 +104,7 @@ internal static class StatusReasons
             + "another of them are in another cluster.",
             "Start all servers with the same --etcd and --cluster, or name one server."),
         [StatusReasonKind.ThreadPoolStarved] = (
-            "The thread pool of the process starts no work: code of the application blocks all its threads. The node goes on, but "
+            "The thread pool of the process starts no work: code of the application blocks all its threads. The node continues, but "
             + "consumers, readers and awaits wait.",
             "Let consumers and other code await instead of blocking (.Result, Wait, Thread.Sleep), or raise the minimum of threads: "
             + "ThreadPool.SetMinThreads or System.Threading.ThreadPool.MinThreads."),
