@@ -1,9 +1,9 @@
 namespace QuickSilver.Tool;
 
-// What the shell is told. Scripts depend on these numbers: none is ever given another meaning. The page docs/qsm.md lists them.
+// The exit codes for the shell. Scripts depend on these numbers: none is ever given another meaning. The page docs/qsm.md lists them.
 internal static class ExitCode
 {
-    // Also when whoever reads the output closes it.
+    // Also when the reader of the output closes it.
     public const int Ok = 0;
     public const int Failed = 1;
     public const int Usage = 2;

@@ -5,7 +5,7 @@ using QuickSilver.Processes.Tests.Scenarios;
 
 namespace QuickSilver.Processes.Tests.Campaigns;
 
-// The membership service removes nobody who lives, however short of time everybody is, and everything is delivered.
+// The membership service removes no live node, however short of time all processes are, and everything is delivered.
 //   calm [minutes=30] [nodes=16] [loss=5] [publishers=4] [rate=100] [pausers=2] [busy=2] [logs=FOLDER]
 //
 // Every node subscribes, some publish at a steady rate, and everything is protected by a secret. The network loses frames of all kinds,

@@ -9,7 +9,7 @@ namespace QuickSilver.Processes.Tests.Campaigns;
 //   kill [times=50] [ipv6]
 //
 // A publisher sends to three readers all the time. One of them is killed, in turn by kill -9, after which its connection closes, and by
-// the loss of its machine: the network loses all that it sends, and then it is killed, so nobody is told. Another one takes its place. The
+// the loss of its machine: the network loses all that it sends, and then it is killed, without a notice. Another one takes its place. The
 // time is taken from the kill to when each of the others counts one member less. Everything is protected by a secret.
 internal sealed class KillCampaign(CampaignLog log, bool isIpv6)
 {
@@ -19,7 +19,7 @@ internal sealed class KillCampaign(CampaignLog log, bool isIpv6)
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
 
     // The defaults of `qsm gms`: ten heartbeats of one second each, and two seconds to come back after a connection closed; the check is
-    // made four times a heartbeat, and then the others have to be told.
+    // made four times a heartbeat, and then the others have to learn it.
     private static readonly TimeSpan OfHeartbeats = TimeSpan.FromSeconds(11);
     private static readonly TimeSpan OfConnection = TimeSpan.FromSeconds(3);
 

@@ -5,7 +5,7 @@ using QuickSilver.Processes.Tests.Scenarios;
 
 namespace QuickSilver.Processes.Tests.Campaigns;
 
-// The MTU of a path falls to 1,280 during a run: delivery goes on within 3 s, and nothing is lost.
+// The MTU of a path falls to 1,280 during a run: delivery continues within 3 s, and nothing is lost.
 //   mtu [ipv6] [rounds=5] [rate=5000] [bytes=1400]        rate=0: as many as flow control allows
 //
 // Each round has both ways: the interface of the publisher refuses larger packets, and the network loses those to and from one reader

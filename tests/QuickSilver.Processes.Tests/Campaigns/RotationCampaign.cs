@@ -4,8 +4,8 @@ using QuickSilver.Processes.Tests.Scenarios;
 
 namespace QuickSilver.Processes.Tests.Campaigns;
 
-// The secret of a cluster is replaced while messages flow, as the page of security says: nobody is removed, nothing is lost or late, and
-// who has the old secret alone is refused then.
+// The secret of a cluster is replaced while messages flow, as the page of security says: no node is removed, nothing is lost or late, and
+// a node with only the old secret is refused then.
 //   rotation [times=10] [rate=1000] [step-seconds=5]
 //
 // Each machine has a file of its own. All of them are changed one after the other in each of the three steps, and a node joins between two
@@ -63,7 +63,7 @@ internal sealed class RotationCampaign : IDisposable
         Step(step, [next, old]);
         Step(step, [next]);
         _secret = next;
-        // The service looks at its file when somebody connects, which the nodes have to do again now.
+        // The service looks at its file when a process connects, which the nodes have to do again now.
         Thread.Sleep(step);
         double[] pauses = [.. _readers.Select(Pause)];
         string words = string.Join(", ", pauses.Select(static pause => pause.ToString("0", CultureInfo.InvariantCulture)));
@@ -111,7 +111,7 @@ internal sealed class RotationCampaign : IDisposable
         Thread.Sleep(length);
     }
 
-    // A node comes, reads what is published from then on, and goes.
+    // A node comes, reads what is published after that, and leaves.
     private void Join()
     {
         // A file is looked at once a second at most.

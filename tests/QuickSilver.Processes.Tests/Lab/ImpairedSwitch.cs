@@ -2,7 +2,7 @@ using System.Diagnostics;
 
 namespace QuickSilver.Processes.Tests.Lab;
 
-// An Ethernet switch between namespaces that harms traffic as told, each directed pair of nodes on its own.
+// An Ethernet switch between namespaces that harms traffic as configured, each directed pair of nodes on its own.
 //
 // One thread reads the TAPs in turn. A frame to one node goes there, one to many goes to all others, and on each pair it
 // meets its own fate. A run of UDP segments passes whole where nothing harms it; elsewhere it is cut into the frames
@@ -185,7 +185,7 @@ internal sealed class ImpairedSwitch : IDisposable
         }
 
         var tampering = frame.IsUdp && Tampering is { } one && one.From == from ? one : null;
-        // Nodes harmed take the run cut, and all of them the same segment before anyone takes the next.
+        // Nodes harmed take the run cut, and all of them the same segment before any of them takes the next.
         var harmed = 0u;
         var frames = frame.IsUdpRun ? (frame.Payload.Length + frame.SegmentBytes - 1) / frame.SegmentBytes : 1;
         for (var to = 1; to <= _network.Count; to++)

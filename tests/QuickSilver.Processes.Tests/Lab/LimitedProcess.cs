@@ -2,8 +2,8 @@ using System.Diagnostics;
 
 namespace QuickSilver.Processes.Tests.Lab;
 
-// A process of a test, on the machine's own network. One that runs for longer than any test needs is ended, with what it has started. Who
-// reads its output then reads the end of it, and the test fails instead of waiting for ever.
+// A process of a test, on the machine's own network. One that runs for longer than any test needs is ended, with what it has started. A
+// reader of its output then reads the end of it, and the test fails instead of waiting forever.
 internal static class LimitedProcess
 {
     private static readonly TimeSpan Limit = TimeSpan.FromMinutes(4);

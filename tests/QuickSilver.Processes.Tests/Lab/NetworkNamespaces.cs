@@ -154,7 +154,7 @@ internal sealed class NetworkNamespaces : IDisposable
 
     private string Colons(int node) => string.Join(':', HardwareAddress(node).Select(b => b.ToString("x2", CultureInfo.InvariantCulture)));
 
-    // Nobody looks for duplicates and routers.
+    // No host looks for duplicates and routers.
     private static void QuietIPv6()
     {
         foreach (var setting in new[] { "accept_dad", "router_solicitations" })

@@ -35,8 +35,8 @@ internal sealed class SharkCommand : IDisposable
     /// <summary>Ends the capture once it holds all that the device has carried until now.</summary>
     public void StopCapture()
     {
-        // The kernel hands packets on in blocks, and tshark drops the block that is not full when it ends. The heartbeats of the nodes go
-        // on, so a packet of a later time shows that all earlier ones are in the file.
+        // The kernel hands packets on in blocks, and tshark drops the block that is not full when it ends. The heartbeats of the nodes
+        // continue, so a packet of a later time shows that all earlier ones are in the file.
         var deadline = Stopwatch.StartNew();
         string later = string.Create(
             CultureInfo.InvariantCulture, $"frame.time_epoch > {DateTimeOffset.UtcNow.ToUnixTimeMilliseconds() / 1000.0:F3}");

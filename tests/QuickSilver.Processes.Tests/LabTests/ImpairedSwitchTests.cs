@@ -2,7 +2,7 @@ using QuickSilver.Processes.Tests.Lab;
 
 namespace QuickSilver.Processes.Tests.LabTests;
 
-// Before the lab may blame anyone, it must do exactly what it is told. F1, F2, F3, F12.
+// Before the lab may blame a node, it must do exactly what it is configured to do. F1, F2, F3, F12.
 public sealed class ImpairedSwitchTests
 {
     private const int Marker = int.MaxValue;
@@ -169,7 +169,7 @@ public sealed class ImpairedSwitchTests
     }
 
     [Fact]
-    public void The_census_tells_where_datagrams_went()
+    public void The_census_shows_where_datagrams_went()
     {
         using var rig = new LabRig(2);
         var census = rig.Switch.Census = new UdpCensus();

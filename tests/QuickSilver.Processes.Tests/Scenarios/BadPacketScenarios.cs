@@ -43,7 +43,7 @@ public sealed class BadPacketScenarios
             Assert.Equal(TestLines.Join(TestLines.Make(2 * half)), subscriber.Output.Text());
         }
 
-        Assert.True(sent >= ScenarioSize.Seconds * 100, $"the attack was too weak to tell: {sent} packets");
+        Assert.True(sent >= ScenarioSize.Seconds * 100, $"the attack was too weak to judge: {sent} packets");
         Assert.True(cluster.Switch.Counters(Stranger, 2).Forwarded >= sent / 4, "the attack did not reach its victims");
     }
 

@@ -3,7 +3,7 @@ using QuickSilver.Processes.Tests.Lab;
 
 namespace QuickSilver.Processes.Tests.Scenarios;
 
-// With a secret, a program whose code blocks the whole thread pool stays what it was: a member, a host whose neighbours go on and take
+// With a secret, a program whose code blocks the whole thread pool stays what it was: a member, a host whose neighbours continue and take
 // others in, and a node that changes its secret.
 public sealed class BlockedPoolScenarios : IDisposable
 {

@@ -11,7 +11,7 @@ public sealed class CampaignScenarios
 {
     // Over IPv4, NarrowPathScenarios and the campaign itself.
     [Fact]
-    public void When_the_MTU_of_a_path_of_IPv6_falls_during_a_run_delivery_goes_on()
+    public void When_the_MTU_of_a_path_of_IPv6_falls_during_a_run_delivery_continues()
     {
         LabRequirement.SkipUnlessMet();
         var log = new CampaignLog("mtu", isTimed: false);
@@ -22,7 +22,7 @@ public sealed class CampaignScenarios
     }
 
     [Fact]
-    public void Somebody_without_the_secret_does_no_harm()
+    public void A_process_without_the_secret_does_no_harm()
     {
         LabRequirement.SkipUnlessMet();
         var log = new CampaignLog("outsider", isTimed: false);
@@ -32,7 +32,7 @@ public sealed class CampaignScenarios
     }
 
     [Fact]
-    public void Somebody_with_a_certificate_of_another_authority_does_no_harm()
+    public void A_process_with_a_certificate_of_another_authority_does_no_harm()
     {
         LabRequirement.SkipUnlessMet();
         var log = new CampaignLog("outsider", isTimed: false);

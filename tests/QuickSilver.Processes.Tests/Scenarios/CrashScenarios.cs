@@ -2,7 +2,7 @@ using QuickSilver.Processes.Tests.Lab;
 
 namespace QuickSilver.Processes.Tests.Scenarios;
 
-// A subscriber that is gone without a word holds no one up for longer than the failure detector takes, and one that
+// A subscriber that is gone without a notice delays no other for longer than the failure detector takes, and one that
 // comes back gets what is published from its view on. I1, I2, I4, I10, I19 under F4 and F5.
 public sealed class CrashScenarios
 {

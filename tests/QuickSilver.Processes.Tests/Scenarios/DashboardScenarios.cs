@@ -55,7 +55,7 @@ public sealed class DashboardScenarios : IDisposable
     }
 
     [Fact]
-    public async Task Connections_without_the_token_keep_nobody_out_who_has_it()
+    public async Task Connections_without_the_token_keep_no_user_out_who_has_it()
     {
         Assert.SkipUnless(OperatingSystem.IsLinux(), "other systems have one loopback address");
         const int Connections = 200;
@@ -86,7 +86,7 @@ public sealed class DashboardScenarios : IDisposable
     }
 
     [Fact]
-    public async Task A_service_that_ends_is_told_and_one_that_comes_again_is_found()
+    public async Task A_service_that_ends_is_reported_and_one_that_comes_again_is_found()
     {
         var gms = _processes.Start("gms", "--listen", "127.0.0.1:0", "--cluster", _cluster);
         string service = ToolProcesses.Await(gms.StandardError, "listening ")["listening ".Length..];
@@ -172,7 +172,7 @@ public sealed class DashboardScenarios : IDisposable
     }
 
     [Fact]
-    public async Task More_browsers_than_there_are_places_are_told_so()
+    public async Task More_browsers_than_there_are_places_are_refused()
     {
         var (address, _) = StartDashboard("--gms", _processes.StartService(_cluster));
         var open = new List<HttpResponseMessage>();

@@ -76,7 +76,7 @@ public sealed class DescriptorScenarios : IDisposable
         });
         try
         {
-            // A connection may be closed while those that gave way close. Who comes again gets in.
+            // A connection may be closed while those that gave way close. A client that comes again gets in.
             Assert.Contains(Enumerable.Range(0, Attempts), _ => HasPublished(service, cluster));
         }
         finally

@@ -111,7 +111,7 @@ public sealed class DoctorKeysScenarios : IDisposable
     }
 
     [Fact]
-    public void A_service_of_another_cluster_and_one_without_a_key_are_told()
+    public void A_service_of_another_cluster_and_one_without_a_key_are_reported()
     {
         string secret = Make("secret", "--out", PathOf("cluster.secret"));
         string service = Start();
@@ -125,7 +125,7 @@ public sealed class DoctorKeysScenarios : IDisposable
     }
 
     [Fact]
-    public void Certificates_that_end_soon_are_told_with_the_command_that_makes_others()
+    public void Certificates_that_end_soon_are_reported_with_the_command_that_makes_others()
     {
         string authority = Make("authority", "--out", PathOf("authority.pem"));
         string server = Certificate("gms", "service", 365);
@@ -148,7 +148,7 @@ public sealed class DoctorKeysScenarios : IDisposable
     }
 
     [Fact]
-    public void A_certificate_of_the_service_that_ends_soon_is_told_on_other_machines()
+    public void A_certificate_of_the_service_that_ends_soon_is_reported_on_other_machines()
     {
         string authority = Make("authority", "--out", PathOf("authority.pem"));
         string service = Start("--security", Certificate("gms", "service", 5), "--authority", authority);
@@ -174,7 +174,7 @@ public sealed class DoctorKeysScenarios : IDisposable
     }
 
     [Fact]
-    public void Servers_that_answer_and_of_which_none_leads_are_told_from_servers_that_are_away()
+    public void Servers_that_answer_and_of_which_none_leads_are_distinguished_from_servers_that_are_away()
     {
         EtcdServer.SkipIfMissing();
         using var etcd = new EtcdServer();
@@ -236,7 +236,7 @@ public sealed class DoctorKeysScenarios : IDisposable
     }
 
     [Fact]
-    public void A_certificate_of_etcd_that_ends_soon_is_told_on_the_hosts_of_servers()
+    public void A_certificate_of_etcd_that_ends_soon_is_reported_on_the_hosts_of_servers()
     {
         EtcdServer.SkipIfMissing();
         string authority = Make("authority", "--out", PathOf("authority.pem"));

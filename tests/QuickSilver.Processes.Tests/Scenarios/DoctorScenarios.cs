@@ -140,7 +140,7 @@ public sealed class DoctorScenarios
     }
 
     [Fact]
-    public void A_firewall_that_drops_TCP_and_a_service_that_is_not_there_are_told_apart()
+    public void A_firewall_that_drops_TCP_and_a_service_that_is_not_there_are_distinguished()
     {
         using var cluster = new QsmCluster(3);
         NftCommand.SkipUnlessUsable(cluster.Network);

@@ -2,7 +2,7 @@ using QuickSilver.Processes.Tests.Lab;
 
 namespace QuickSilver.Processes.Tests.Scenarios;
 
-// A firewall that passes TCP and no UDP at one node, and a node on the wrong interface: the others go on, and the node itself is told
+// A firewall that passes TCP and no UDP at one node, and a node on the wrong interface: the others continue, and the node itself reports
 // what to look at.
 public sealed class FirewallScenarios
 {
@@ -56,7 +56,7 @@ public sealed class FirewallScenarios
     }
 
     [Fact]
-    public void A_node_of_the_loopback_interface_is_refused_by_a_service_elsewhere_at_once_and_nobody_else_notices()
+    public void A_node_of_the_loopback_interface_is_refused_by_a_service_elsewhere_at_once_and_no_other_node_notices()
     {
         var lines = TestLines.Make(ScenarioSize.Lines);
         using var cluster = new QsmCluster(3);

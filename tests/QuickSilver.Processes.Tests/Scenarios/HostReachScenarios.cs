@@ -3,7 +3,7 @@ using QuickSilver.Processes.Tests.Lab;
 
 namespace QuickSilver.Processes.Tests.Scenarios;
 
-// Nodes that host the service themselves. The host cannot be reached over TCP, or loses its address: the others go on with another host,
+// Nodes that host the service themselves. The host cannot be reached over TCP, or loses its address: the others continue with another host,
 // and new programs find it. F19, F25.
 public sealed class HostReachScenarios : IDisposable
 {
@@ -33,7 +33,7 @@ public sealed class HostReachScenarios : IDisposable
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public void When_TCP_to_the_host_is_dropped_the_others_go_on_and_new_programs_find_them(bool hasSecret)
+    public void When_TCP_to_the_host_is_dropped_the_others_continue_and_new_programs_find_them(bool hasSecret)
     {
         NftCommand.SkipUnlessUsable(_network);
         _secret = hasSecret ? new SecretFile() : null;
@@ -42,7 +42,7 @@ public sealed class HostReachScenarios : IDisposable
         RequireThatOthersGoOn(others);
     }
 
-    // It starts before anybody can know that the host is not reached, and has the time that a node has for its start by default.
+    // It starts before any node can know that the host is not reached, and has the time that a node has for its start by default.
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
@@ -64,7 +64,7 @@ public sealed class HostReachScenarios : IDisposable
     }
 
     [Fact]
-    public void When_the_host_has_another_address_it_ends_and_the_others_go_on()
+    public void When_the_host_has_another_address_it_ends_and_the_others_continue()
     {
         var (host, others) = Start();
         Readdress(Host, 122);
@@ -77,7 +77,7 @@ public sealed class HostReachScenarios : IDisposable
     }
 
     [Fact]
-    public void A_member_that_has_another_address_ends_and_the_others_go_on()
+    public void A_member_that_has_another_address_ends_and_the_others_continue()
     {
         var (host, others) = Start();
         Readdress(Others[0], 123);

@@ -52,7 +52,7 @@ public sealed class LinesScenarios
     }
 
     [Fact]
-    public void Whoever_looks_at_a_topic_first_does_not_decide_its_type()
+    public void A_command_that_watches_a_topic_first_does_not_decide_its_type()
     {
         using var cluster = new QsmCluster(2);
         var early = cluster.Subscribe(2, "later");
@@ -93,7 +93,7 @@ public sealed class LinesScenarios
         }
 
         var counters = cluster.Switch.Counters(1, 2);
-        Assert.True((impairment.LossPercent > 0) == (counters.Lost > 0), $"the network was not as told: {counters}");
-        Assert.True((impairment.DuplicatePercent > 0) == (counters.Duplicated > 0), $"the network was not as told: {counters}");
+        Assert.True((impairment.LossPercent > 0) == (counters.Lost > 0), $"the network was not as configured: {counters}");
+        Assert.True((impairment.DuplicatePercent > 0) == (counters.Duplicated > 0), $"the network was not as configured: {counters}");
     }
 }

@@ -3,7 +3,7 @@ using System.Text.Json;
 
 namespace QuickSilver.Processes.Tests.Scenarios;
 
-// Tools that only look hold nobody up, whatever becomes of their output.
+// Tools that only watch delay no sender, whatever happens to their output.
 public sealed class LookScenarios : IDisposable
 {
     private const int Failed = 1;
@@ -25,7 +25,7 @@ public sealed class LookScenarios : IDisposable
         var worker = Join("sub", "prices", "--wait", "--count", $"{Lines}");
         ToolProcesses.Await(worker.StandardError, "ready");
         var worked = worker.StandardOutput.ReadToEndAsync();
-        // Nobody reads what it writes.
+        // Nothing reads what it writes.
         var pager = Join(["sub", .. watched]);
         ToolProcesses.Await(pager.StandardError, "ready");
 
@@ -41,7 +41,7 @@ public sealed class LookScenarios : IDisposable
         string[] lines = (await worked.WaitAsync(ToolProcesses.Limit)).Split('\n', StringSplitOptions.RemoveEmptyEntries);
         Assert.Equal(Enumerable.Range(0, Lines).Select(static i => $"price {i} {Padding}"), lines);
 
-        // It says so while nobody reads, and ends although nobody does.
+        // It says so while nothing reads, and ends all the same.
         string note = ToolProcesses.Await(pager.StandardError, "");
         while (!note.Contains("messages dropped so far", StringComparison.Ordinal))
         {
@@ -92,7 +92,7 @@ public sealed class LookScenarios : IDisposable
     }
 
     [Fact]
-    public void A_shell_is_told_the_topics_and_the_nodes_of_the_cluster_that_the_line_names()
+    public void A_shell_gets_the_topics_and_the_nodes_of_the_cluster_that_the_line_names()
     {
         ToolProcesses.Await(Join("sub", "prices/eur", "prices/$(usd)").StandardError, "ready");
         Assert.Contains("prices/eur", Suggestions($"qsm sub --gms {_service} --cluster {_cluster} pri"));

@@ -10,7 +10,7 @@ public sealed class LoopbackRuleScenarios : IDisposable
 
     private static readonly string[] Lines = ["one", "two", "three"];
 
-    // Processes in namespaces are told by their environment that nothing protects them; not these.
+    // The environment of processes in namespaces says that nothing protects them; not that of these.
     private static readonly string[] Unsaid = ["-u", "QS_SECURITY"];
 
     private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory("qsm-keys-");

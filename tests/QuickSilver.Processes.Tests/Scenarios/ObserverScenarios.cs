@@ -10,7 +10,7 @@ public sealed class ObserverScenarios : IDisposable
     private const int Places = 8;
     private const int Node = 4;
     private static readonly int[] Holders = [2, 3];
-    // For one that was closed to read why. The others go on.
+    // For one that was closed to read why. The others continue.
     private static readonly TimeSpan Short = TimeSpan.FromSeconds(3);
 
     private readonly QsmCluster _cluster = new(Node);

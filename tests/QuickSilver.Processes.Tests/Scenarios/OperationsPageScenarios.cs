@@ -1,6 +1,6 @@
 namespace QuickSilver.Processes.Tests.Scenarios;
 
-// The files that docs/operations.md tells an operator to install.
+// The files that an operator installs by docs/operations.md.
 public sealed class OperationsPageScenarios : IDisposable
 {
     private static readonly string Folder = Path.Combine(Programs.Root, "docs", "operations");
@@ -105,7 +105,7 @@ public sealed class OperationsPageScenarios : IDisposable
         return words[1..];
     }
 
-    // Lines that end with a backslash go on in the next.
+    // Lines that end with a backslash continue in the next.
     private static string CommandOf(string[] unit)
     {
         const string Key = "ExecStart=";

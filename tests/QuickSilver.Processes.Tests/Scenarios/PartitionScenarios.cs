@@ -3,7 +3,7 @@ using QuickSilver.Processes.Tests.Lab;
 namespace QuickSilver.Processes.Tests.Scenarios;
 
 // F3; I1, I2, I4, I23: the node that hosts the membership service is cut off alone, until it has given the others up and they
-// have given it up. When the network heals, nobody has lost the membership.
+// have given it up. When the network heals, no node has lost the membership.
 public sealed class PartitionScenarios
 {
     [Fact]

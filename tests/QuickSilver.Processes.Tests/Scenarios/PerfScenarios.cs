@@ -23,11 +23,11 @@ public sealed class PerfScenarios
     {
         using var cluster = new QsmCluster(4);
 
-        // At a rate that nobody falls behind: what waits makes pools grow, now or later.
+        // At a rate at which no receiver falls behind: what waits makes pools grow, now or later.
         var (sender, receivers) = Measure(
             cluster, [.. Seconds, "--rate", "100000"], [(2, []), (3, []), (4, [])], "steady", "--size", "1000");
 
-        Assert.True(Number(sender, "sent") > 10_000, $"too few to tell: {sender}");
+        Assert.True(Number(sender, "sent") > 10_000, $"too few to judge: {sender}");
         foreach (var report in receivers.Append(sender))
         {
             Assert.True(Number(report, "allocatedBytesPerMessage") < NothingPerMessage, report.ToString());

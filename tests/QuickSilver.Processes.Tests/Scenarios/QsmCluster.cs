@@ -15,7 +15,7 @@ internal sealed class QsmCluster : IDisposable
     /// <param name="nodes">How many namespaces there are.</param>
     /// <param name="seed">What the switch draws from.</param>
     /// <param name="impairment">What the network does to frames; null: nothing.</param>
-    /// <param name="service">What the membership service is told besides.</param>
+    /// <param name="service">Further arguments of the membership service.</param>
     /// <param name="isIpv6">Whether all addresses are of IPv6.</param>
     /// <param name="secretFileOf">The file with the secret of the processes on a node; null: they have none.</param>
     /// <param name="certificate">The files with the certificate of all processes and its authority; null: they have none.</param>
@@ -53,7 +53,7 @@ internal sealed class QsmCluster : IDisposable
 
     public NodeProcess ServiceProcess { get; } = null!;
 
-    /// <summary>The lines of the service's log that tell of a removal.</summary>
+    /// <summary>The lines of the service's log that report a removal.</summary>
     public string[] Removals =>
         Array.FindAll(ServiceProcess.Errors.Lines(), static line => line.Contains("is removed:", StringComparison.Ordinal));
 

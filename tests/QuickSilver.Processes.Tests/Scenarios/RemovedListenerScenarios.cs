@@ -4,7 +4,7 @@ using QuickSilver.Processes.Tests.Lab;
 
 namespace QuickSilver.Processes.Tests.Scenarios;
 
-// T8: a member that was removed, keeps all keys that it has and goes on listening, to packets that reach it as before.
+// T8: a member that was removed, keeps all keys that it has and continues to listen, to packets that reach it as before.
 public sealed class RemovedListenerScenarios : IDisposable
 {
     private const int Publisher = 1;

@@ -45,7 +45,7 @@ public sealed class ReplicatedServiceScenarios : IDisposable
             Assert.Equal(Messages, Report(receiver, "delivered", -1));
         }
 
-        // A node that comes now is told by the one server that is left.
+        // A node that comes now gets the answer of the one remaining server.
         var (code, output, errors) = _tools.Run("nodes", "--gms", servers[0].Address, "--cluster", _cluster, "--json");
         Assert.True(code == 0, output + errors);
     }
@@ -74,7 +74,7 @@ public sealed class ReplicatedServiceScenarios : IDisposable
     }
 
     [Fact]
-    public void A_server_that_stood_still_does_not_lead_when_it_goes_on()
+    public void A_server_that_stood_still_does_not_lead_when_it_continues()
     {
         EtcdServer.SkipIfMissing();
         using var etcd = new EtcdServer();
@@ -87,8 +87,8 @@ public sealed class ReplicatedServiceScenarios : IDisposable
         first.Await($"The server at {second.Address} leads");
     }
 
-    // Nodes that were told of the last configuration and nodes that were not do not go on with each other. What the question for a node's
-    // signs follows, the node has when it answers: so the second answer after the last topic was opened is one of nodes that were told.
+    // Nodes that got the last configuration and nodes that did not do not continue with each other. What the question for a node's
+    // signs follows, the node has when it answers: so the second answer after the last topic was opened is one of nodes that got it.
     private void AwaitAllTold(Server leader, int nodes, int topics)
     {
         int told = 0;

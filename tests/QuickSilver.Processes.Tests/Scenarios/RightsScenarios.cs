@@ -2,7 +2,8 @@ using QuickSilver.Processes.Tests.Lab;
 
 namespace QuickSilver.Processes.Tests.Scenarios;
 
-// Who may not publish is refused by the service, and where the service lets it in, by the receivers. Every process has a certificate.
+// A node that may not publish is refused by the service, and where the service lets it in, by the receivers. Every process has a
+// certificate.
 public sealed class RightsScenarios : IDisposable
 {
     private const int Messages = 500;
@@ -54,7 +55,7 @@ public sealed class RightsScenarios : IDisposable
         var reader = Node(2, "reader", "node");
         StreamNodes.Do(reader, "subscribe prices reliable handler", "subscribed prices");
 
-        // From here on the service lets everybody in: the liar gets all that a publisher needs. The reader was told who may publish before.
+        // From here on the service admits all nodes: the liar gets all that a publisher needs. The reader got the rights before.
         StreamNodes.Do(host, "admit", "admits");
         StreamNodes.Do(liar, "open prices reliable 1", "open prices");
         StreamNodes.Do(publisher, "open prices reliable 1", "open prices");

@@ -3,7 +3,7 @@ using System.Text.Json;
 
 namespace QuickSilver.Processes.Tests.Scenarios;
 
-// Somebody looks at a cluster of processes from a shell, on the loopback interface.
+// A user watches a cluster of processes from a shell, on the loopback interface.
 public sealed class ShellScenarios : IDisposable
 {
     private const int Failed = 1;
@@ -165,10 +165,10 @@ public sealed class ShellScenarios : IDisposable
     }
 
     [Fact]
-    public void What_is_assumed_of_a_topic_that_nobody_has_open_is_said_and_an_open_one_has_its_own_guarantee()
+    public void What_is_assumed_of_a_topic_that_no_node_has_open_is_said_and_an_open_one_has_its_own_guarantee()
     {
         string assumption = Assert.Single(Assumptions(Join("sub", "unknown")));
-        Assert.StartsWith("Nobody has the topic 'unknown' open. It is assumed to be Reliable: ", assumption);
+        Assert.StartsWith("No node has the topic 'unknown' open. It is assumed to be Reliable: ", assumption);
         Assert.Empty(Assumptions(Join("sub", "ticks", "--guarantee", "BestEffort")));
         Assert.Empty(Assumptions(Join("sub", "ticks")));
         var guarantees = Objects(Run("topics", "--json").Output)
@@ -177,7 +177,7 @@ public sealed class ShellScenarios : IDisposable
     }
 
     [Fact]
-    public void A_command_whose_output_nobody_reads_any_more_ends_quietly_with_success()
+    public void A_command_whose_output_has_no_reader_any_more_ends_quietly_with_success()
     {
         var watched = Join("top", "--interval", "0.2");
         Assert.NotNull(watched.StandardOutput.ReadLine());

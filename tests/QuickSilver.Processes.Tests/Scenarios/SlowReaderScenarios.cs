@@ -4,7 +4,7 @@ using QuickSilver.Processes.Tests.Lab;
 namespace QuickSilver.Processes.Tests.Scenarios;
 
 // One publisher with two topics to the same two nodes. In one of them, the reader of one topic does not read: both sides say so, and
-// the other topic goes on. I1, I21.
+// the other topic continues. I1, I21.
 public sealed class SlowReaderScenarios
 {
     private const int Interrupted = 130;

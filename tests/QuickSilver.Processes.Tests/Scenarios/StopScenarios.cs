@@ -71,7 +71,7 @@ public sealed partial class StopScenarios(ITestOutputHelper output)
             End(consumer, end);
             var got = Sums(consumer);
             Say($"consumer {end}: {Text(got)} of {StableMessages}");
-            // What waits behind a consumer whose endpoint goes on is reported when the endpoint ends, and what comes after a cancellation
+            // What waits behind a consumer whose endpoint continues is reported when the endpoint ends, and what comes after a cancellation
             // when the topic was left. The consumer has ended before.
             long left = StableMessages - got["handled"];
             Assert.Equal(left, Counts(consumer, Unhandled()).Sum());

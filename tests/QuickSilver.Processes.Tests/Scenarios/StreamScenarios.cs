@@ -36,7 +36,7 @@ public sealed class StreamScenarios
         {
             var (delivered, told) = Told(reader, "news");
             Assert.Equal(All, delivered + told);
-            Assert.True(told > 0 && delivered > 0, $"{delivered} delivered, {told} told: this shows nothing");
+            Assert.True(told > 0 && delivered > 0, $"{delivered} delivered, {told} reported: this shows nothing");
         }
 
         run.EndAndExpectNothingWrong();
@@ -82,7 +82,7 @@ public sealed class StreamScenarios
     [Theory]
     [InlineData(0)]
     [InlineData(1)]
-    public void Four_publishers_at_full_speed_with_the_least_memory_lose_nothing_and_nobody(double lossPercent)
+    public void Four_publishers_at_full_speed_with_the_least_memory_lose_no_message_and_no_node(double lossPercent)
     {
         const int Seconds = 15;
         using var run = new StreamNodes(4, LeastBufferBytes);

@@ -70,7 +70,7 @@ public sealed class SubscriberEndScenarios : IDisposable
     {
         Assert.SkipUnless(File.Exists(Kill), "the command `kill` is missing");
         await using var publishing = new Publishing(Join("pub", "prices"));
-        // More than a pipe keeps comes, and nobody reads it.
+        // More than a pipe keeps comes, and nothing reads it.
         var subscriber = Join("sub", "prices");
         ToolProcesses.Await(subscriber.StandardError, "ready");
         ToolProcesses.Await(subscriber.StandardError, "");
@@ -89,7 +89,7 @@ public sealed class SubscriberEndScenarios : IDisposable
         Assert.SkipUnless(File.Exists(Kill), "the command `kill` is missing");
         var subscriber = Join(["sub", .. watched, "--wait"]);
         ToolProcesses.Await(subscriber.StandardError, "ready");
-        // More than a pipe and the command keep, and nobody reads it.
+        // More than a pipe and the command keep, and nothing reads it.
         var publisher = Join("pub", "prices");
         for (int i = 0; i < 300; i++)
         {

@@ -4,7 +4,7 @@ using System.Text.Json;
 
 namespace QuickSilver.Processes.Tests.Scenarios;
 
-// Somebody watches a cluster of processes on the loopback interface.
+// A user watches a cluster of processes on the loopback interface.
 public sealed class TopScenarios : IDisposable
 {
     private const int Failed = 1;
@@ -14,7 +14,7 @@ public sealed class TopScenarios : IDisposable
     private readonly ToolProcesses _processes = new();
 
     [Fact]
-    public void The_command_tells_every_node_and_ends_after_so_many_refreshes()
+    public void The_command_shows_every_node_and_ends_after_so_many_refreshes()
     {
         string service = _processes.StartService(_cluster);
         var subscriber = _processes.Start("sub", "news", "--gms", service, "--cluster", _cluster);

@@ -11,7 +11,7 @@ public sealed class TopicAddressScenarios
     private const int Regions = 4;
     private const int Cut = 5;
     private const int Piece = 100;
-    // A member tells after a quarter of a second that it does not hear the address.
+    // A member reports after a quarter of a second that it does not hear the address.
     private const int MostPieces = 5_000;
 
     [Fact]

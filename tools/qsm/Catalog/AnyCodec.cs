@@ -3,7 +3,7 @@ using QuickSilver.Serialization;
 
 namespace QuickSilver.Tool.Catalog;
 
-// Takes the bytes of any payload. A topic that is opened with it, to subscribe, agrees with every contract and binds nobody to one.
+// Takes the bytes of any payload. A topic that is opened with it, to subscribe, agrees with every contract and binds no node to one.
 internal sealed class AnyCodec : IPayloadCodec<ReadOnlyMemory<byte>>
 {
     public PayloadSchema Schema { get; } = new("any payload", ContractDescription.AnyKind, []);
@@ -19,7 +19,7 @@ internal sealed class AnyCodec : IPayloadCodec<ReadOnlyMemory<byte>>
     public ReadOnlyMemory<byte> Read(ReadOnlySpan<byte> source) => source.ToArray();
 }
 
-// Bytes that are said to be a payload of a contract that somebody else has registered.
+// Bytes that are said to be a payload of a contract that another node has registered.
 internal sealed class BorrowedCodec(PayloadSchema schema) : IPayloadCodec<ReadOnlyMemory<byte>>
 {
     public PayloadSchema Schema { get; } = schema;

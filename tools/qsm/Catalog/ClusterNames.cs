@@ -9,7 +9,7 @@ namespace QuickSilver.Tool.Catalog;
 // The names of a running cluster, with which a shell completes a command line: those of the cluster that the line itself names.
 internal static class ClusterNames
 {
-    // Somebody waits at a prompt.
+    // A user waits at a prompt.
     private static readonly TimeSpan Limit = TimeSpan.FromSeconds(2);
 
     // A name with other characters is not offered: a shell could take them for commands.
@@ -60,7 +60,7 @@ internal static class ClusterNames
         }
         catch (Exception)
         {
-            // The line is not complete yet. There is nothing to complete it with, and nobody to tell.
+            // The line is not complete yet. There is nothing to complete it with, and no place for a report.
             return [];
         }
 

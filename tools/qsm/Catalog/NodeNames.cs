@@ -3,7 +3,7 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Tool.Catalog;
 
-// What people call the nodes of a cluster, by their ids. The service names at most so many nodes as it tells of; others have their ids.
+// What people call the nodes of a cluster, by their ids. The service names only the nodes that it reports; others have their ids.
 internal sealed class NodeNames
 {
     private readonly Dictionary<NodeKey, string> _names = [];

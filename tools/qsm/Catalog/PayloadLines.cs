@@ -5,7 +5,7 @@ using QuickSilver.Serialization.Dynamic;
 
 namespace QuickSilver.Tool.Catalog;
 
-// Makes payloads of lines, by the contract that is registered for the topic: JSON for a typed topic, text or bytes as they are.
+// Makes payloads of lines, by the contract that is registered for the topic: JSON for a typed topic, text or bytes unchanged.
 internal sealed class PayloadLines
 {
     private readonly string _kind;

@@ -54,7 +54,7 @@ internal sealed class PayloadView(Session session, string topic) : IDisposable
             var contracts = await TopicCatalog.ReadAsync(session, topic);
             if (contracts.Typed is { IsOfMessages: false })
             {
-                // Somebody has opened it as such since it was subscribed. What ends it is not what is caught here.
+                // Another node has opened it as such since it was subscribed. What ends it is not what is caught here.
                 answered = contracts;
             }
             else if (contracts.Typed is { } contract)

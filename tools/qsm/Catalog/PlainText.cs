@@ -2,7 +2,7 @@ using Spectre.Console;
 
 namespace QuickSilver.Tool.Catalog;
 
-// Tables of what the cluster tells.
+// Tables of what the cluster reports.
 internal static class PlainText
 {
     /// <summary>A table for a terminal; columns of plain text with two spaces between them where the output is redirected.</summary>

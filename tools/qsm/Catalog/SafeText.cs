@@ -19,7 +19,7 @@ internal static class SafeText
     public static string OfLines(string text) =>
         IsSafe(text) ? text : string.Join('\n', text.ReplaceLineEndings("\n").Split('\n').Select(Of));
 
-    /// <summary>Whether a text can be shown as it is.</summary>
+    /// <summary>Whether a text can be shown unchanged.</summary>
     public static bool IsSafe(string text)
     {
         foreach (var rune in text.EnumerateRunes())

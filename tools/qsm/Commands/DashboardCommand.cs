@@ -84,7 +84,7 @@ internal static class DashboardCommand
         return ExitCode.Ok;
     }
 
-    // Null: nobody has chosen one.
+    // Null: the user has chosen none.
     private static string? ReadToken(string? file)
     {
         string? token;

@@ -39,7 +39,7 @@ internal static class PubCommand
         var command = common.AddTo(new Command(
             "pub",
             "Publish each line of standard input. Exits with 0 when all are stable. Lines for a topic that is open with a [DataContract] "
-            + "type are JSON objects with its fields. Lines for other topics are sent as they are.")
+            + "type are JSON objects with its fields. Lines for other topics are sent unchanged.")
         {
             topic, receivers, noWait,
         });
@@ -113,7 +113,7 @@ internal static class PubCommand
     private static async Task<string> EndAsync(ITopicPublisher<ReadOnlyMemory<byte>> topic, long count, TimeSpan limit) =>
         $"{Messages(count)} sent before it{(await topic.DrainAsync(limit) ? "" : $"; {Unacknowledged}")}";
 
-    // With the contract that the topic has. One that nobody has open carries bytes.
+    // With the contract that the topic has. One that no node has open carries bytes.
     private static async Task<(ITopicPublisher<ReadOnlyMemory<byte>> Topic, PayloadLines Lines)> OpenAsync(
         Session session, QuickSilverNode node, string name)
     {
@@ -129,7 +129,7 @@ internal static class PubCommand
             }
             catch (ContractMismatchException) when (attempt < OpenAttempts)
             {
-                // Somebody has opened it meanwhile.
+                // Another node has opened it meanwhile.
             }
             catch (Exception exception) when (exception is not (OperationCanceledException or ToolException))
             {

@@ -26,8 +26,8 @@ internal static class SubCommand
         };
         var wait = new Option<bool>("--wait")
         {
-            Description = "Make senders wait while the output is read too slowly. Without it, nobody waits for this command: messages are "
-                + "dropped then, standard error says how many, and the command fails at its end.",
+            Description = "Make senders wait while the output is read too slowly. Without it, no sender waits for this command: messages "
+                + "are dropped then, standard error says how many, and the command fails at its end.",
         };
         var count = new Option<long?>("--count") { Description = "Stop after N messages.", HelpName = "N" }.Within(1, long.MaxValue);
         var time = new Option<bool>("--time") { Description = "Start each line with the local time of its receipt." };
@@ -44,7 +44,7 @@ internal static class SubCommand
         };
         var guarantee = new Option<Guarantee?>("--guarantee")
         {
-            Description = "The guarantee of a topic that nobody has open. Without it, such a topic is assumed to be Reliable, and a line "
+            Description = "The guarantee of a topic that no node has open. Without it, such a topic is assumed to be Reliable, and a line "
                 + "on standard error says so. An open topic has its own.",
             HelpName = "GUARANTEE",
         }.Named();
@@ -90,7 +90,7 @@ internal static class SubCommand
         return missing.IsEmpty ? ExitCode.Ok : ExitCode.Failed;
     }
 
-    // Ends at the asked-for count, at a signal (then in order), or when a reader cannot go on, which throws.
+    // Ends at the asked-for count, at a signal (then in order), or when a reader cannot continue, which throws.
     private static async Task UntilEndAsync(Session session, LineWriter output, Task readers)
     {
         using var ended = CancellationTokenSource.CreateLinkedTokenSource(session.Interrupted);

@@ -7,7 +7,7 @@ namespace QuickSilver.Tool.Dashboard;
 // A watch of the cluster as a source of tables.
 internal sealed class ClusterSource(ClusterWatch watch, TopView view) : ISignsSource
 {
-    // Of all nodes together. Each tells its busiest.
+    // Of all nodes together. Each reports its busiest.
     private const int MostRows = 1_000;
 
     public static async Task<ISignsSource> OpenAsync(Session session, bool isVerbose, CancellationToken cancellationToken)

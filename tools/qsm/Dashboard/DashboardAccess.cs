@@ -4,9 +4,9 @@ using System.Text;
 
 namespace QuickSilver.Tool.Dashboard;
 
-// Who may look. A browser asks for a page under the name that its user typed, or that a page of an attacker gave it: names that are not of
-// this dashboard are refused, so that a name whose address has been changed to that of this machine opens nothing. Beyond the loopback
-// interface, whoever looks needs the token as well.
+// Rights to open the page. A browser asks for a page under the name that its user typed, or that a page of an attacker gave it: names that
+// are not of this dashboard are refused, so that a name whose address has been changed to that of this machine opens nothing. Beyond the
+// loopback interface, a user needs the token as well.
 internal sealed class DashboardAccess
 {
     /// <summary>The environment variable with a token.</summary>
@@ -23,7 +23,7 @@ internal sealed class DashboardAccess
     private readonly byte[]? _sessionHash;
 
     /// <param name="listen">The address to listen on.</param>
-    /// <param name="token">What whoever looks must know; null: nothing, which is allowed on the loopback interface only.</param>
+    /// <param name="token">What a user must know; null: nothing, which is allowed on the loopback interface only.</param>
     /// <param name="names">The names that are accepted besides addresses and localhost.</param>
     public DashboardAccess(IPAddress listen, string? token, IEnumerable<string> names)
     {
@@ -44,13 +44,15 @@ internal sealed class DashboardAccess
 
     public bool NeedsToken => _tokenHash is not null;
 
-    /// <summary>What the cookie of a browser that has shown the token contains: it tells nobody the token. Null without a token.</summary>
+    /// <summary>
+    /// What the cookie of a browser that has shown the token contains: it does not reveal the token. Null without a token.
+    /// </summary>
     public string? Session { get; }
 
-    /// <summary>A token that nobody guesses.</summary>
+    /// <summary>A token that cannot be guessed.</summary>
     public static string DrawToken() => Convert.ToHexStringLower(RandomNumberGenerator.GetBytes(DrawnBytes));
 
-    /// <summary>What is wrong with a token that somebody chose; null if nothing is. The token itself is not named.</summary>
+    /// <summary>What is wrong with a token that a user chose; null if nothing is. The token itself is not named.</summary>
     public static string? Fault(string token) =>
         token.Length < LeastTokenCharacters ? $"it has {token.Length} characters, and at least {LeastTokenCharacters} are needed"
         : token.Any(static c => c is <= ' ' or > '~') ? "it contains spaces, or characters that are not ASCII"
@@ -64,7 +66,7 @@ internal sealed class DashboardAccess
             return true;
         }
 
-        // An address is nobody's to change.
+        // No DNS server can change an address.
         return IPAddress.TryParse(host.Trim('[', ']'), out var address) && (!_isLoopback || IPAddress.IsLoopback(address));
     }
 

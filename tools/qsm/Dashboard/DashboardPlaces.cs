@@ -61,7 +61,7 @@ internal sealed class DashboardPlaces(int most, int mostOfAddress, Action<string
         return shortage is null || displaced is not null;
     }
 
-    /// <summary>Somebody was admitted over this connection, so it does not give way any more.</summary>
+    /// <summary>A user was admitted over this connection, so it does not give way any more.</summary>
     public void OnAdmitted(string id)
     {
         lock (_lock)

@@ -145,7 +145,7 @@ internal sealed class DashboardServer : IAsyncDisposable
             return;
         }
 
-        // A page of somebody else may let a browser ask, though it cannot read the answers. They would take the places of others.
+        // A page of another site may let a browser ask, although it cannot read the answers. These would take the places of others.
         bool isPage = request.Path == "/" || request.Path == "/sign-in";
         if (!isPage && request.Headers["Sec-Fetch-Site"] is [{ } site] && site is "cross-site" or "same-site")
         {

@@ -2,7 +2,7 @@ using QuickSilver.Tool.Top;
 
 namespace QuickSilver.Tool.Dashboard;
 
-// The nodes that were there and are not any more: somebody who looks up a minute after a crash finds which it was. Bounded. Not
+// The nodes that were there and are not any more: a user who looks up a minute after a crash finds which it was. Bounded. Not
 // thread-safe.
 internal sealed class Departures(int most, TimeSpan age)
 {

@@ -65,7 +65,7 @@ internal sealed class History(int most, TimeSpan age)
     {
         lock (_lock)
         {
-            // A clock that was set back begins anew: a chart has one time at one place.
+            // A clock that was set back begins again: a chart has one time at one place.
             if (_points.Count > 0 && _last >= point.At)
             {
                 _points.Clear();

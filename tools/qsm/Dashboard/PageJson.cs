@@ -5,20 +5,20 @@ using QuickSilver.Tool.Top;
 
 namespace QuickSilver.Tool.Dashboard;
 
-// What the page is told: the object of `qsm top --json`, and beside it what the page shows besides. Names are as in that object.
+// What the page gets: the object of `qsm top --json`, and beside it what the page shows besides. Names are as in that object.
 internal sealed record PageSigns(
     TopReport Report, HistoryPoint Point, IReadOnlyList<WaitJson> Waits, IReadOnlyList<DepartedJson> Departed)
 {
     public string ToJson() => JsonSerializer.Serialize(this, PageJson.Default.PageSigns);
 }
 
-/// <summary>Somebody who waits, and for whom.</summary>
+/// <summary>A node that waits, and for whom.</summary>
 /// <param name="Node">The id of the node that waits, or that others wait for.</param>
 /// <param name="Address">Its address.</param>
 /// <param name="Severity">"bad" or "warn".</param>
 /// <param name="What">What happened, in sentences.</param>
 /// <param name="WaitsFor">Whom it waits for; null if that is in the sentences.</param>
-/// <param name="WhatToDo">What to do about it; null if the node did not tell the reason's kind.</param>
+/// <param name="WhatToDo">What to do about it; null if the node did not report the reason's kind.</param>
 /// <param name="Seconds">How long it has waited; null if that is not known.</param>
 internal sealed record WaitJson(
     string Node, string Address, string Severity, string What, string? WaitsFor, string? WhatToDo, double? Seconds)

@@ -9,8 +9,8 @@ internal interface ISignsSource : IAsyncDisposable
     Task<ClusterTables> AskAsync(CancellationToken cancellationToken);
 }
 
-/// <param name="Watched">Between questions while somebody looks.</param>
-/// <param name="Unwatched">The same while nobody does: enough for a history.</param>
+/// <param name="Watched">Between questions while a page is open.</param>
+/// <param name="Unwatched">The same while none is: enough for a history.</param>
 /// <param name="FirstRetry">After the first failure. Each further one doubles it, up to <paramref name="Unwatched"/>.</param>
 internal sealed record GatheringPace(TimeSpan Watched, TimeSpan Unwatched, TimeSpan FirstRetry)
 {
@@ -18,7 +18,7 @@ internal sealed record GatheringPace(TimeSpan Watched, TimeSpan Unwatched, TimeS
         new(TimeSpan.FromSeconds(1), TimeSpan.FromSeconds(10), TimeSpan.FromSeconds(1));
 }
 
-// Asks the cluster again and again, once for all browsers, and tells them what comes. If the service cannot be reached, it says so and
+// Asks the cluster again and again, once for all browsers, and sends them what comes. If the service cannot be reached, it says so and
 // tries again. All but RunAsync may be called from any thread.
 internal sealed class SignsGathering(
     Func<CancellationToken, Task<ISignsSource>> open,
@@ -40,7 +40,7 @@ internal sealed class SignsGathering(
     /// <summary>Why no signs come; null while they do.</summary>
     public PageTrouble? Trouble => _trouble;
 
-    /// <summary>What is told to a browser that comes: the past, and then the present.</summary>
+    /// <summary>What is sent to a new browser: the past, and then the present.</summary>
     public IReadOnlyList<ReadOnlyMemory<byte>> Welcome()
     {
         var frames = new List<ReadOnlyMemory<byte>> { PageEvent.History(history.Points()) };
@@ -57,7 +57,7 @@ internal sealed class SignsGathering(
         return frames;
     }
 
-    /// <summary>Says that somebody looks now, so that the next question need not wait for the pace of before.</summary>
+    /// <summary>Says that a page is open now, so that the next question need not wait for the pace of before.</summary>
     public void Wake()
     {
         try

@@ -6,7 +6,7 @@ using QuickSilver.Tool.Sessions;
 
 namespace QuickSilver.Tool.Dashboard;
 
-// What a topic carries, with the nodes that have each version open: the object of `qsm topic describe --json`, asked for when somebody
+// What a topic carries, with the nodes that have each version open: the object of `qsm topic describe --json`, asked for when a user
 // opens a topic on the page.
 internal sealed class TopicPages(Func<string, Task<TopicContracts>> read) : IDisposable
 {

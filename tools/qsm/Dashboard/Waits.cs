@@ -21,7 +21,7 @@ internal static class Waits
             }
             else if (row.Report.Fault is { } fault)
             {
-                string what = $"The node told vital signs that cannot be read: {fault}.";
+                string what = $"The node sent vital signs that cannot be read: {fault}.";
                 waits.Add(new WaitJson(node, row.Address, "warn", what, null, null, null));
             }
             else if (row.Signs is { ReasonRows: { Length: > 0 } reasons })

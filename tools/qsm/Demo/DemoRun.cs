@@ -72,7 +72,7 @@ internal sealed class DemoRun(Session session, double rate, TimeSpan phase, Acti
         await ForAsync(phase);
         var killed = _nodes[^1];
         killed.Kill();
-        Begin($"Killed node {killed.Number} (process {killed.Id}) as a crash would; nodes 1 and 2 go on");
+        Begin($"Killed node {killed.Number} (process {killed.Id}) as a crash would; nodes 1 and 2 continue");
         await ForAsync(phase);
 
         var survivors = _nodes[..^1];

@@ -4,7 +4,7 @@ using Spectre.Console.Rendering;
 
 namespace QuickSilver.Tool.Demo;
 
-// The nodes of the demo as a picture: who has published and received how much.
+// The nodes of the demo as a picture: how much each has published and received.
 internal static class DemoScreen
 {
     private const int BarCells = 10;

@@ -25,7 +25,7 @@ internal sealed class EtcdClient : IDisposable
     private int _current;
 
     /// <param name="access">Where etcd is.</param>
-    /// <param name="log">Told when files of certificates were read again.</param>
+    /// <param name="log">The log for files of certificates that were read again.</param>
     /// <param name="callLimit">After so long, another member is asked; null: 500 ms.</param>
     /// <exception cref="CredentialException">A file cannot be used.</exception>
     public EtcdClient(EtcdAccess access, ILogger log, TimeSpan? callLimit = null)

@@ -6,13 +6,13 @@ namespace QuickSilver.Tool.Etcd;
 /// <summary>The server that leads: the value of the leader's key, and by which lease and since which revision it is there.</summary>
 internal sealed record EtcdLeader(string Address, long Lease, long CreateRevision);
 
-// What the servers of one cluster keep in etcd: who leads, under a lease, and the number of the last configuration.
+// What the servers of one cluster keep in etcd: the leader, under a lease, and the number of the last configuration.
 internal sealed class EtcdCluster(EtcdClient client, string cluster)
 {
     private readonly byte[] _leader = Encoding.UTF8.GetBytes($"/quicksilver/{cluster}/leader");
     private readonly byte[] _configuration = Encoding.UTF8.GetBytes($"/quicksilver/{cluster}/configuration");
 
-    /// <summary>Null: nobody leads.</summary>
+    /// <summary>Null: no server leads.</summary>
     public async Task<EtcdLeader?> ReadLeaderAsync(CancellationToken cancellationToken)
     {
         var range = await client.CallAsync(
@@ -25,7 +25,7 @@ internal sealed class EtcdCluster(EtcdClient client, string cluster)
     }
 
     /// <summary>
-    /// Leads if nobody does. Returns the leader's revision and the last number that was claimed, or null if another one leads.
+    /// Leads if no server does. Returns the leader's revision and the last number that was claimed, or null if another one leads.
     /// </summary>
     public async Task<(long Revision, long Last)?> TryLeadAsync(string address, long lease, CancellationToken cancellationToken)
     {
@@ -129,7 +129,7 @@ internal sealed class EtcdCluster(EtcdClient client, string cluster)
 
     private static byte[] Text(long number) => Encoding.UTF8.GetBytes(number.ToString(CultureInfo.InvariantCulture));
 
-    // Whoever cannot read the last number must not give the next.
+    // A server that cannot read the last number must not give the next.
     private long ReadNumber(EtcdOutcome? outcome) => outcome?.ResponseRange?.Kvs is not [{ } one, ..] ? 0
         : long.TryParse(Encoding.UTF8.GetString(one.Value), NumberStyles.None, CultureInfo.InvariantCulture, out long number) ? number
         : throw new EtcdUnavailableException(

@@ -24,7 +24,7 @@ internal sealed class EtcdConnections
     private readonly WatchedFiles<EtcdCredentials> _files;
 
     /// <param name="access">Where etcd is.</param>
-    /// <param name="log">Told when files were read again.</param>
+    /// <param name="log">The log for files that were read again.</param>
     /// <exception cref="CredentialException">A file cannot be used.</exception>
     public EtcdConnections(EtcdAccess access, ILogger log)
     {
@@ -37,7 +37,7 @@ internal sealed class EtcdConnections
             (what, isGood) => CoreLog.CredentialsLookedAt(log, what, isGood));
     }
 
-    /// <summary>Told of each certificate that a member shows, believed or not; several threads call.</summary>
+    /// <summary>Called with each certificate that a member shows, accepted or not, from several threads.</summary>
     public Action<DnsEndPoint, X509Certificate2>? Shown { get; init; }
 
     public HttpClient NewClient(TimeSpan connectLimit, int mostAnswerBytes)
@@ -47,7 +47,7 @@ internal sealed class EtcdConnections
             UseProxy = false,
             ConnectTimeout = connectLimit,
             PooledConnectionLifetime = Lifetime,
-            // A stream that has TLS already is taken as it is.
+            // A stream that has TLS already is used unchanged.
             ConnectCallback = (context, cancellationToken) =>
                 ConnectAsync(context.DnsEndPoint, context.InitialRequestMessage.RequestUri!.Scheme, cancellationToken),
         };
@@ -92,7 +92,7 @@ internal sealed class EtcdConnections
         }
         catch (JsonException)
         {
-            // The status alone is told.
+            // The status alone is reported.
         }
 
         // The gateway is itself a client of the member, with the certificate of the member.

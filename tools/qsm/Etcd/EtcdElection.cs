@@ -4,7 +4,7 @@ using Microsoft.Extensions.Logging;
 
 namespace QuickSilver.Tool.Etcd;
 
-/// <summary>Told, one call after another, of who leads.</summary>
+/// <summary>Notified of the leader, one call after another.</summary>
 internal interface IElectionObserver
 {
     /// <summary>Whether this server could lead now. From any thread.</summary>

@@ -15,7 +15,7 @@ internal static partial class EtcdLog
         "Another server leads with the address of this one, {Address}. Give each server its own with --listen. This one stands by.")]
     public static partial void Namesake(this ILogger logger, string address);
 
-    [LoggerMessage(3003, LogLevel.Warning, "This server does not lead any more: {Reason}. Nodes go on in their last views.")]
+    [LoggerMessage(3003, LogLevel.Warning, "This server does not lead any more: {Reason}. Nodes continue in their last views.")]
     public static partial void Deposed(this ILogger logger, string reason);
 
     [LoggerMessage(3004, LogLevel.Warning, "The leader at {Address} is gone. Its lease ends now.")]

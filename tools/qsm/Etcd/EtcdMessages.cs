@@ -4,7 +4,7 @@ using System.Text.Json.Serialization;
 namespace QuickSilver.Tool.Etcd;
 
 // What goes over etcd's HTTP gateway, as far as it is used here. Keys and values are Base64; 64-bit numbers are strings. A null where none
-// may be is an error of whoever answers, like any other text that is no answer; only elements of lists are not looked at.
+// may be is an error of the answering member, like any other text that is no answer; only elements of lists are not looked at.
 // What etcd leaves out has its default: such properties of answers are settable, as those that are init-only would be null.
 internal sealed record EtcdHeader
 {
@@ -79,7 +79,7 @@ internal sealed record EtcdLeaseResponse
     [JsonIgnore]
     public TimeSpan Rest => TimeSpan.FromSeconds(Math.Clamp(TimeToLive, 0, MostSeconds));
 
-    // More than anybody asks for.
+    // More than any caller asks for.
     private const long MostSeconds = 24 * 60 * 60;
 }
 

@@ -11,7 +11,7 @@ namespace QuickSilver.Tool.Etcd;
 //
 // The lease is as short as etcd grants one, because nothing shows that a leader stands still but its end. etcd may be away for longer: it
 // takes seconds to elect a leader of its own, and then prolongs all leases. So when the lease may have ended and etcd does not answer, the
-// term is in doubt: this server removes nobody, and claims wait. It is over when etcd says that the lease has ended, or says nothing
+// term is in doubt: this server removes no node, and claims wait. It is over when etcd says that the lease has ended, or says nothing
 // for too long.
 internal sealed class EtcdTerm : IMembershipStore
 {
@@ -36,7 +36,7 @@ internal sealed class EtcdTerm : IMembershipStore
     private long _validUntil;
     // The last number that was claimed; numbers are claimed one after another.
     private long _claimed;
-    // Why this server cannot go on leading although it holds the lease; null: it can.
+    // Why this server cannot continue to lead although it holds the lease; null: it can.
     private string? _ending;
     private volatile string? _obstacle;
 
@@ -58,10 +58,10 @@ internal sealed class EtcdTerm : IMembershipStore
     /// <summary>By this machine's clock, which counts from before etcd began to count: at the latest when etcd ends the lease.</summary>
     public bool IsHeld => Stopwatch.GetTimestamp() < Volatile.Read(ref _validUntil) && !_ended.IsCancellationRequested;
 
-    /// <summary>Leads if nobody does; null: another server does.</summary>
+    /// <summary>Leads if no server does; null: another server does.</summary>
     /// <param name="cluster">The cluster of servers.</param>
     /// <param name="address">This server's, by which others find it.</param>
-    /// <param name="onGranted">Told of the lease before it leads by it: the answer to that may be lost.</param>
+    /// <param name="onGranted">Called with the lease before it leads by it: the answer to that may be lost.</param>
     /// <param name="post">Runs an action on the core thread.</param>
     /// <param name="logger">The service's.</param>
     /// <param name="cancellationToken">Ends the attempt.</param>
@@ -84,7 +84,7 @@ internal sealed class EtcdTerm : IMembershipStore
         }
         catch (Exception unanswered) when (unanswered is EtcdUnavailableException or OperationCanceledException)
         {
-            // It may be done, or be done yet, and then nobody else leads until the lease ends.
+            // It may be done, or be done yet, and then no other server leads until the lease ends.
             await TryRevokeAsync(cluster, lease);
             throw;
         }
@@ -198,7 +198,7 @@ internal sealed class EtcdTerm : IMembershipStore
                     }
                     else if (last is not null)
                     {
-                        GiveUp($"somebody else has changed the last number from {_claimed} to {last}");
+                        GiveUp($"another client has changed the last number from {_claimed} to {last}");
                     }
 
                     return;
@@ -222,7 +222,7 @@ internal sealed class EtcdTerm : IMembershipStore
         }
     }
 
-    // Between etcd's answer and this call, the process may have stood still until its lease was over. So the service goes on with the
+    // Between etcd's answer and this call, the process may have stood still until its lease was over. So the service continues with the
     // number only while the term is sure; in doubt it waits.
     private void Tell(Action onClaimed) => _post(() =>
     {

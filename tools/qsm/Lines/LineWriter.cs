@@ -1,6 +1,6 @@
 namespace QuickSilver.Tool.Lines;
 
-// Writes payloads as lines to one stream for many topics. Buffered; who writes flushes when it has nothing more to write
+// Writes payloads as lines to one stream for many topics. Buffered; the caller flushes when it has nothing more to write
 // at once, so a busy stream is written in large pieces and a quiet one without delay. Thread-safe.
 internal sealed class LineWriter(Stream stream, long? limit) : IDisposable
 {

@@ -6,7 +6,7 @@ internal static class StandardOutput
 {
     private const int Descriptor = 1;
 
-    // The console's stream swallows the error of a pipe that nobody reads any more, and "qsm sub … | head -1" would never
+    // The console's stream swallows the error of a pipe without a reader, and "qsm sub … | head -1" would never
     // end; a file stream throws. On a seekable file it would keep a position of its own, so there the console's is right.
     public static Stream Open()
     {

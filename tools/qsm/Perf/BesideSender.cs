@@ -5,7 +5,7 @@ using QuickSilver.Tool.Sessions;
 namespace QuickSilver.Tool.Perf;
 
 // Publishes to a second topic of the same node, at a rate, while the first is measured. When the topic has taken nothing for a
-// second, a line says so once: whoever reads it knows when the wait began.
+// second, a line says so once, so that its reader knows when the wait began.
 internal sealed class BesideSender : IAsyncDisposable
 {
     public static readonly TimeSpan NotedWait = TimeSpan.FromSeconds(1);

@@ -40,7 +40,7 @@ internal sealed class Receiver<T, TPayload>(int topicCount, int senders, long? l
     /// <summary>What is to handle one topic's messages: an object of its own, so that a message of many topics looks at one.</summary>
     public MessageHandler<T> Topic() => new ReceivedTopic(this).Take;
 
-    /// <summary>Reads the only topic until it is cancelled. However it ends, nobody waits for more.</summary>
+    /// <summary>Reads the only topic until it is cancelled. However it ends, nothing waits for more.</summary>
     public async Task ReadAsync(ITopicSubscriber<T> topic)
     {
         try

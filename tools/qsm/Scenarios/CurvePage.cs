@@ -112,7 +112,7 @@ internal static class CurvePage
         Table(page, scenario.Axis.Label, scenario.Curves, at, points);
     }
 
-    // Series over different values of the axis are joined: where one has no value, its line goes on.
+    // Series over different values of the axis are joined: where one has no value, its line continues.
     private static void Plot(
         StringBuilder page, string id, string title, (string X, string Y) labels, (double From, double To)? range,
         IReadOnlyList<Series> series, bool isLogarithmic = false)

@@ -56,7 +56,7 @@ internal static class FaultList
         return words.Count == 0 ? None : string.Join(',', words);
     }
 
-    // A name on the command line is there for good.
+    // A name on the command line never changes.
     private static string NameOf(FaultKinds kind) => kind switch
     {
         FaultKinds.Reordering => "disorder",

@@ -24,7 +24,7 @@ internal sealed record ScenarioReport
     /// <summary>Members that keep each packet at least, where that was asked for.</summary>
     public int? Replicas { get; init; }
 
-    /// <summary>Tokens that each ring's leader releases in a second; without it they go when there is something to tell.</summary>
+    /// <summary>Tokens that each ring's leader releases in a second; without it they go when there is something to report.</summary>
     public double? TokenRate { get; init; }
 
     /// <summary>In how many ranges acknowledgements say what all hold, where it is more than one number.</summary>
@@ -47,7 +47,7 @@ internal sealed record ScenarioReport
 
     public long Deliveries { get; init; }
 
-    /// <summary>Messages that receivers were told they never get.</summary>
+    /// <summary>Messages that were reported to receivers as never coming.</summary>
     public long Gaps { get; init; }
 
     /// <summary>Deliveries still owed half a minute after the end; not counted where nodes crashed.</summary>

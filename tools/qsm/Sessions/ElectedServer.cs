@@ -11,11 +11,11 @@ using QuickSilver.Tool.Etcd;
 
 namespace QuickSilver.Tool.Sessions;
 
-// What one of several servers is to those who connect: while it leads it is the service; otherwise it says who leads. On the core thread,
+// What one of several servers is to its clients: while it leads it is the service; otherwise it says who leads. On the core thread,
 // but for CanLead.
 //
 // What goes wrong: between the listener of the one and that of the other, the system may refuse the port, because some program has taken
-// it. A server that nobody reaches must not lead: its term would be renewed for ever, and the others would take it for well. So it gives
+// it. A server that no node reaches must not lead: its term would be renewed forever, and the others would consider it healthy. So it gives
 // the term up, says so, and stands for leader again when it listens.
 internal sealed class ElectedServer : IDisposable
 {
@@ -79,7 +79,7 @@ internal sealed class ElectedServer : IDisposable
             service.Start(LocalEndPoint);
             _service = service;
             (_canLead, _timesRefused) = (true, 0);
-            // Whoever waits to hear who leads hears it when it can come.
+            // Nodes that wait to learn the leader learn it when they can connect.
             Leader = LocalEndPoint;
         }
         catch (TransportException refused)

@@ -6,7 +6,7 @@ using Serilog.Events;
 namespace QuickSilver.Tool.Sessions;
 
 // Writes log events on a thread of its own. Nodes log on their core threads, and a terminal that stands still (Ctrl-S), or a pipe that
-// nobody reads, keeps whoever writes to it: other members of the cluster would wait for this node. What comes while the queue is full is
+// is not read, blocks its writer: other members of the cluster would wait for this node. What comes while the queue is full is
 // dropped and counted.
 internal sealed class LogLines : ILogEventSink, IDisposable
 {

@@ -120,7 +120,7 @@ internal sealed class Session : IDisposable
         }
     }
 
-    // A node tries until its time is over, because a service may come back with other keys. Somebody at a terminal is told at once.
+    // A node tries until its time is over, because a service may come back with other keys. A user at a terminal learns it at once.
     private async Task<QuickSilverNode> StartAsync(INodeParts parts, QuickSilverOptions options)
     {
         using var ended = CancellationTokenSource.CreateLinkedTokenSource(Interrupted);
@@ -158,7 +158,7 @@ internal sealed class Session : IDisposable
     /// <summary>Subscribes to a topic of whatever type, with the guarantee that it has.</summary>
     /// <param name="node">The node.</param>
     /// <param name="topic">The name of the topic.</param>
-    /// <param name="assumed">The guarantee of a topic that nobody has open. Null: reliable, which is said.</param>
+    /// <param name="assumed">The guarantee of a topic that no node has open. Null: reliable, which is said.</param>
     /// <param name="asReader">What applies to the reader; null: senders wait for it.</param>
     public async Task<ITopicSubscriber<ReadOnlyMemory<byte>>> OpenWatcherAsync(
         QuickSilverNode node, string topic, Guarantee? assumed, Func<TopicOptions, TopicOptions>? asReader = null)
@@ -175,15 +175,15 @@ internal sealed class Session : IDisposable
                 if (!contracts.IsOpen && assumed is null)
                 {
                     Terminal.Note(
-                        $"Nobody has the topic '{topic}' open. It is assumed to be {Guarantee.Reliable}: until this command ends, whoever "
-                        + "opens it with another guarantee is refused. Name the other one with --guarantee.");
+                        $"No node has the topic '{topic}' open. It is assumed to be {Guarantee.Reliable}: until this command ends, a node "
+                        + "that opens it with another guarantee is refused. Name the other one with --guarantee.");
                 }
 
                 return watcher;
             }
             catch (ContractMismatchException) when (attempt < OpenAttempts)
             {
-                // Somebody has opened it meanwhile, with another guarantee.
+                // Another node has opened it meanwhile, with another guarantee.
             }
             catch (Exception exception) when (exception is not (OperationCanceledException or ToolException))
             {
@@ -192,7 +192,7 @@ internal sealed class Session : IDisposable
         }
     }
 
-    /// <summary>Subscribes where nobody publishes: the subscribers see each other's number.</summary>
+    /// <summary>Subscribes where no node publishes: the subscribers see each other's number.</summary>
     public Task<TopicEndpoint<ReadOnlyMemory<byte>>> OpenBarrierAsync(QuickSilverNode node, string topic) =>
         OpenAsync<ReadOnlyMemory<byte>, TopicEndpoint<ReadOnlyMemory<byte>>>(
             topic, node.OpenEndpointAsync<ReadOnlyMemory<byte>>(topic, TopicAccess.Subscribe, stop: Interrupted));

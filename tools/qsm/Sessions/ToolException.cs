@@ -10,7 +10,7 @@ internal sealed class ToolException(int exitCode, string message, Exception? inn
 
     private const string Security = nameof(QuickSilverOptions.Security);
 
-    // For those who measure on the topics of their programs.
+    // For users who measure on the topics of their programs.
     private const string BytesAlone = " This command opens topics as reliable and with bytes. Give it a topic that no program has open.";
 
     // A node that cannot start was given a wrong option, cannot reach its service, or failed otherwise.

@@ -62,8 +62,8 @@ internal sealed class SwarmNode : IAsyncDisposable
         _barriers[0].WaitForSubscribersAsync(nodes, cancellationToken);
 
     /// <summary>
-    /// Whether all nodes have come to the end. Who sees that leaves at once, and the service may tell of the last one's coming and
-    /// the first one's leaving together: so one that has left says the same.
+    /// Whether all nodes have come to the end. A node that sees that leaves at once, and the service may report that the last one came and
+    /// the first one left together: so one that has left says the same.
     /// </summary>
     public bool SeesEnd(int nodes) => _barriers[^1].Subscribers >= nodes || _barriers[0].Subscribers < nodes;
 

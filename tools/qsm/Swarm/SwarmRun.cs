@@ -115,7 +115,7 @@ internal sealed class SwarmRun(Session session, SwarmPlan plan, RecordFile? reco
         return true;
     }
 
-    // Nobody leaves before all have what they are owed: those that stay longer may ask those that would leave for repair.
+    // No node leaves before all have what they are owed: those that stay longer may ask those that would leave for repair.
     private async Task<bool> EndTogetherAsync()
     {
         await Task.WhenAll(Nodes.Select(node => node.OpenBarrierAsync(session, SwarmPlan.Done)));

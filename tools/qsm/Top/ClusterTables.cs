@@ -29,7 +29,7 @@ internal sealed record TopView(string Cluster, SortKey Sort, string? Filter, int
     public int AskedRows => HasInboxes ? Rows : NodeSigns.MostRows;
 }
 
-// One answer as tables: the nodes, and the regions and topics of which they have told, each once.
+// One answer as tables: the nodes, and the regions and topics that they have reported, each once.
 internal sealed record ClusterTables
 {
     public required string Cluster { get; init; }
@@ -49,15 +49,15 @@ internal sealed record ClusterTables
     /// <summary>By the names of topics and publishers.</summary>
     public required IReadOnlyList<HeldRow> Held { get; init; }
 
-    /// <summary>Of all nodes that have told, whatever the filter.</summary>
+    /// <summary>Of all nodes that have answered, whatever the filter.</summary>
     public long Published { get; private init; }
 
     public long Delivered { get; private init; }
 
-    /// <summary>Of those that nodes told, the inboxes that are not among the topics.</summary>
+    /// <summary>Of those that nodes reported, the inboxes that are not among the topics.</summary>
     public int HiddenInboxes { get; private init; }
 
-    /// <summary>All that are open, of which nodes tell their busiest. A service of an earlier version tells only those.</summary>
+    /// <summary>All that are open, of which nodes report their busiest. A service of an earlier version reports only those.</summary>
     public int TopicCount { get; private init; }
 
     public static ClusterTables Of(ClusterSigns answer, IPEndPoint? service, TopView view, DateTimeOffset at)
@@ -114,7 +114,7 @@ internal sealed record ClusterTables
         };
     }
 
-    // A node that has not told comes first: it is what somebody looks for.
+    // A node that has not answered comes first: it is what users look for.
     private static long Key(NodeRow row, SortKey sort) => row.Signs is not { } signs ? long.MaxValue : sort switch
     {
         SortKey.Queued => signs.QueueMessages,

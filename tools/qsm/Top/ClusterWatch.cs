@@ -59,7 +59,7 @@ internal sealed class ClusterWatch : IClusterSignsReader, IAsyncDisposable
     /// <summary>The certificates of the servers to which it has connected.</summary>
     public IReadOnlyDictionary<IPEndPoint, PeerCertificate> Certificates => _observer.Certificates;
 
-    /// <summary>Under which nodes seal echoes; null: they do not, or it was not asked for, or the service does not tell.</summary>
+    /// <summary>Under which nodes seal echoes; null: they do not, or it was not asked for, or the service does not send it.</summary>
     public ClusterKey? ClusterKey => _observer.ClusterKey;
 
     /// <summary>Whether a server answered that it does not lead, and none was found that does.</summary>
@@ -113,8 +113,8 @@ internal sealed class ClusterWatch : IClusterSignsReader, IAsyncDisposable
     }
 
     /// <summary>
-    /// Asks for the first time and waits a moment, so that the next answer tells rates: what this one tells covers whatever time has passed
-    /// since somebody watched before.
+    /// Asks for the first time and waits a moment, so that the next answer has rates: this one covers all the time
+    /// since an observer watched before.
     /// </summary>
     /// <param name="interval">Between answers. If it is shorter than the moment, it is the wait.</param>
     /// <param name="cancellationToken">Ends the wait.</param>

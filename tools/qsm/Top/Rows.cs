@@ -16,7 +16,7 @@ internal sealed record NodeRow(NodeReport Report)
         + "removes it.";
 
     /// <summary>
-    /// What people call the node. Of one that has no name, the first half of the id is enough, and the address tells where it is.
+    /// What people call the node. Of one that has no name, the first half of the id is enough, and the address shows where it is.
     /// </summary>
     public string Name { get; } = Report.Node.Name is { Length: > 0 } name ? name : $"{Report.Node.Node.Id >> 32:x8}";
 
@@ -33,10 +33,10 @@ internal sealed record NodeRow(NodeReport Report)
     /// <summary>How long the node has not answered; null if it did.</summary>
     public double? SilentSeconds => Report.Node.Outcome == SignsOutcome.Silent ? Report.Node.SilentMillis / 1e3 : null;
 
-    /// <summary>What is wrong: with what the node told, or with the node.</summary>
+    /// <summary>What is wrong: with what the node reported, or with the node.</summary>
     public string? Trouble => Report.Fault ?? (Signs is { Trouble.Length: > 0 } signs ? signs.Trouble : null);
 
-    /// <summary>What there is to say of a node in the place of its figures; null if it has told them.</summary>
+    /// <summary>The remark for a node in the place of its figures; null if it has reported them.</summary>
     public string? Remark => Report switch
     {
         { Fault: { } fault } => fault,
@@ -66,7 +66,7 @@ internal sealed record HeldRow(NodeRow Publisher, string Topic, double MessagesP
     public string Rate => string.Create(CultureInfo.InvariantCulture, $"{MessagesPerSecond:0.#}/s by {Reader}");
 }
 
-// A region, of which several nodes have told.
+// A region that several nodes have reported.
 internal sealed record RegionRow(ulong Region)
 {
     public long View { get; init; }
@@ -100,7 +100,7 @@ internal sealed record RegionRow(ulong Region)
     };
 }
 
-// A topic, of which several nodes have told.
+// A topic that several nodes have reported.
 internal sealed record TopicRow(string Name)
 {
     public long Published { get; init; }

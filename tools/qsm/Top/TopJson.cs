@@ -18,7 +18,7 @@ internal sealed record TopReport
     /// <summary>All that are open, of which the busiest follow.</summary>
     public int TopicCount { get; init; }
 
-    /// <summary>Of those that nodes told, the inboxes that do not follow; none with --all.</summary>
+    /// <summary>Of those that nodes reported, the inboxes that do not follow; none with --all.</summary>
     public int HiddenInboxCount { get; init; }
     public long PublishedPerSecond { get; init; }
     public long DeliveredPerSecond { get; init; }
@@ -61,12 +61,12 @@ internal sealed record NodeReportJson
     public int? ProcessId { get; init; }
     public string? Version { get; init; }
 
-    /// <summary>"told", "silent", "unable" (of a version that does not know the question) or "invalid".</summary>
+    /// <summary><c>told</c>, "silent", "unable" (of a version that does not know the question) or "invalid".</summary>
     public required string State { get; init; }
     public double? SilentSeconds { get; init; }
     public double? HeardSecondsAgo { get; init; }
 
-    /// <summary>What is wrong: with what it told, or with the node.</summary>
+    /// <summary>What is wrong: with what it reported, or with the node.</summary>
     public string? Trouble { get; init; }
     public double? SpanSeconds { get; init; }
     public long? PublishedPerSecond { get; init; }

@@ -3,7 +3,7 @@ using Spectre.Console.Rendering;
 
 namespace QuickSilver.Tool.Top;
 
-// The tables for a terminal. Everything that nodes told is text: none of it is markup.
+// The tables for a terminal. Everything that nodes reported is text: none of it is markup.
 internal static class TopScreen
 {
     // The lines of a table that are not rows: its title, its head, and the empty lines around them.

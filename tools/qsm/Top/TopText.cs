@@ -34,7 +34,7 @@ internal static class TopText
             + $"configuration {Number(service.Configuration)}  nodes {nodes}  {tables.At:HH:mm:ss}");
     }
 
-    /// <summary>The sums, and how many nodes have not told.</summary>
+    /// <summary>The sums, and how many nodes have not answered.</summary>
     public static string Totals(ClusterTables tables)
     {
         int untold = tables.Answer.Nodes.Count(node => node.Signs is null);

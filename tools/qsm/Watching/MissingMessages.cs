@@ -6,8 +6,8 @@ using QuickSilver.Tool.Sessions;
 namespace QuickSilver.Tool.Watching;
 
 // Messages that are not printed: gaps, messages that cannot be shown, and what was dropped because the output was read too slowly. All make
-// the command fail at its end. Gaps are told as they happen; what is dropped is counted, and told from time to time, also while the output
-// stands still.
+// the command fail at its end. Gaps are reported as they happen; what is dropped is counted, and reported from time to time, also while the
+// output stands still.
 internal sealed class MissingMessages(QuickSilverNode node)
 {
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);

@@ -105,7 +105,7 @@ internal sealed class TopicWatch(Session session, QuickSilverNode node, WatchPla
         }
         catch (IOException exception)
         {
-            // Nobody reads the output any more.
+            // The output has no reader any more.
             _failed.TrySetException(exception);
         }
     }

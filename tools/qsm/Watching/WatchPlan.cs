@@ -2,7 +2,7 @@ namespace QuickSilver.Tool.Watching;
 
 /// <summary>What is subscribed.</summary>
 /// <param name="Names">Of topics, or what they begin with.</param>
-/// <param name="Assumed">The guarantee of a topic that nobody has open. Null: reliable, which is said.</param>
+/// <param name="Assumed">The guarantee of a topic that no node has open. Null: reliable, which is said.</param>
 /// <param name="Waits">Whether senders wait for a slow output.</param>
 internal sealed record WatchPlan(string[] Names, Guarantee? Assumed, bool Waits)
 {
@@ -11,7 +11,7 @@ internal sealed record WatchPlan(string[] Names, Guarantee? Assumed, bool Waits)
     // Of each of many.
     private const int CapacityOfPrefix = 4_096;
 
-    /// <summary>Who only looks holds nobody up, unless that was asked for.</summary>
+    /// <summary>A command that only watches does not delay senders, unless that was asked for.</summary>
     public TopicOptions AsReader(TopicOptions topic) => AsReader(topic, Capacity);
 
     public TopicOptions OfPrefix(Guarantee guarantee) => AsReader(new TopicOptions { Guarantee = guarantee }, CapacityOfPrefix);

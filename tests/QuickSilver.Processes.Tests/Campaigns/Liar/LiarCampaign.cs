@@ -10,7 +10,7 @@ namespace QuickSilver.Processes.Tests.Campaigns.Liar;
 //
 // Five hosts: the service and a publisher at full speed, two readers of it, the liar, and its neighbour in a topic beside, into which the
 // publisher and both of them send. The liar is a node like others, and the switch changes numbers in what it sends, in turn with the same
-// packets as they are. Nothing is protected: a member of a cluster with a key has the key, and its lies pass the seal.
+// packets unchanged. Nothing is protected: a member of a cluster with a key has the key, and its lies pass the seal.
 internal sealed class LiarCampaign : IDisposable
 {
     private const int Liar = 4;

@@ -27,7 +27,7 @@ internal sealed class MemberLies(int percent)
     private readonly Random _random = new(20_27);
     private readonly long[] _ofKind = new long[256];
 
-    /// <summary>Whether it lies. If not, the same packets are written again as they are.</summary>
+    /// <summary>Whether it lies. If not, the same packets are written again unchanged.</summary>
     public bool IsOn { get; set; }
 
     public long Count => _ofKind.Sum();

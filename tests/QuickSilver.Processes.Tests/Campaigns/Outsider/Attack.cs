@@ -112,7 +112,7 @@ internal sealed class Attack : IDisposable
         }
         catch (SocketException)
         {
-            // Nobody listens there any more; the system says so of an earlier one.
+            // Nothing listens there any more; the system says so of an earlier one.
             return;
         }
 

@@ -4,7 +4,7 @@ using System.Net.Sockets;
 
 namespace QuickSilver.Processes.Tests.Campaigns.Outsider;
 
-// Answers each question of discovery, of anybody else, with lies: that the best of all hosts is the outsider's service, a port that
+// Answers each question of discovery, of any other process, with lies: that the best of all hosts is the outsider's service, a port that
 // refuses, and one that takes connections and says nothing. Offsets are those of docs/wire-format.md.
 internal sealed class DiscoveryLiar : IDisposable
 {
@@ -69,7 +69,7 @@ internal sealed class DiscoveryLiar : IDisposable
             }
             catch (SocketException)
             {
-                // Nothing came, or nobody hears what was answered.
+                // Nothing came, or nothing receives the answer.
             }
         }
     }

@@ -9,9 +9,9 @@ namespace QuickSilver.Processes.Tests.Campaigns.Outsider;
 internal enum ForgeryKind
 {
     Noise,
-    // Recorded some time ago, and sent again as it is.
+    // Recorded some time ago, and sent again unchanged.
     Replay,
-    // Heard a moment ago, and sent again as it is.
+    // Heard a moment ago, and sent again unchanged.
     FreshReplay,
     RaisedSequence,
     ChangedHeader,

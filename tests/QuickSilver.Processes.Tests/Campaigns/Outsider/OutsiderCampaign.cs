@@ -5,11 +5,11 @@ using QuickSilver.Processes.Tests.Scenarios;
 
 namespace QuickSilver.Processes.Tests.Campaigns.Outsider;
 
-// Somebody on the network who has no key does no harm.
+// An attacker on the network without a key does no harm.
 //   outsider [pairs=5] [seconds=10] [rate=2000] [certificates]
 //
 // Four hosts: the service and a publisher at full speed, two readers, and the outsider, which has a cluster of the same name with a secret
-// of its own, or with certificates of an authority of its own. First each kind of forged packet alone, while nobody publishes, to see what
+// of its own, or with certificates of an authority of its own. First each kind of forged packet alone, while no node publishes, to see what
 // counts it; then all of them at full speed, in turn with the same packets to a group that no host has joined, as the outsider and the
 // switch share the processors of the nodes; then connections to the service, and discovery.
 internal sealed class OutsiderCampaign : IDisposable

@@ -3,7 +3,7 @@ using QuickSilver.Processes.Tests.Scenarios;
 
 namespace QuickSilver.Processes.Tests.Campaigns.Outsider;
 
-// The cluster of an outsider: of the same name, and with a secret or certificates of its own. Its service takes whoever comes; and it tries
+// The cluster of an outsider: of the same name, and with a secret or certificates of its own. Its service admits every node; and it tries
 // to get into the other one.
 internal sealed class OutsiderCluster : IDisposable
 {
@@ -64,18 +64,18 @@ internal sealed class OutsiderCluster : IDisposable
         log.Hold(code != 0, $"a client with other keys is refused (exit code {code}): {other.Errors.Tail(1)}");
     }
 
-    /// <summary>Its service and its answers to discovery take nobody in.</summary>
+    /// <summary>Its service and its answers to discovery deceive no node.</summary>
     public void Deceive(CampaignLog log)
     {
         var deceived = Topics(_theirKeys, Address, 2);
         int code = deceived.WaitForExit();
         log.Hold(code != 0, $"a client does not believe the outsider's service (exit code {code}): {deceived.Errors.Tail(1)}");
 
-        // Each hosts a service of the same name, and answers whoever asks.
+        // Each hosts a service of the same name, and answers every question.
         string[] lines = TestLines.Make(50, "found");
         var own = Start(_network.Node, _keys, "sub", "found", "--interface", $"{_network.Outsider}", "--verbose");
         QsmCluster.WaitUntilReady(own);
-        // With a secret, nobody would read what it answers.
+        // With a secret, no node would read its answers.
         using var liar = _keys.Certificate is null ? null : new DiscoveryLiar(_network, QsmCluster.ServicePort);
         string theirs = $"{_network.Namespaces.Address(3)}";
         var reader = Start(3, _theirKeys, "sub", "found", "--interface", theirs, "--count", $"{lines.Length}", "--verbose");
@@ -97,7 +97,7 @@ internal sealed class OutsiderCluster : IDisposable
             int told = Count(reader, NotProved);
             log.Hold(
                 told is > 0 and <= MostToldOfProofs,
-                $"{liar.Answers} answers were forged, and the host told {told} times of hosts that had not proved themselves");
+                $"{liar.Answers} answers were forged, and the host reported {told} times hosts that had not proved themselves");
         }
     }
 

@@ -52,7 +52,7 @@ internal sealed partial class Member : LoggedProcess
     /// <summary>The configurations in which it has found itself, in this order. It looks many times a second, and may miss some.</summary>
     public IReadOnlyList<long> Configurations => Read(() => _configurations.ToArray());
 
-    /// <summary>When this process stood still as a whole, as it told itself: for its collector, its compiler, or the machine.</summary>
+    /// <summary>When this process stood still as a whole, as it reported itself: for its collector, its compiler, or the machine.</summary>
     public IReadOnlyList<Silence> Standstills => Read(() => _standstills.ToArray());
 
     /// <summary>What it has said since this was last asked of streams that have stopped.</summary>

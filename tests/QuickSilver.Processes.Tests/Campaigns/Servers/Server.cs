@@ -5,7 +5,7 @@ using QuickSilver.Processes.Tests.Scenarios;
 
 namespace QuickSilver.Processes.Tests.Campaigns.Servers;
 
-// One life of a `qsm gms`, as its log tells it. Times are ticks of the machine; 0: not yet.
+// One life of a `qsm gms`, by its log. Times are ticks of the machine; 0: not yet.
 internal sealed partial class Server : LoggedProcess
 {
     private readonly object _lock = new();

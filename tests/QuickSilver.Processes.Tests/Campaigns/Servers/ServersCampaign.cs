@@ -132,7 +132,7 @@ internal sealed class ServersCampaign
         // The stop may have come in the middle of one, which is logged at its end. Whether a member follows it is judged with its numbers.
         if (late > 1 || old.Removals > removals)
         {
-            _judge.Miss("a server that woke went on");
+            _judge.Miss("a server that woke continued");
         }
     }
 

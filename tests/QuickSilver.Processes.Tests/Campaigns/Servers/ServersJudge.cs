@@ -58,7 +58,7 @@ internal sealed class ServersJudge(ServersRig rig, TextWriter output)
 
         if (next is not { ConfiguredAt: not 0 })
         {
-            throw new TimeoutException($"{what}: no other server led and told a configuration");
+            throw new TimeoutException($"{what}: no other server led and sent a configuration");
         }
 
         double led = Seconds(from, next.LedAt);
@@ -69,7 +69,10 @@ internal sealed class ServersJudge(ServersRig rig, TextWriter output)
         _configured.Add(configured);
         rest();
         rig.AwaitSettled();
-        Conclude(what, from, Text($"; server {next.Node} led after {led:F2} s, served after {served:F2} s, told after {configured:F2} s"));
+        Conclude(
+            what,
+            from,
+            Text($"; server {next.Node} led after {led:F2} s, served after {served:F2} s, configured after {configured:F2} s"));
         if (rig.Plan.IsTimed && served > MostLeaderless.TotalSeconds)
         {
             Miss(Text($"{what}: a new leader served after {served:F2} s"));
@@ -103,7 +106,7 @@ internal sealed class ServersJudge(ServersRig rig, TextWriter output)
             var roaming = report.GetProperty("Roaming");
             if (roaming.GetProperty("Fault").GetString() is { } order)
             {
-                Miss($"node {member.Node}, of those who join and leave: {order}");
+                Miss($"node {member.Node}, of the nodes that join and leave: {order}");
             }
 
             if (member.Removal is { } removal)
@@ -111,7 +114,7 @@ internal sealed class ServersJudge(ServersRig rig, TextWriter output)
                 Miss($"node {member.Node} stayed and was removed: {removal}");
             }
 
-            Say($"node {member.Node}: changed {report.GetProperty("Changes")} topics; of those who join and leave "
+            Say($"node {member.Node}: changed {report.GetProperty("Changes")} topics; of the nodes that join and leave "
                 + $"{roaming.GetProperty("Lives")} lives, {roaming.GetProperty("Received")} messages, "
                 + $"{roaming.GetProperty("Missing")} missing; {report.GetProperty("Repairs")} repairs, "
                 + $"{report.GetProperty("KernelDrops")} dropped by the kernel");
@@ -170,7 +173,7 @@ internal sealed class ServersJudge(ServersRig rig, TextWriter output)
     {
         Say("");
         Say(Text($"{Stopwatch.GetElapsedTime(_begun).TotalSeconds:0} s, load {Load()}"));
-        Say($"a new server led: {Spread(_led)} s; served: {Spread(_served)} s; told its first configuration: {Spread(_configured)} s");
+        Say($"a new server led: {Spread(_led)} s; served: {Spread(_served)} s; sent its first configuration: {Spread(_configured)} s");
         Say($"longest pause of data in each fault: {Spread(_pauses)} ms; changes of the leader without need: {_changesOfLeader}");
         _misses.ForEach(miss => Say($"MISSED: {miss}"));
         Say(_misses.Count == 0 ? "all held" : $"{_misses.Count} did not hold");

@@ -3,7 +3,7 @@ using QuickSilver.Tool.Sessions;
 
 namespace QuickSilver.Tool.Commands.Keys;
 
-// Files that nobody but their user reads, and that are not replaced by accident.
+// Files that only their user reads, and that are not replaced by accident.
 internal static class KeyFile
 {
     private const UnixFileMode OwnerOnly = UnixFileMode.UserRead | UnixFileMode.UserWrite;

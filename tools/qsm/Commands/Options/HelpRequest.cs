@@ -1,6 +1,6 @@
 namespace QuickSilver.Tool.Commands.Options;
 
-// What somebody types who does not know the command line yet: nothing, or "help".
+// What users type who do not know the command line yet: nothing, or "help".
 internal static class HelpRequest
 {
     private const string Word = "help";

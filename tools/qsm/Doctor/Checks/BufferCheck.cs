@@ -3,7 +3,7 @@ using System.Globalization;
 namespace QuickSilver.Tool.Doctor.Checks;
 
 // Asked: what a node asks for. Granted: what the system gave this process, in the same measure. Limit: what the system gives to a process
-// without privileges; null: it does not tell.
+// without privileges; null: it does not report it.
 internal sealed record BufferFacts(string Setting, long Asked, long Granted, long? Limit);
 
 // Whether the kernel grants the socket buffers that a node asks for.

@@ -34,7 +34,7 @@ internal static class CertificateCheck
 {
     public const string Name = "certificates";
 
-    /// <summary>A certificate that ends sooner is told.</summary>
+    /// <summary>A certificate that ends sooner is reported.</summary>
     public static readonly TimeSpan Notice = TimeSpan.FromDays(14);
 
     private const string Signer = "the host of the authority";

@@ -2,7 +2,7 @@ using System.Globalization;
 
 namespace QuickSilver.Tool.Doctor.Checks;
 
-// IsSynchronized: null if the system does not tell. Error: how far the system believes that its clock may be off.
+// IsSynchronized: null if the system does not report it. Error: how far the system believes that its clock may be off.
 internal sealed record ClockFacts(DateTimeOffset Now, bool? IsSynchronized, TimeSpan Error);
 
 // Whether the clock is sane. Nothing is decided by it but whether a certificate holds: logs, traces and publish times show it.
@@ -26,7 +26,7 @@ internal static class ClockCheck
         string error = string.Create(CultureInfo.InvariantCulture, $"{facts.Error.TotalMilliseconds:0} ms");
         return facts.IsSynchronized switch
         {
-            null => Finding.NotChecked(Name, "The system does not tell whether its clock is synchronized."),
+            null => Finding.NotChecked(Name, "The system does not report whether its clock is synchronized."),
             false => new Finding(
                 Name,
                 FindingStatus.Warning,
@@ -48,7 +48,7 @@ internal static class ClockCheck
             Name,
             FindingStatus.Warning,
             $"The clock of {member.Member.IdnHost} is at least {member.ClockOffset.Duration().TotalSeconds:0} s {side} this host's. One of "
-            + "them is wrong, and whoever has the wrong one may refuse certificates that hold.",
+            + "them is wrong, and a host with the wrong one may refuse valid certificates.",
             Synchronize with { Where = member.Member.IdnHost });
 
     /// <summary>By how much a clock is ahead at least (negative: behind) that wrote a second between question and answer.</summary>

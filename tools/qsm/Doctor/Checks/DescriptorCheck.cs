@@ -3,7 +3,7 @@ using QuickSilver.Core.Diagnostics;
 namespace QuickSilver.Tool.Doctor.Checks;
 
 // Limit: the one in effect, which .NET has raised to the hard one; null: none, or not known. Regions: of the node with the most, as far as
-// nodes have told. Nodes: of the cluster, each with a connection to the service.
+// nodes have reported. Nodes: of the cluster, each with a connection to the service.
 internal sealed record DescriptorFacts(long? Limit, long Regions, int Nodes);
 
 // Whether a process may open the files and sockets that a node needs.
@@ -22,7 +22,7 @@ internal static class DescriptorCheck
     {
         if (facts.Limit is not { } limit)
         {
-            return Finding.NotChecked(Name, "The system tells no limit.");
+            return Finding.NotChecked(Name, "The system reports no limit.");
         }
 
         long need = OfProcess + (OfRegion * facts.Regions) + facts.Nodes;

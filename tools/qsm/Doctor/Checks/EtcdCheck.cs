@@ -21,13 +21,13 @@ internal sealed record EtcdAnswer(Uri Member, string? Fault)
     // What it reports of itself, such as a store that is full.
     public IReadOnlyList<string> Alarms { get; init; } = [];
 
-    // At least, as far as the date of an answer tells, which has seconds: positive if its clock is ahead of that of this host.
+    // At least, by the date of an answer, which has seconds: positive if its clock is ahead of that of this host.
     public TimeSpan ClockOffset { get; init; }
 
     public bool Answers => Fault is null;
 }
 
-// Voters: how many members the cluster has, as they say themselves; 0: none told. Fault: why none was asked. Null: there is no etcd.
+// Voters: how many members the cluster has, as they say themselves; 0: none reported. Fault: why none was asked. Null: there is no etcd.
 internal sealed record EtcdFacts(IReadOnlyList<EtcdAnswer> Answers, int Voters)
 {
     public string? Fault { get; init; }

@@ -54,21 +54,21 @@ internal sealed record EchoTarget(string Name, IPEndPoint EndPoint, bool IsServi
 // Local: the address of this host. Chains: of its firewall, as far as they can be read.
 internal sealed record FirewallFacts(IPAddress Local, IReadOnlyList<EchoTarget> Targets, IReadOnlyList<FirewallChain> Chains)
 {
-    // There are nodes that no echo was sent to: they answer sealed ones only, and the service did not tell the key.
+    // There are nodes that no echo was sent to: they answer sealed ones only, and the service did not send the key.
     public bool LeavesOutNodes { get; init; }
 }
 
 // Whether UDP passes both ways between this host and the service and each node.
 //
-// An echo that does not come back does not tell which way it was lost. If none comes back, this host is the suspect, and its own firewall
+// An echo that does not come back does not show which way it was lost. If none comes back, this host is the suspect, and its own firewall
 // comes first; if some do, the others are. A firewall that remembers what this host has sent lets the answers in and nothing else: so they
-// are also sent to a port that has sent nothing. The service's own port may be closed where members answer: it only helps to tell who is at
-// fault.
+// are also sent to a port that has sent nothing. The service's own port may be closed where members answer: it only helps to find what is
+// at fault.
 internal static class FirewallCheck
 {
     public const string Name = "udp";
 
-    private const string SealedNodes = "UDP to the nodes was not checked: they answer sealed packets only, and the service did not tell "
+    private const string SealedNodes = "UDP to the nodes was not checked: they answer sealed packets only, and the service did not send "
         + "this command the key, as one of an earlier version does not. Update the service and run this command again. The service "
         + "itself finds out whose datagrams are lost, and removes that node.";
 

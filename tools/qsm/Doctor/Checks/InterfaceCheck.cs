@@ -5,7 +5,7 @@ namespace QuickSilver.Tool.Doctor.Checks;
 // Choice: which interface a node takes, and why; null: none, for the reason in Fault. Others: addresses that it could take.
 internal sealed record InterfaceFacts(string? Choice, string? Fault, IReadOnlyList<string> Others);
 
-// Whether a node finds the interface that it is told to use.
+// Whether a node finds the interface that its options name.
 internal static class InterfaceCheck
 {
     public const string Name = "interface";

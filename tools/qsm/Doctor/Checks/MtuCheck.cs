@@ -3,10 +3,10 @@ using QuickSilver.Tool.Doctor.Keys;
 
 namespace QuickSilver.Tool.Doctor.Checks;
 
-// InterfaceMtu: null if the system does not tell it.
+// InterfaceMtu: null if the system does not report it.
 internal sealed record MtuFacts(string? Interface, int? InterfaceMtu, int PacketBytes, int HeaderBytes = MtuCheck.HeaderBytes)
 {
-    // There are nodes that no echo was sent to: they answer sealed ones only, and the service did not tell the key.
+    // There are nodes that no echo was sent to: they answer sealed ones only, and the service did not send the key.
     public bool LeavesOutNodes { get; init; }
 
     /// <summary>The largest packet that both the option and the interface allow.</summary>
@@ -25,7 +25,7 @@ internal static class MtuCheck
     public const int HeaderBytes = 28;
     private const int Ipv6HeaderBytes = 48;
     private const string SealedNodes = "The paths to the nodes were not checked: they answer sealed packets only, and the service did not "
-        + "tell this command the key. Each node finds out by itself what passes to the others.";
+        + "send this command the key. Each node finds out by itself what passes to the others.";
 
     /// <summary>Of IP and UDP.</summary>
     public static int HeadersOf(AddressFamily family) => family == AddressFamily.InterNetworkV6 ? Ipv6HeaderBytes : HeaderBytes;
@@ -35,7 +35,7 @@ internal static class MtuCheck
         int needed = facts.PacketBytes + facts.HeaderBytes;
         if (facts is not { Interface: { } name, InterfaceMtu: { } mtu })
         {
-            return Finding.NotChecked(Interface, "The system does not tell the MTU of the interface.");
+            return Finding.NotChecked(Interface, "The system does not report the MTU of the interface.");
         }
 
         return mtu >= needed

@@ -19,7 +19,7 @@ internal sealed record MulticastPeer(IPAddress Address, bool IsNamed)
 internal sealed record MulticastFacts(string? Interface, IPEndPoint Group)
 {
     public bool IsUsed { get; init; } = true;
-    // The interface is up to it, as far as the system tells.
+    // The interface can do it, as far as the system reports.
     public bool CarriesMulticast { get; init; } = true;
     public bool HearsItself { get; init; }
     public bool IsForbidden { get; init; }

@@ -11,7 +11,7 @@ internal sealed record HeldPort(int Port, string? Holder)
 // Discovery: null if another program does not hold it.
 internal sealed record PortFacts(int DiscoveryPort, int FirstGroupPort, int LastGroupPort, EphemeralPorts Ephemeral)
 {
-    // A node that is told its service by name uses no discovery.
+    // A node whose options name the service uses no discovery.
     public bool UsesDiscovery { get; init; } = true;
     public HeldPort? Discovery { get; init; }
     public IReadOnlyList<HeldPort> Groups { get; init; } = [];

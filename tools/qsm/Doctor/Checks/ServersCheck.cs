@@ -3,7 +3,7 @@ using QuickSilver.Core.Security.Identities;
 
 namespace QuickSilver.Tool.Doctor.Checks;
 
-// What one of the servers that were named says. Leader: the one that leads, itself or another; null: it did not tell. Fault: why not, as a
+// What one of the servers that were named says. Leader: the one that leads, itself or another; null: it did not say. Fault: why not, as a
 // sentence.
 internal sealed record ServerAnswer(IPEndPoint Server, IPEndPoint? Leader, string? Fault)
 {
@@ -19,7 +19,7 @@ internal sealed record ServerAnswer(IPEndPoint Server, IPEndPoint? Leader, strin
     public bool Answers => Leader is not null || IsStandingBy;
 }
 
-// Who runs a service: a program of its own (qsm gms), or one of the nodes. A service of an earlier version does not say the latter.
+// The host of a service: a program of its own (qsm gms), or one of the nodes. A service of an earlier version does not say the latter.
 internal enum ServiceHost
 {
     Server,
@@ -35,7 +35,7 @@ internal static class ServersCheck
     /// <param name="servers">Those that were asked. One that was named alone is not asked here.</param>
     /// <param name="named">How many were named.</param>
     /// <param name="etcd">What they share; null: none is named.</param>
-    /// <param name="host">Who runs the service that answered; null: none answered.</param>
+    /// <param name="host">The host of the service that answered; null: none answered.</param>
     public static IReadOnlyList<Finding> Of(
         IReadOnlyList<ServerAnswer> servers, int named, EtcdFacts? etcd = null, ServiceHost? host = null)
     {

@@ -2,7 +2,7 @@ using System.Net;
 
 namespace QuickSilver.Tool.Doctor.Checks;
 
-// Subnet: of the interface; null if the system does not tell it. Nodes: the addresses of the cluster's nodes.
+// Subnet: of the interface; null if the system does not report it. Nodes: the addresses of the cluster's nodes.
 internal sealed record TimeToLiveFacts(int TimeToLive, IPAddress Local, IPNetwork? Subnet, IReadOnlyList<IPAddress> Nodes)
 {
     public bool UsesMulticast { get; init; } = true;

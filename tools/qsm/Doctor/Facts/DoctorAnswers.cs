@@ -2,8 +2,8 @@ using QuickSilver.Core.Flow;
 
 namespace QuickSilver.Tool.Doctor.Facts;
 
-// What a listening doctor says to a probe. Anybody can send one, in the name of another host: the answers have no more bytes than came, and
-// there are at most so many a second.
+// What a listening doctor says to a probe. Any process can send one, in the name of another host: the answers have no more bytes than came,
+// and there are at most so many a second.
 internal sealed class DoctorAnswers(string cluster, Func<TimeSpan> clock)
 {
     // A doctor sends about ten probes in a second.
@@ -13,7 +13,7 @@ internal sealed class DoctorAnswers(string cluster, Func<TimeSpan> clock)
     private readonly Lock _lock = new();
 
     /// <summary>
-    /// What to send to the prober, and what to the doctors' group; null: nothing, as it was no probe, or one too many. Only the probe tells
+    /// What to send to the prober, and what to the doctors' group; null: nothing, as it was no probe, or one too many. Only the probe shows
     /// whether there is room for both.
     /// </summary>
     /// <param name="received">The whole datagram.</param>

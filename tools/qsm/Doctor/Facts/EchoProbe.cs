@@ -128,7 +128,7 @@ internal sealed class EchoProbe : IDisposable
     }
 
     // The smallest first, so that a receiving kernel does not join them to one: a firewall that drops large ones would drop the smaller one
-    // too, which came with it. What is smaller than one that was answered tells nothing more.
+    // too, which came with it. What is smaller than one that was answered shows nothing more.
     private void SendAll(int index)
     {
         var target = _targets[index];

@@ -8,7 +8,7 @@ namespace QuickSilver.Tool.Doctor.Facts;
 // those that are no members yet.
 internal sealed class EchoSeal : ISubkeyBudget, IDisposable
 {
-    // There are at most some hundred who reply, each with a subkey of its own. What comes beyond that is of somebody else.
+    // At most some hundred nodes reply, each with its own subkey. More must come from an attacker.
     private const int MostSealers = 4_096;
 
     private readonly ulong _cluster;

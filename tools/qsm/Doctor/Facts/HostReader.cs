@@ -8,7 +8,7 @@ using QuickSilver.Tool.Doctor.Checks;
 
 namespace QuickSilver.Tool.Doctor.Facts;
 
-// What the system tells of this host without a word on the network.
+// What the system reports about this host, without network traffic.
 internal static class HostReader
 {
     private const string Kernel = "/proc/sys/net/core/";

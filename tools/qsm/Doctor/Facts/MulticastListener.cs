@@ -15,13 +15,13 @@ internal sealed class MulticastListener : IDisposable
     private readonly Action<IPAddress, bool> _heard;
     private readonly HashSet<(IPAddress, bool)> _told = [];
     private readonly long _begun = Stopwatch.GetTimestamp();
-    // Told once each; more addresses than hosts of a network can only be forged.
+    // Reported once each; more addresses than hosts of a network can only be forged.
     private const int MostTold = 1024;
 
     /// <param name="local">The address of the interface.</param>
     /// <param name="cluster">Doctors of others are not answered.</param>
     /// <param name="timeToLive">Of answers to the group.</param>
-    /// <param name="heard">Told who was heard the first time, and whether over the group.</param>
+    /// <param name="heard">Called with each host that is heard for the first time, and whether over the group.</param>
     public MulticastListener(IPAddress local, string cluster, int timeToLive, Action<IPAddress, bool> heard)
     {
         _doctors = DoctorSockets.GroupOf(local);

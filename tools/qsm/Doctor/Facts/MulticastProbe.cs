@@ -62,7 +62,7 @@ internal sealed class MulticastProbe : IDisposable
         _group.Dispose();
     }
 
-    // Without peers, all tries are made: somebody may listen.
+    // Without peers, all tries are made: a host may listen.
     private void Run()
     {
         for (int attempt = 0; attempt < Tries && !IsComplete; attempt++)
@@ -109,7 +109,7 @@ internal sealed class MulticastProbe : IDisposable
         }
         catch (SocketException)
         {
-            // Longer than it should be, or nobody listens where a probe went.
+            // Longer than it should be, or no process listens where a probe went.
             return;
         }
 

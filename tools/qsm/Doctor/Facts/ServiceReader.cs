@@ -18,7 +18,7 @@ internal sealed record ServiceAnswer(ServiceFacts Facts, ClusterSigns? Answer)
 {
     public IReadOnlyDictionary<IPEndPoint, PeerCertificate> Certificates { get; init; } = new Dictionary<IPEndPoint, PeerCertificate>();
 
-    /// <summary>Under which the nodes seal echoes; null: they do not, or it is not told.</summary>
+    /// <summary>Under which the nodes seal echoes; null: they do not, or it is not known.</summary>
     public ClusterKey? ClusterKey { get; init; }
 
     public IReadOnlyList<ClusterNode>? Nodes => Answer?.Nodes.Select(static report => new NodeRow(report))
@@ -33,7 +33,7 @@ internal sealed record ServiceAnswer(ServiceFacts Facts, ClusterSigns? Answer)
 
     public long MostRegions => Answer?.Nodes.Max(static report => report.Signs?.Regions) ?? 0;
 
-    /// <summary>Where echoes are sent: the service, if it tells its port, and nodes.</summary>
+    /// <summary>Where echoes are sent: the service, if it reports its port, and nodes.</summary>
     /// <param name="local">From where.</param>
     /// <param name="mostNodes">None of a cluster whose nodes answer sealed packets only, and whose key is not known.</param>
     public IReadOnlyList<EchoTarget> EchoTargets(IPAddress local, int mostNodes) => Answer is not { } answer ? [] :

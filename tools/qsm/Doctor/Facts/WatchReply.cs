@@ -8,22 +8,22 @@ using QuickSilver.Tool.Top;
 
 namespace QuickSilver.Tool.Doctor.Facts;
 
-// What came of one question to a service. Answer or Fault: one of them. Service: who was asked last; null: nobody was found.
+// What came of one question to a service. Answer or Fault: one of them. Service: the one that was asked last; null: none was found.
 internal sealed record WatchReply(ClusterSigns? Answer, ToolException? Fault, IPEndPoint? Service)
 {
     /// <summary>Whether a server answered that it does not lead, and none was found that does.</summary>
     public bool IsWithoutLeader { get; init; }
 
-    /// <summary>Why the keys of this host and of who was asked last do not fit, if there is no answer for that.</summary>
+    /// <summary>Why the keys of this host and of the service that was asked last do not fit, if there is no answer for that.</summary>
     public KeyFault KeyFault { get; init; }
 
-    /// <summary>Whether nobody was asked because of what the options name.</summary>
+    /// <summary>Whether no service was asked because of what the options name.</summary>
     public bool IsKeyUnusable => Fault is { ExitCode: ExitCode.Usage };
 
     /// <summary>Of the servers that have shown one.</summary>
     public IReadOnlyDictionary<IPEndPoint, PeerCertificate> Certificates { get; init; } = new Dictionary<IPEndPoint, PeerCertificate>();
 
-    /// <summary>Under which the nodes seal echoes; null: they do not, or it is not told.</summary>
+    /// <summary>Under which the nodes seal echoes; null: they do not, or it is not known.</summary>
     public ClusterKey? ClusterKey { get; init; }
 
     public static async Task<WatchReply> AskAsync(Func<Task<ClusterWatch>> start, CancellationToken interrupted)

@@ -44,6 +44,6 @@ internal sealed record UnusableFile(string Path)
 
     public bool IsFolder { get; init; }
 
-    // The user who may not read it; null: whoever runs the doctor may.
+    // The user who may not read it; null: the user of the doctor may.
     public string? ForbiddenTo { get; init; }
 }

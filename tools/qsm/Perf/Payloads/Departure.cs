@@ -11,7 +11,7 @@ internal enum FlightStatus
 }
 
 // A flight that leaves, in about 150 bytes, for receivers that must not allocate: a struct without references. A string
-// would be allocated by whoever decodes it; short texts are packed into numbers instead (PackedText).
+// would be allocated by each receiver; short texts are packed into numbers instead (PackedText).
 [DataContract]
 internal record struct Departure
 {

@@ -2,7 +2,7 @@ using System.Runtime.Serialization;
 
 namespace QuickSilver.Tool.Perf.Payloads;
 
-// The same flight as most contracts would say it: a class, with strings. Whoever decodes one allocates it and all of them.
+// The same flight as most contracts would say it: a class, with strings. Each receiver allocates it and all of them.
 [DataContract]
 internal sealed record TextDeparture
 {

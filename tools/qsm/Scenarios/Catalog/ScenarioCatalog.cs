@@ -1,6 +1,6 @@
 namespace QuickSilver.Tool.Scenarios.Catalog;
 
-// All experiments by name. A name on the command line is there for good.
+// All experiments by name. A name on the command line never changes.
 internal static class ScenarioCatalog
 {
     public static IReadOnlyList<Scenario> All { get; } =

@@ -71,7 +71,7 @@ internal static class SenderScenarios
             Name = "token-rate",
             Figures = "L22, Q17",
             Description = "Throughput over the tokens that each ring's leader releases in a second; at 0 as they go by themselves, when "
-                + "there is something to tell.",
+                + "there is something to report.",
             PaperSays = "Section 5.1, figure 17 (axes: 0 to 5 tokens a second, 7,500 to 7,900 messages/s, 5,000 to 25,000 messages pending "
                 + "ACK): \"simply increasing the token rates helps only up to a point\"; the longer report says: beyond 1.25 a second "
                 + "more than one aggregation is in progress, and from 1 to 5 a second unacknowledged data shrinks by 30% while "

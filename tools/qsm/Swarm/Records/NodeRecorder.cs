@@ -5,8 +5,8 @@ using QuickSilver.Simulation.Checkers.Records;
 
 namespace QuickSilver.Tool.Swarm.Records;
 
-// Writes down what happens at one node, with the machine's monotonic time, which all processes of the machine share. Told by
-// the core thread and by whoever opens topics, hence the lock. Views are written once and then named by their number here.
+// Writes down what happens at one node, with the machine's monotonic time, which all processes of the machine share. Called by
+// the core thread and by the threads that open topics, so it has a lock. Views are written once and then named by their number here.
 internal sealed class NodeRecorder(RecordFile file, int number)
 {
     private const int BlockBytes = 64 << 10;
@@ -101,7 +101,7 @@ internal sealed class NodeRecorder(RecordFile file, int number)
         }
     }
 
-    /// <summary>The subscription is in its topic's view from this configuration on. Told before it is given anything.</summary>
+    /// <summary>The subscription is in its topic's view from this configuration on. Recorded before it gets a message.</summary>
     public void Activated(in Subscription subscription, long configuration)
     {
         lock (_lock)

@@ -48,7 +48,7 @@ internal sealed class RecordFile : IDisposable
         }
     }
 
-    /// <summary>The run is over: what happens while the nodes leave is nobody's business.</summary>
+    /// <summary>The run is over: what happens while the nodes leave does not matter.</summary>
     public void Close()
     {
         foreach (var node in _nodes)

@@ -4,12 +4,12 @@ using QuickSilver.Simulation.Checkers.Records;
 
 namespace QuickSilver.Tool.Swarm.Records;
 
-// One thing that happened at a node, and when; telling it to a history replays it.
+// One thing that happened at a node, and when; adding it to a history replays it.
 internal readonly record struct SwarmRecord(long AtTicks, RecordKind Kind, int Node)
 {
     public Subscription Subscription { get; init; }
 
-    /// <summary>Who published, or whose gap, or whose life it is.</summary>
+    /// <summary>The node that published, or whose gap, or whose life it is.</summary>
     public NodeKey Key { get; init; }
 
     /// <summary>A message's number, a gap's first, or a configuration's.</summary>

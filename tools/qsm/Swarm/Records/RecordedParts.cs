@@ -19,7 +19,7 @@ using QuickSilver.Simulation.Machines;
 namespace QuickSilver.Tool.Swarm.Records;
 
 // A node's parts with a listener between the layers: what the face hands down to be sent, under which number and into which
-// views it goes, and what the membership service tells. It changes nothing.
+// views it goes, and what the membership service sends. It changes nothing.
 internal sealed class RecordedParts(INodeParts parts, NodeRecorder recorder) : INodeParts
 {
     private readonly Dictionary<ulong, TopicReceiver> _receivers = [];
