@@ -123,7 +123,7 @@ public sealed class BorrowedBytesAnalyzer : DiagnosticAnalyzer
         {
             switch (at)
             {
-                // What a field of any object refers to lives as long as somebody likes.
+                // What a field of any object refers to lives as long as other code likes.
                 case IFieldReferenceOperation { Instance: not IInstanceReferenceOperation and not null } field when field == target:
                     at = field.Instance;
                     continue;

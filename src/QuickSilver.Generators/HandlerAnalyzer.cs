@@ -74,7 +74,7 @@ public sealed class HandlerAnalyzer : DiagnosticAnalyzer
             : function.Block?.Statements.OfType<ExpressionStatementSyntax>()
                 .Select(static statement => statement.Expression)
                 .FirstOrDefault(expression => expression is InvocationExpressionSyntax && IsTask(expression, model));
-        return dropped is null ? null : (dropped, "drops a task, whose exception nobody sees");
+        return dropped is null ? null : (dropped, "drops a task, whose exception is lost");
     }
 
     private static bool IsTask(ExpressionSyntax expression, SemanticModel model) => expression is not AssignmentExpressionSyntax

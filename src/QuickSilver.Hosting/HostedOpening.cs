@@ -31,7 +31,7 @@ internal sealed class HostedOpening<T>
     }
 
     /// <param name="opened">What is open from now on.</param>
-    /// <param name="attach">What is done with it before those that wait go on. Calls that do not wait use it already.</param>
+    /// <param name="attach">What is done with it before waiting calls continue. Calls that do not wait use it already.</param>
     public void Open(T opened, Action<T>? attach = null)
     {
         lock (_lock)
@@ -41,7 +41,7 @@ internal sealed class HostedOpening<T>
             attach?.Invoke(opened);
             if (!_opened.TrySetResult(opened))
             {
-                // An earlier attempt failed, and who waited then was told so.
+                // An earlier attempt failed, and the calls that waited then have failed.
                 _opened = NewSource();
                 _opened.SetResult(opened);
             }
@@ -54,7 +54,7 @@ internal sealed class HostedOpening<T>
         Refuse(exception);
     }
 
-    /// <summary>The node has ended. Who comes from now on waits for the next.</summary>
+    /// <summary>The node has ended. Later calls wait for the next.</summary>
     public void Lose()
     {
         lock (_lock)
@@ -82,7 +82,7 @@ internal sealed class HostedOpening<T>
         lock (_lock)
         {
             _opened.TrySetException(exception);
-            // It may be that nobody waits for it.
+            // It may be that nothing waits for it.
             _ = _opened.Task.Exception;
         }
     }

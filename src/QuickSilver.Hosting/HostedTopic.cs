@@ -213,7 +213,7 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
         return Attach(consumption);
     }
 
-    // Its observers are told the messages of each node in turn, and of the end with the host's.
+    // Its observers get the messages of each node in turn, and the end with the host's.
     public IObservable<Message<T>> AsObservable() => new HostedObservable(this);
 
     public async IAsyncEnumerable<Message<T>> ReadAllAsync(
@@ -334,7 +334,7 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
         }
     }
 
-    // An observer that throws must not keep the others, of this topic and of those after it, from being told.
+    // An observer that throws must not keep the others, of this topic and of those after it, from being notified.
     private void Complete(Action onEnd, ILogger log)
     {
         try
@@ -356,10 +356,10 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
 
         public Action<GapNotice>? OnGap => onGap;
 
-        /// <summary>What it is told when no message will come any more, on this node or another.</summary>
+        /// <summary>Called when no message will come any more, on this node or another.</summary>
         public Action<SubscriptionEnd>? OnEnded { get; init; }
 
-        /// <summary>What its handler on one node is told.</summary>
+        /// <summary>Called at the end of its handler on one node.</summary>
         public Action<SubscriptionEnd>? OnEndedHere => OnEnded is null ? null : EndHere;
 
         /// <summary>Under the owner's lock: what ends it on the present node.</summary>
@@ -375,7 +375,7 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
             }
         }
 
-        // The next node goes on where this one ended.
+        // The next node continues where this one ended.
         private void EndHere(SubscriptionEnd end)
         {
             if (end.Reason is not (SubscriptionEndReason.NodeExpelled or SubscriptionEndReason.NodeStopped))

@@ -43,7 +43,7 @@ internal interface IHostedTopic
     /// </summary>
     Task<int> StopReadersAsync(CancellationToken cancellationToken);
 
-    /// <summary>There will be no other node: whoever waits is told. What observers throw at their end goes to the log.</summary>
+    /// <summary>There will be no other node: waiting calls fail. What observers throw at their end goes to the log.</summary>
     void OnHostStopped(ILogger log);
 }
 

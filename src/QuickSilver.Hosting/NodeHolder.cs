@@ -58,7 +58,7 @@ internal sealed class NodeHolder(TimeProvider time) : IQuickSilverNodeAccessor
         }
     }
 
-    /// <summary>The node has ended; whoever asks from now on waits for the next.</summary>
+    /// <summary>The node has ended; later calls wait for the next.</summary>
     public void Clear()
     {
         lock (_lock)
@@ -78,7 +78,7 @@ internal sealed class NodeHolder(TimeProvider time) : IQuickSilverNodeAccessor
         lock (_lock)
         {
             _next.TrySetException(AfterDispose.OfHost(nameof(QuickSilverNode)));
-            // It may be that nobody waits for it.
+            // It may be that nothing waits for it.
             _ = _next.Task.Exception;
         }
     }

@@ -34,7 +34,7 @@ internal sealed class NodeSettings(HostedNode node, IServiceProvider provider)
 }
 
 // Starts the node in the background, so that no host waits for a network or for peers; starts another when one could not join or was
-// expelled, or stops the host then if it is told so; drains and ends it with the host.
+// expelled, or stops the host then if the options say so; drains and ends it with the host.
 //
 // The node is there before and after all services of the host that use it, whatever the order in which they were added: a service may await
 // a publish in its StartAsync, and publish in its StopAsync. So the node starts in StartingAsync and ends in StoppedAsync, and this is the

@@ -9,7 +9,7 @@ public enum ExpulsionResponse
     StartAnotherNode = 0,
 
     /// <summary>
-    /// The host stops. For applications that must not go on after a gap in what they received, and that something outside starts again.
+    /// The host stops. For applications that must not continue after a gap in what they received, and that a supervisor starts again.
     /// </summary>
     StopHost = 1,
 }

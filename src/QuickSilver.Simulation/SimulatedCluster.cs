@@ -141,7 +141,7 @@ public sealed class SimulatedCluster : IDisposable
 
     internal Func<SimulatedNode, Task>? Application { get; private set; }
 
-    // What the service must not forget when it ends and begins anew.
+    // What the service must not forget when it ends and begins again.
     private MemoryMembershipStore Store { get; } = new();
 
     /// <summary>Starts the nodes, each at a random time in the first 200 ms, and runs until all have joined one cluster.</summary>
@@ -179,7 +179,8 @@ public sealed class SimulatedCluster : IDisposable
 
         bool IsIn(SimulatedNode node) => node.KnownNodes == started.Length;
 
-        // It is asked after every event: looks on from whoever was not in the last time, and at all only when there is none left.
+        // It is asked after every event: it begins with the node that was not in the last time, and looks at all nodes only when none is
+        // left.
         bool AreIn()
         {
             while (first < started.Length && IsIn(started[first]))
@@ -362,7 +363,7 @@ public sealed class SimulatedCluster : IDisposable
         return key.ToString();
     }
 
-    // The first failure is the cause; what follows from it is not told.
+    // The first failure is the cause; what follows from it is not reported.
     internal void Fail(string where, Exception exception) =>
         _failure ??= new SimulationException($"{where} failed at {Now} under seed {Options.Seed}: {exception.Message}", exception);
 

@@ -41,7 +41,7 @@ public sealed class SimulatedNode
 
     internal MachineFaults Faults => _machine.Faults;
 
-    // Who it proves to be to the membership service; null: nobody.
+    // The identity that it proves to the membership service; null: none.
     internal string? Identity
     {
         get => _machine.Identity;

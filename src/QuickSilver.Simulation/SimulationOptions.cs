@@ -50,7 +50,7 @@ public sealed record SimulationOptions
     public LinkModel Link { get; init; } = new();
 
     /// <summary>
-    /// The maximum time for which a node that sends holds back one of its topics, while its other topics go on. When and for how long is
+    /// The maximum time for which a node that sends holds back one of its topics, while its other topics continue. When and for how long is
     /// drawn from the seed. There is no order between topics: a slow reader on any node delays one topic of a sender against the others.
     /// This finds code that relies on such an order. The messages of one sender in one topic stay in order. 0 (no delay) to 1 s; default
     /// 20 ms.
@@ -85,7 +85,7 @@ public sealed record SimulationOptions
     /// <summary>How many packets a node seals under one subkey; null: the default.</summary>
     internal long? PacketsPerKeyEpoch { get; init; }
 
-    /// <summary>Null: tokens go when there is something to tell.</summary>
+    /// <summary>Null: tokens go when there is something to report.</summary>
     internal TimeSpan? TokenInterval { get; init; }
 
     /// <summary>In how many ranges acknowledgements say what all hold; 1: up to where.</summary>

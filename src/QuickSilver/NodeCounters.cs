@@ -98,7 +98,7 @@ public sealed record NodeCounters
 
     /// <summary>
     /// Requests of this node that ended without an answer: with an exception, cancelled, or refused because too many waited. The meter
-    /// tells them apart.
+    /// distinguishes them.
     /// </summary>
     public long RequestsFailed { get; init; }
 
@@ -140,10 +140,12 @@ public sealed record NodeCounters
     /// <summary>Requests for lost packets that this node sent to other nodes.</summary>
     public long RepairRequests { get; init; }
 
-    /// <summary>Acknowledgements of this node that told a sender which packets all members lack.</summary>
+    /// <summary>Acknowledgements of this node that reported to a sender which packets all members lack.</summary>
     public long CollectiveNaksSent { get; init; }
 
-    /// <summary>Acknowledgements that told this node which of its packets all members lack. It sends those to all of them again.</summary>
+    /// <summary>
+    /// Acknowledgements that reported to this node which of its packets all members lack. It sends those to all of them again.
+    /// </summary>
     public long CollectiveNaksReceived { get; init; }
 
     /// <summary>Waits without progress that lasted longer than <see cref="QuickSilverOptions.StallWarning"/>.</summary>
@@ -205,7 +207,7 @@ public sealed record NodeCounters
     /// <summary>Pauses in which a step took long by itself, usually because a handler blocked the core thread.</summary>
     public long PausesOfHandlers { get; init; }
 
-    /// <summary>Pauses of which other nodes told this one. The log names the nodes (event 1421).</summary>
+    /// <summary>Pauses that other nodes reported to this one. The log names the nodes (event 1421).</summary>
     public long PausesTold { get; init; }
 
     /// <summary>

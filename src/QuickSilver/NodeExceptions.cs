@@ -32,7 +32,7 @@ public sealed class PortInUseException : QuickSilverException
     /// <summary>The UDP port.</summary>
     public int Port { get; }
 
-    /// <summary>The program that holds the port, such as "process 4711 (dnsmasq)"; null if the system does not tell.</summary>
+    /// <summary>The program that holds the port, such as "process 4711 (dnsmasq)"; null if the system does not report it.</summary>
     public string? Holder { get; }
 }
 
@@ -63,16 +63,16 @@ public sealed class QuorumLostException : QuickSilverException
 }
 
 /// <summary>
-/// The exception that is thrown when the membership service does not tell which topics begin with a prefix, most likely because it is of an
-/// earlier version, which knows no prefixes.
+/// The exception that is thrown when the membership service does not report which topics begin with a prefix, most likely because it is of
+/// an earlier version, which knows no prefixes.
 /// </summary>
 public sealed class PrefixUnansweredException : QuickSilverException
 {
     internal PrefixUnansweredException(string prefix, IPEndPoint service, TimeSpan limit)
         : base(
-            $"The prefix \"{prefix}\" cannot be opened: the membership service at {service} did not tell within {limit} which topics begin "
-            + "with it. It most likely has a version without prefixes. Update the program that hosts the service, or open the topics one "
-            + "by one. If it has this version, look at its load and its log, and try again.")
+            $"The prefix \"{prefix}\" cannot be opened: the membership service at {service} did not report within {limit} which topics "
+            + "begin with it. It most likely has a version without prefixes. Update the program that hosts the service, or open the topics "
+            + "one by one. If it has this version, look at its load and its log, and try again.")
     {
         Prefix = prefix;
     }

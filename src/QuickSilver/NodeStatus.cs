@@ -6,12 +6,12 @@ public enum NodeState
     /// <summary>The node is looking for a membership service.</summary>
     Starting = 0,
 
-    /// <summary>The node has joined. <see cref="NodeStatus.IsReady"/> tells whether the service is reachable now.</summary>
+    /// <summary>The node has joined. <see cref="NodeStatus.IsReady"/> shows whether the service is reachable now.</summary>
     Running = 1,
 
     /// <summary>
     /// The membership service removed this incarnation of the node, or the node left because the system refused required resources for too
-    /// long. <see cref="NodeStatus.Reason"/> tells which. Start another node.
+    /// long. <see cref="NodeStatus.Reason"/> shows which. Start another node.
     /// </summary>
     Expelled = 2,
 

@@ -23,7 +23,7 @@ public sealed partial class QuickSilverNode
             : null;
     }
 
-    // Completes whatever happens: nobody who disposes waits for ever.
+    // Completes whatever happens: no call that disposes waits forever.
     private async Task DisposeOnceAsync(TaskCompletionSource done)
     {
         try
@@ -51,7 +51,7 @@ public sealed partial class QuickSilverNode
             await Within(_core.EndpointRegistry.WhenRead(), left < TimeSpan.Zero ? TimeSpan.Zero : left)
                 .ConfigureAwait(_core.ResumesInContext);
             var departed = new TaskCompletionSource(_core.Completions);
-            // By way of the queue: the reports of the topics' ends are in it before, and the core thread may end when this is told.
+            // By way of the queue: the reports of the topics' ends are in it before, and the core thread may end when this is set.
             _core.Run(() => _core.Leave(() => _core.Run(departed.SetResult)));
             inOrder = await Within(departed.Task, _parts.Membership.LeaveLimit * LeaveGrace).ConfigureAwait(_core.ResumesInContext);
         }
@@ -72,7 +72,7 @@ public sealed partial class QuickSilverNode
         ApiLog.Stopped(_core.Log, counters.Accepted, counters.Published, cells.ReadHandled(), Interlocked.Read(ref cells.Unhandled));
     }
 
-    // A reader that goes on reports by itself what was dropped. One that does not, such as a call that does not return, cannot.
+    // A reader that continues reports what was dropped. One that does not, such as a call that does not return, cannot.
     private async Task ReportUnreadAsync(IReadOnlyList<TopicEndpoint> unread)
     {
         if (unread.Count > 0

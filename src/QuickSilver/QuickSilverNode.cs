@@ -48,19 +48,19 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
 
     /// <summary>
     /// Raised when the node becomes degraded, and when that ends. A degraded node has not heard the membership service for longer than its
-    /// heartbeat limit, as on the minority side of a divided network: the others may have gone on without it.
+    /// heartbeat limit, as on the minority side of a divided network: the others may have continued without it.
     /// </summary>
     /// <remarks>
     /// <para>
     /// The argument is a reason of the kind <see cref="StatusReasonKind.Degraded"/> when it begins, and null when the service is back and
     /// has this node as a member still. It is of the kind <see cref="StatusReasonKind.Expelled"/> when the node is no longer a member,
-    /// whether or not it was degraded before, and nothing follows that. The end by <see cref="DisposeAsync"/> is not told.
+    /// whether or not it was degraded before, and nothing follows that. The end by <see cref="DisposeAsync"/> is not reported.
     /// </para>
     /// <para>
     /// Handlers are called on the thread pool, not on the core thread: one after the other, in the order of the changes, so a handler that
-    /// waits delays those that follow. When they are called, publishers that require the service are refused already, or go on again. The
-    /// exception of a handler is logged (event 1629). A handler that is added later is not told what is already so: read
-    /// <see cref="Status"/> after adding it.
+    /// waits delays those that follow. When they are called, publishers that require the service are refused already, or continue again.
+    /// The exception of a handler is logged (event 1629). A handler that is added later is not called for the current state: read <see
+    /// cref="Status"/> after adding it.
     /// </para>
     /// </remarks>
     public event Action<StatusReason?>? DegradedChanged
@@ -243,7 +243,7 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
     /// </summary>
     /// <param name="name">The name, which requesters and responders have in common.</param>
     /// <param name="handler">
-    /// The handler. It gets the request and who asks. Its token is cancelled when the responder is disposed or the node has ended.
+    /// The handler. It gets the request and its requester. Its token is cancelled when the responder is disposed or the node has ended.
     /// </param>
     /// <param name="options">The options. Null: the defaults.</param>
     /// <param name="cancellationToken">Cancels the call.</param>
@@ -307,8 +307,8 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
     }
 
     /// <summary>
-    /// Subscribes to all topics whose names begin so: those that somebody publishes, and those to come. Completes when all that there are
-    /// have been opened or, if their type is another one, refused.
+    /// Subscribes to all topics whose names begin so: those that are published now, and those to come. Completes when all existing topics
+    /// with the prefix have been opened or, if their type is another one, refused.
     /// </summary>
     /// <param name="prefix">What the names begin with: 1 to 255 characters, such as <c>prices/</c>.</param>
     /// <param name="handler">
@@ -355,7 +355,9 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
     /// <summary>The counters of the node since it started. Callable from any thread.</summary>
     public NodeCounters GetCounters() => _core.Readings.ReadAll();
 
-    /// <summary>The current levels of the node: queues, unacknowledged bytes, regions, and who is not reached. From any thread.</summary>
+    /// <summary>
+    /// The current levels of the node: queues, unacknowledged bytes, regions, and nodes that are not reached. From any thread.
+    /// </summary>
     public NodeGauges GetGauges() => _core.Readings.ReadGauges();
 
     /// <summary>
@@ -390,7 +392,8 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
     /// </summary>
     /// <remarks>
     /// Where <see cref="QuickSilverOptions.MembershipService"/> names several servers and none of them leads, the node waits up to five
-    /// seconds more for one that does. If its process ended before the other members are told, they would wait for its acknowledgements.
+    /// seconds more for one that does. If its process ended before the other members are notified, they would wait for its
+    /// acknowledgements.
     /// </remarks>
     public ValueTask DisposeAsync()
     {
@@ -540,7 +543,7 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
         }
         catch (OperationCanceledException)
         {
-            // The core thread may come to it yet, or may have granted it meanwhile; nobody will ever hold the endpoint.
+            // The core thread may come to it yet, or may have granted it meanwhile; no caller will ever hold the endpoint.
             _core.Run(() =>
             {
                 if (created.Task.IsCompletedSuccessfully)

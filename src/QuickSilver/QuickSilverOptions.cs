@@ -174,7 +174,7 @@ public sealed record QuickSilverOptions
     /// <summary>
     /// The maximum number of topics that the meter names: 0 to 10,000; default 0. Each has three series with its name as the tag
     /// <c>messaging.destination.name</c>: messages sent, consumed, and waiting for readers. The first topics that the node opens are named,
-    /// and the others are summed as <c>_OTHER</c>. With 0, the meter tells of all topics together only, and no memory is used for it.
+    /// and the others are summed as <c>_OTHER</c>. With 0, the meter has only sums over all topics, and no memory is used for it.
     /// Caution: each named topic is a series for each node in the system that stores them.
     /// </summary>
     public int MeteredTopics { get; set; }

@@ -31,8 +31,8 @@ public sealed class HandlerAnalyzerTests
     [InlineData("topic.SubscribeInline(handler: async (in message) => { await SaveAsync(message.Value); });", "is async")]
     [InlineData("topic.SubscribeInline(onGap: _ => { }, handler: async delegate { await SaveAsync(\"\"); });", "is async")]
     [InlineData("topic.SubscribeInline(Async);", "is async")]
-    [InlineData("topic.SubscribeInline((in message) => SaveAsync(message.Value));", "drops a task, whose exception nobody sees")]
-    [InlineData("topic.SubscribeInline((in message) => { SaveAsync(message.Value); });", "drops a task, whose exception nobody sees")]
+    [InlineData("topic.SubscribeInline((in message) => SaveAsync(message.Value));", "drops a task, whose exception is lost")]
+    [InlineData("topic.SubscribeInline((in message) => { SaveAsync(message.Value); });", "drops a task, whose exception is lost")]
     public async Task QS0011_names_what_may_wait(string call, string what)
     {
         string report = Assert.Single(await ReportsAsync(call));

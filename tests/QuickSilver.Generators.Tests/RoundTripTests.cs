@@ -44,7 +44,7 @@ public sealed class RoundTripTests
     {
         var back = Codecs.Decode<Sets>(Codecs.Encode(value));
         Assert.True(value.Names.SetEquals(back.Names));
-        // An empty collection is not told apart from one that is null, as in protobuf.
+        // An empty collection is not distinguished from null, as in protobuf.
         Assert.Equal(value.MaybeNumbers is { Count: > 0 }, back.MaybeNumbers is not null);
         Assert.True(value.MaybeNumbers is null || value.MaybeNumbers.SetEquals(back.MaybeNumbers ?? []));
         Assert.True(value.Days.SetEquals(back.Days));

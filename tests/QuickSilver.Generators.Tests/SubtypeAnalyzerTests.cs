@@ -68,7 +68,7 @@ public sealed class SubtypeAnalyzerTests
             """)));
 
     [Fact]
-    public async Task An_interface_without_subtypes_is_told_to_declare_them() => Assert.Contains(
+    public async Task An_interface_without_subtypes_is_asked_to_declare_them() => Assert.Contains(
         "declare the subtypes of 'IBase' with [Subtype(n, typeof(S))]",
         Assert.Single(await ReportsAsync("""
             interface IBase;

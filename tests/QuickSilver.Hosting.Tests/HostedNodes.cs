@@ -9,7 +9,7 @@ using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Hosting.Tests;
 
-// A host whose nodes stand on fakes: each start takes the next parts, and waits for the test's leave when it is told to.
+// A host whose nodes stand on fakes: each start takes the next parts, and waits for the test's permission when the test asks for that.
 internal sealed class HostedNodes : IAsyncDisposable
 {
     private readonly ConcurrentQueue<FakeParts> _started = new();

@@ -30,7 +30,7 @@ public sealed class LifetimeTests
     {
         await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver())
         {
-            StartFault = attempt => attempt <= 3 ? new MembershipUnreachableException("nobody there") : null,
+            StartFault = attempt => attempt <= 3 ? new MembershipUnreachableException("no service there") : null,
         };
         await hosted.Host.StartAsync().OrFail();
         var begun = hosted.Time.Elapsed;
@@ -45,17 +45,17 @@ public sealed class LifetimeTests
     {
         await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver())
         {
-            StartFault = attempt => attempt <= 1 ? new MembershipUnreachableException("nobody there") : null,
+            StartFault = attempt => attempt <= 1 ? new MembershipUnreachableException("no service there") : null,
         };
         await hosted.Host.StartAsync().OrFail();
         await Patience.Until(() => hosted.Logs.Entries.Any(entry => entry.Id == 1700));
         var ready = await hosted.CheckAsync("ready");
         Assert.StartsWith(
-            "The node has not joined yet. The last attempt to start it failed: nobody there. Waiting for the next attempt since ",
+            "The node has not joined yet. The last attempt to start it failed: no service there. Waiting for the next attempt since ",
             ready.Description);
         Assert.EndsWith(" UTC. Correct the cause. The host starts the node again by itself.", ready.Description);
         var line = Assert.Single(hosted.Logs.Entries, entry => entry.Id == 1700);
-        Assert.Equal("The node failed to start and is started again in 1 s. nobody there", line.Text);
+        Assert.Equal("The node failed to start and is started again in 1 s. no service there", line.Text);
         await hosted.Time.RunUntilAsync(hosted.Nodes.GetAsync());
         Assert.Equal(HealthStatus.Healthy, (await hosted.CheckAsync("ready")).Status);
     }
@@ -136,7 +136,7 @@ public sealed class LifetimeTests
     }
 
     [Fact]
-    public async Task A_feed_is_attached_to_each_node_in_turn_and_told_how_each_ended()
+    public async Task A_feed_is_attached_to_each_node_in_turn_and_notified_of_each_end()
     {
         await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver().AddPublisher<string>("t"));
         var feed = ScriptedFeed.Counting(messages: 3);
@@ -204,7 +204,7 @@ public sealed class LifetimeTests
     }
 
     [Fact]
-    public async Task The_host_stops_in_order_though_somebody_has_disposed_its_node()
+    public async Task The_host_stops_in_order_although_its_node_was_disposed()
     {
         await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver());
         await hosted.Host.StartAsync().OrFail();

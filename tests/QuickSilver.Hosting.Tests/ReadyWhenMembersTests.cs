@@ -16,7 +16,7 @@ public sealed class ReadyWhenMembersTests
         using var first = Build();
         await first.StartAsync().OrFail();
         var node = await first.Services.GetRequiredService<IQuickSilverNodeAccessor>().GetAsync().OrFail();
-        // The node has joined before it is told who is a member.
+        // The node has joined before it learns the members.
         await Patience.Until(() => node.Status.Members == 1);
         var alone = await CheckAsync(first);
         Assert.Equal(HealthStatus.Unhealthy, alone.Status);

@@ -108,7 +108,7 @@ public sealed class TopicInjectionTests
     }
 
     [Fact]
-    public async Task An_observer_that_throws_at_its_end_is_logged_and_the_others_are_told()
+    public async Task An_observer_that_throws_at_its_end_is_logged_and_the_others_are_notified()
     {
         await using var hosted = new HostedNodes(
             builder => builder.Services.AddQuickSilver().AddSubscriber<string>("a").AddSubscriber<string>("b"))
@@ -151,7 +151,7 @@ public sealed class TopicInjectionTests
     }
 
     [Fact]
-    public async Task A_topic_that_is_refused_fails_readiness_and_whoever_uses_it_but_not_the_host()
+    public async Task A_topic_that_is_refused_fails_readiness_and_its_users_but_not_the_host()
     {
         await using var hosted = new HostedNodes(
             builder => builder.Services.AddQuickSilver().AddTopic<string>("bad").AddTopic<byte[]>("good"))
@@ -183,7 +183,7 @@ public sealed class TopicInjectionTests
         await Assert.ThrowsAsync<ContractMismatchException>(() => topic.PublishAsync("early").AsTask()).OrFail();
         await hosted.Time.RunUntilAsync(Patience.Until(() => requests == 4));
         await Patience.Until(() => topic.Subscribers > 0);
-        // Handlers are attached before those that wait go on.
+        // Handlers are attached before waiting calls continue.
         await topic.WaitForSubscribersAsync(1).OrFail();
         await topic.PublishAsync("late").OrFail();
         var parts = Assert.Single(hosted.Parts);

@@ -8,7 +8,7 @@ namespace QuickSilver.Simulation.Tests;
 // F18, T5: of what a stranger makes of recorded packets, those that have the key take only what was sealed with it.
 public sealed class CapturedPacketsTests
 {
-    private static readonly SecretKey Key = new("the key that the nodes were told"u8[..SecretKey.Bytes]);
+    private static readonly SecretKey Key = new("the key that all nodes were given"u8[..SecretKey.Bytes]);
 
     [Fact]
     public void Of_forgeries_only_those_that_are_as_they_were_recorded_are_opened()

@@ -52,7 +52,7 @@ public sealed class DeterminismTests
     }
 
     [Fact]
-    public void The_hash_tells_order_time_node_kind_and_detail_apart()
+    public void The_hash_distinguishes_order_time_node_kind_and_detail()
     {
         static ulong Of(params TraceEntry[] entries)
         {

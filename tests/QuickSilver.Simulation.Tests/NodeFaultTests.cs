@@ -73,7 +73,7 @@ public sealed class NodeFaultTests
     }
 
     [Fact]
-    public void A_crash_ends_ports_alarms_and_requests_for_good()
+    public void A_crash_ends_ports_alarms_and_requests_permanently()
     {
         var life = Node.Environment;
         var alarm = new Alarm(() => Assert.Fail("dead"));

@@ -132,7 +132,7 @@ public sealed class StreamTests
     }
 
     [Fact]
-    public void Nobody_listening_refuses_and_so_does_an_acceptor_that_gives_no_handler()
+    public void A_port_without_a_listener_refuses_and_so_does_an_acceptor_that_gives_no_handler()
     {
         ClientNode.Environment.Connect(new IPEndPoint(Server.Address, 5001), _client);
         Run(1);
@@ -282,7 +282,7 @@ public sealed class StreamTests
     }
 
     [Fact]
-    public void Lost_power_is_noticed_by_silence_only_and_refuses_no_one()
+    public void Lost_power_is_noticed_by_silence_only_and_refuses_no_connection()
     {
         Connect();
         Server.Crash(silently: true);

@@ -8,7 +8,7 @@ using QuickSilver.Simulation.Machines;
 namespace QuickSilver.Simulation.Tests;
 
 // How long tokens wait at a node that is slow while more data comes than it can handle, and the same with a planted bug: the node does not
-// tell received runs apart. The papers explain their perturbed system by such waits. They could not measure them, and show how late alarms
+// distinguish received runs. The papers explain their perturbed system by such waits. They could not measure them, and show how late alarms
 // fire instead, as histograms of the greatest delay in each second (000, section 4.3, figures 34 and 35).
 public sealed class TokenDelayTests(ITestOutputHelper output)
 {

@@ -3,7 +3,7 @@ using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Tests;
 
-// What an application is told of a node that the others may have gone on without.
+// The notices to an application about a node without which the others may have continued.
 public sealed class DegradedTests : IAsyncDisposable
 {
     private const int HandlerThrew = 1629;
@@ -13,7 +13,7 @@ public sealed class DegradedTests : IAsyncDisposable
     private readonly BlockingCollection<StatusReason?> _told = [];
 
     [Fact]
-    public async Task A_handler_is_told_the_reason_when_the_node_is_degraded_and_nothing_is_wrong_when_the_service_is_back()
+    public async Task A_handler_gets_the_reason_when_the_node_is_degraded_and_null_when_the_service_is_back()
     {
         var node = await StartAsync();
         node.DegradedChanged += _told.Add;
@@ -28,7 +28,7 @@ public sealed class DegradedTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task A_connection_that_is_lost_for_less_than_the_limit_is_not_told()
+    public async Task A_connection_that_is_lost_for_less_than_the_limit_is_not_reported()
     {
         var node = await StartAsync();
         node.DegradedChanged += _told.Add;
@@ -43,7 +43,7 @@ public sealed class DegradedTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task When_the_node_is_removed_the_topics_have_ended_and_the_reason_is_told()
+    public async Task When_the_node_is_removed_the_topics_have_ended_and_the_reason_is_reported()
     {
         var node = await StartAsync();
         var topic = await _parts.OpenAsync<string>(node, "t").OrFail();
@@ -64,7 +64,7 @@ public sealed class DegradedTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task A_handler_that_waits_holds_up_neither_the_core_thread_nor_the_order_of_what_is_told()
+    public async Task A_handler_that_waits_delays_neither_the_core_thread_nor_the_order_of_notices()
     {
         var node = await StartAsync();
         using var gate = new ManualResetEventSlim();
@@ -122,7 +122,7 @@ public sealed class DegradedTests : IAsyncDisposable
 
     private StatusReason? Next()
     {
-        Assert.True(_told.TryTake(out var reason, TimeSpan.FromSeconds(20)), "nothing was told");
+        Assert.True(_told.TryTake(out var reason, TimeSpan.FromSeconds(20)), "no notice came");
         return reason;
     }
 }

@@ -27,7 +27,7 @@ public sealed partial class ExceptionTests
             "The UDP port 7402", "is in use by process 4711 (dnsmasq)", "End it, use another DiscoveryPort"),
         [typeof(PrefixUnansweredException)] = (
             UnansweredAsync,
-            "The prefix \"prices/\" cannot be opened", "the membership service at 127.0.0.1:7402 did not tell within 00:00:05",
+            "The prefix \"prices/\" cannot be opened", "the membership service at 127.0.0.1:7402 did not report within 00:00:05",
             "Update the program that hosts the service, or open the topics one by one"),
         [typeof(QuorumLostException)] = (
             () => Made(new QuorumLostException("t", DateTimeOffset.UnixEpoch)),
@@ -56,7 +56,7 @@ public sealed partial class ExceptionTests
             "Check that both sides have the same contract and codec"),
         [typeof(NoResponderException)] = (
             () => Made(new NoResponderException("stock", TimeSpan.FromSeconds(1))),
-            "requests for \"stock\"", "Nobody responds to requests for \"stock\", for 1 s. The request was not sent",
+            "requests for \"stock\"", "No node responds to requests for \"stock\", for 1 s. The request was not sent",
             "Open a responder with the same name and types"),
         [typeof(RequestTimeoutException)] = (
             () => Made(new RequestTimeoutException("stock", TimeSpan.FromSeconds(5), [.. Enumerable.Range(1, 10).Select(Silent)])),

@@ -87,7 +87,7 @@ public sealed class StatusReasonTests
     }
 
     [Fact]
-    public async Task A_blocked_core_thread_is_told_since_its_last_pulse()
+    public async Task A_blocked_core_thread_is_reported_since_its_last_pulse()
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();
@@ -127,7 +127,7 @@ public sealed class StatusReasonTests
             in one line without a stack trace: events 1700 (the node) and 1701 (a topic, once for each reason, until event 1931 says that
             it is open). A stack trace there (1706, 1707) is a defect.
 
-            The event `QuickSilverNode.DegradedChanged` tells an application when its node may no longer be a member, as on the minority
+            The event `QuickSilverNode.DegradedChanged` notifies an application when its node may no longer be a member, as on the minority
             side of a divided network. Its argument is a reason of the kind `Degraded` when that begins, null when the service is back and
             has the node as a member still, and a reason of the kind `Expelled` when the node is no longer a member. Handlers run on the
             thread pool, one after the other. It is raised after the heartbeat limit has passed without a word of the service (interval

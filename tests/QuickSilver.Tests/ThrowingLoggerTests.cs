@@ -7,7 +7,7 @@ public sealed class ThrowingLoggerTests
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public async Task A_node_whose_logger_throws_goes_on_and_ends(bool throwsFromTheBeginning)
+    public async Task A_node_whose_logger_throws_continues_and_ends(bool throwsFromTheBeginning)
     {
         var logs = new ThrowingLogs { Throws = throwsFromTheBeginning };
         await using var parts = new FakeParts();

@@ -28,7 +28,7 @@ public sealed class VerbsTests
     }
 
     [Fact]
-    public async Task Drain_serves_those_who_already_waited_for_room()
+    public async Task Drain_serves_calls_that_already_waited_for_room()
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync(new QuickSilverOptions { Limits = { PublishQueueBytes = 64 << 10 } });
@@ -84,7 +84,7 @@ public sealed class VerbsTests
     }
 
     [Fact]
-    public async Task Cancel_drops_what_waits_to_be_sent_and_ends_those_who_wait()
+    public async Task Cancel_drops_what_waits_to_be_sent_and_ends_waiting_calls()
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync(new QuickSilverOptions { Limits = { PublishQueueBytes = 64 << 10 } });
@@ -135,7 +135,7 @@ public sealed class VerbsTests
     }
 
     [Fact]
-    public async Task Dispose_sends_what_was_accepted_and_is_done_within_a_second_though_nobody_acknowledges()
+    public async Task Dispose_sends_what_was_accepted_and_is_done_within_a_second_without_acknowledgements()
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();
@@ -149,7 +149,7 @@ public sealed class VerbsTests
     }
 
     [Fact]
-    public async Task Dispose_of_the_node_closes_all_leaves_and_stops_within_a_second_though_nobody_answers()
+    public async Task Dispose_of_the_node_closes_all_leaves_and_stops_within_a_second_without_answers()
     {
         await using var parts = new FakeParts();
         parts.Service.AnswersLeave = false;

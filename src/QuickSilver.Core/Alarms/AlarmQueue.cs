@@ -64,7 +64,7 @@ internal sealed class AlarmQueue
     public Alarm? TakeDue(TimeSpan now, ulong mark) => _earliest?.Order < mark ? TakeDue(now) : null;
 
     /// <summary>Removes and returns the earliest alarm if it is due at <paramref name="now"/>, else null. An alarm that
-    /// sets itself again for an instant that has come is returned again: whoever drains this bounds its time.</summary>
+    /// sets itself again for an instant that has come is returned again: the caller that drains this bounds its time.</summary>
     public Alarm? TakeDue(TimeSpan now)
     {
         var alarm = _earliest;

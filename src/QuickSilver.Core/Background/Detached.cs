@@ -2,9 +2,9 @@ namespace QuickSilver.Core.Background;
 
 // The one place that starts work which outlives its caller: threads, timers, and work on the thread pool.
 //
-// Intuition: a node is often started, and a topic opened, by whoever needs it first, such as a web request. By default, the runtime gives
-// all that such a caller starts its execution context: its AsyncLocal values, its Activity and its log scopes. A thread that lives as long
-// as the node would have those of the first request in each handler and each log line, and would hold what they refer to.
+// Intuition: a node is often started, and a topic opened, by the code that needs it first, such as a web request. By default, the runtime
+// gives all that such a caller starts its execution context: its AsyncLocal values, its Activity and its log scopes. A thread that lives
+// as long as the node would have those of the first request in each handler and each log line, and would hold what they refer to.
 // Application: what is started here begins in the default execution context.
 // What goes wrong: the framework has flowing and other forms side by side, and the flowing one has the shorter name. A test of the
 // architecture finds each use of a flowing form in the code of the product.
@@ -73,8 +73,8 @@ internal static class Detached
     }
 
     /// <summary>
-    /// Calls asynchronous work here, which goes on in the default execution context after its first wait. Until then it must not call code
-    /// of the application, which would be without its context too.
+    /// Calls asynchronous work here, which continues in the default execution context after its first wait. Until then it must not call
+    /// code of the application, which would be without its context too.
     /// </summary>
     public static Task Begin(Func<Task> work)
     {

@@ -3,10 +3,10 @@ using System.Diagnostics.CodeAnalysis;
 
 namespace QuickSilver.Core.Buffers;
 
-// A counted claim on one block of a slab. Who keeps a piece of it adds a claim and releases it once; the last release
+// A counted claim on one block of a slab. A holder of a piece of it adds a claim and releases it once; the last release
 // returns the block. A release too many throws: memory given out twice would corrupt packets silently.
 //
-// Without a tracker the pool gives the same lease object out again, and a late second release takes the claim of whoever
+// Without a tracker the pool gives the same lease object out again, and a late second release takes the claim of the one that
 // holds it by then. With one every rental has an object of its own, so the culprit is caught in the act.
 [DebuggerDisplay("claims = {_claims}")]
 internal sealed unsafe class Lease

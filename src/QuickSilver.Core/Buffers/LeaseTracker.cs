@@ -3,14 +3,14 @@ using System.Runtime.CompilerServices;
 
 namespace QuickSilver.Core.Buffers;
 
-// Remembers where each block in use was rented, and where each was returned, for debug runs and tests: who never returned
+// Remembers where each block in use was rented, and where each was returned, for debug runs and tests: which code never returned
 // one, or returned it twice, is named. A stack trace per rental is slow; no production run has a tracker.
 internal sealed class LeaseTracker
 {
     private const int PlacesShown = 3;
 
     private readonly Dictionary<Lease, StackTrace> _rented = [];
-    // Weak: remembers a return for as long as somebody still holds the lease, and no longer.
+    // Weak: remembers a return for as long as code still holds the lease, and no longer.
     private readonly ConditionalWeakTable<Lease, StackTrace> _returned = [];
 
     public int Outstanding => _rented.Count;

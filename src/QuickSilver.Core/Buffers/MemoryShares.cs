@@ -1,10 +1,10 @@
 namespace QuickSilver.Core.Buffers;
 
-// How a node's packet memory is shared, in blocks, so that no holder can stop another for good.
+// How a node's packet memory is shared, in blocks, so that no holder can stop another permanently.
 //
 // Intuition: what is received must never wait for what was received before it, as only a repair or a token frees that; and what is
 // sent must never wait for what is received, as a reader may never read. Application: each use has a guarantee, and what is beyond
-// all guarantees goes to whoever comes first. What goes wrong without: received packets behind a gap fill the memory, the repair
+// all guarantees goes to the first that asks. What goes wrong without: received packets behind a gap fill the memory, the repair
 // of the gap cannot be received, and nothing is freed again.
 //
 // The sum of the guarantees is at most the whole:

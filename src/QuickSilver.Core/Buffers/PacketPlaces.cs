@@ -4,7 +4,7 @@ namespace QuickSilver.Core.Buffers;
 // 64 KiB; while memory is short, what a stream cannot do without is copied into a place, which pins its own bytes only and
 // returns by itself.
 //
-// Every stream gets one place as long as there are any, since with one it goes on, packet by packet, whatever the others hold; more
+// Every stream gets one place as long as there are any, since with one it continues, packet by packet, whatever the others hold; more
 // than one only while over half of the places are free. So streams stand still only when there are more of them than half of the
 // places: 704 with the least memory and packets of 1,472 bytes.
 internal sealed class PacketPlaces(SlabPool pool, int packetBytes) : ILeaseHome

@@ -2,7 +2,7 @@ namespace QuickSilver.Core.Buffers;
 
 // Packet memory: blocks of BlockBytes cut from large slabs, so that a steady stream allocates nothing and the
 // collector neither moves nor scans what is in flight. Bounded: when MaxBytes is leased, TryRent says no and the caller
-// sheds load (a receive is put off, a send waits). Before that, who keeps what was received, or packs what is to be sent, asks
+// sheds load (a receive is put off, a send waits). Before that, code that keeps what was received, or packs what is to be sent, asks
 // whether its share is used up (MemoryShares). It grows by need, on the collector's heap, or is reserved whole before the first
 // packet, outside of it. Rent and release are the core thread's; no lock.
 //
@@ -23,7 +23,7 @@ internal sealed class SlabPool : ILeaseHome
     private const int MostGivenBack = 256;
     // What is given back was not used in one to two of these spans of calls.
     private const int CallsInSpan = 3;
-    // What a tracked block is filled with when it is returned: who still reads it sees no packet.
+    // What a tracked block is filled with when it is returned: a late reader sees no packet.
     private const byte ReturnedFill = 0xDB;
 
     private static readonly IComparer<Lease> Descending =
@@ -62,7 +62,7 @@ internal sealed class SlabPool : ILeaseHome
     /// <summary>Blocks that receivers may still keep.</summary>
     private long FreeToKeep => Unclaimed - Math.Max(0, Shares.Send - _toSend);
 
-    // Free, and no one's reserve.
+    // Free, and not reserved.
     private long Unclaimed => AvailableBlocks - Shares.Intake - (Shares.Places - _underPlaces);
 
     private long Received => LeasedBlocks - _toSend - _underPlaces;

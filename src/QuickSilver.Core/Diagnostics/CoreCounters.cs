@@ -25,7 +25,7 @@ internal sealed class CoreCounters
     /// <summary>Datagrams that the system refused, or that were left of a run when it had no more room.</summary>
     public long RefusedSends;
 
-    /// <summary>Errors told by a receive, such as an ICMP refusal of an earlier send; the port lives on.</summary>
+    /// <summary>Errors that a receive reports, such as an ICMP refusal of an earlier send; the port lives on.</summary>
     public long ReceiveErrors;
 
     /// <summary>Receives put off because the packet memory was all leased.</summary>
@@ -82,7 +82,7 @@ internal sealed class CoreCounters
     /// <summary>Short rests under load, taken so that one wake serves many datagrams.</summary>
     public long Naps;
 
-    /// <summary>Of an alarm that is later than this, users are told.</summary>
+    /// <summary>An alarm that is later than this is reported to users.</summary>
     public static readonly TimeSpan LateAlarm = TimeSpan.FromMilliseconds(10);
 
     /// <summary>How late alarms fire.</summary>

@@ -39,7 +39,7 @@ internal static partial class CoreLog
     [LoggerMessage(1012, LogLevel.Critical, "Core thread {Name} failed and stopped.")]
     public static partial void CoreThreadFailed(ILogger logger, Exception exception, string name);
 
-    [LoggerMessage(1013, LogLevel.Information, "Secrets or certificates were read anew from {Files}.")]
+    [LoggerMessage(1013, LogLevel.Information, "Secrets or certificates were read again from {Files}.")]
     public static partial void CredentialsRead(ILogger logger, string files);
 
     [LoggerMessage(1014, LogLevel.Error, "Secrets or certificates have changed and cannot be used, so those from before stay: {Reason}")]
@@ -55,8 +55,8 @@ internal static partial class CoreLog
     public static partial void OwnNotBelieved(ILogger logger, string certificate, string authorities);
 
     [LoggerMessage(1017, LogLevel.Information,
-        "This node never hosts the membership service, because nobody would believe its certificate as that of a service: {Fault}. To let "
-        + "it host, issue one with 'qsm keys certificate --role both'.")]
+        "This node never hosts the membership service, because other nodes would not accept its certificate as that of a service: {Fault}. "
+        + "To let it host, issue one with 'qsm keys certificate --role both'.")]
     public static partial void HostsNoService(ILogger logger, string fault);
 
     /// <summary>Files of secrets or certificates were read again, or could not be used.</summary>

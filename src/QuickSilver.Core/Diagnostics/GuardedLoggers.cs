@@ -4,7 +4,7 @@ using Microsoft.Extensions.Logging.Abstractions;
 namespace QuickSilver.Core.Diagnostics;
 
 // The application's loggers as one node uses them: each place that takes a factory from outside guards it, and one that is
-// guarded already stays as it is, so that a node's loggers share one count.
+// guarded already does not change, so that a node's loggers share one count.
 internal sealed class GuardedLoggers : ILoggerFactory
 {
     // Whose nodes have nothing to count.

@@ -1,7 +1,7 @@
 namespace QuickSilver.Core.Diagnostics;
 
 // When an event that happens again and again is logged: the first few times, then each time that its count has doubled. An event that
-// happens for every message does not fill the log, and the log still shows that it goes on.
+// happens for every message does not fill the log, and the log still shows that it continues.
 internal static class RepeatedEvent
 {
     /// <summary>How many occurrences in a row are logged before the log thins out.</summary>

@@ -1,6 +1,6 @@
 namespace QuickSilver.Core.Diagnostics;
 
-// What ails a node that still works. The public layer says of each kind what to do.
+// A problem of a node that still works. The public layer says of each kind what to do.
 internal enum TroubleKind
 {
     DatagramsLost,
@@ -35,5 +35,5 @@ internal enum TroubleKind
 /// <param name="Kind">The kind.</param>
 /// <param name="What">One or more sentences, with their stops.</param>
 /// <param name="Since">When it began.</param>
-/// <param name="WaitsFor">Whom or what the node waits for, as the end of a sentence; null if it waits for nobody in particular.</param>
+/// <param name="WaitsFor">Whom or what the node waits for, as the end of a sentence; null if it waits for nothing in particular.</param>
 internal sealed record Trouble(TroubleKind Kind, string What, DateTimeOffset Since, string? WaitsFor = null);

@@ -2,11 +2,11 @@ using System.Globalization;
 
 namespace QuickSilver.Core.Environment;
 
-// The ports that a system gives to sockets which ask for any. Who binds one of these because of its number may find it taken, by
-// any program at any moment; those that are reserved it gives to nobody.
+// The ports that a system gives to sockets which ask for any. A program that binds one of these because of its number may find it taken, by
+// any program at any moment; the system never gives away reserved ones.
 internal sealed class EphemeralPorts
 {
-    // What the registry of port numbers sets aside, and what other systems than Linux use unless they are told otherwise.
+    // What the registry of port numbers sets aside, and what other systems than Linux use by default.
     private const int RegisteredFirst = 49_152;
     private const int RegisteredLast = 65_535;
     private const string RangeFile = "/proc/sys/net/ipv4/ip_local_port_range";

@@ -24,7 +24,8 @@ internal interface INodeEnvironment
     ulong NextRandom();
 
     /// <summary>
-    /// Fills in what nobody may guess, such as a key. By default it is drawn from <see cref="NextRandom"/>, which suits simulations only.
+    /// Fills in a secret that must not be guessed, such as a key. By default it is drawn from <see cref="NextRandom"/>, which suits
+    /// simulations only.
     /// </summary>
     void FillSecret(Span<byte> secret)
     {
@@ -81,12 +82,12 @@ internal interface INodeEnvironment
     /// </summary>
     void Defer(WorkClass workClass, Request request);
 
-    /// <summary>Who is told when this node stood still, by a handler, a collection, or because its process did not run.</summary>
+    /// <summary>The observers of pauses of this node, by a handler, a collection, or because its process did not run.</summary>
     PauseObservers Pauses { get; }
 
     /// <summary>
-    /// All that had reached this node's datagram ports by this time was handed to its receivers. What another node tells of may still wait
-    /// at a port if it was sent later.
+    /// All that had reached this node's datagram ports by this time was handed to its receivers. A packet that another node reports may
+    /// still wait at a port if it was sent later.
     /// </summary>
     TimeSpan CaughtUpAt => Now;
 

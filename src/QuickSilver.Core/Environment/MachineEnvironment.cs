@@ -159,13 +159,13 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
         _core.Stop();
         if (!_core.IsCurrent)
         {
-            // The thread has ended, so this is its last word. What is queued goes out, but nobody is waited for longer.
+            // The thread has ended, so this is its last word. What is queued goes out, but the wait is bounded.
             _lingering.Wait(LingerLimit);
             _logs.End(LingerLimit);
         }
     }
 
-    // An interface that went and came back under the same address has forgotten its groups, and tells nobody.
+    // An interface that went and came back under the same address has forgotten its groups, without a notice.
     private void Renew()
     {
         _open.RemoveAll(static port => port.IsClosed);

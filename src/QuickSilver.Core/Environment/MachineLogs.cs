@@ -61,7 +61,7 @@ internal sealed class MachineLogs(CoreThread core, MachineEnvironmentOptions opt
         {
             var file = _file!;
             (_file, _last) = (null, file);
-            // Before the log is told, as its user may throw.
+            // Before the log is notified, as its user may throw.
             _core.Post(this);
             file.Complete();
         }

@@ -18,7 +18,7 @@ internal enum HeapUse
     ParkedBytes,
     // What a reader has not taken.
     ReaderBuffer,
-    // The tables of a stream that is sent: its packets, its beginnings, and who waits until it is stable.
+    // The tables of a stream that is sent: its packets, its beginnings, and the waits until it is stable.
     SenderTables,
     // A message to publish that makes way for those of other topics.
     QueuedMessage,

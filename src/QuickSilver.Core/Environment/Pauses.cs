@@ -14,7 +14,7 @@ internal enum PauseCause : byte
 }
 
 // A time for which a core thread did nothing of what was due: nothing was read, sent or fired. The length is what is certain. A thread that
-// stops while it waits for an event has stopped for longer, but nobody was kept waiting before the first alarm was due.
+// stops while it waits for an event has stopped for longer, but nothing waited before the first alarm was due.
 internal readonly record struct Pause(TimeSpan Length, PauseCause Cause)
 {
     /// <summary>The cause with this number. One that this version does not know counts as 0.</summary>
@@ -27,14 +27,14 @@ internal readonly record struct Pause(TimeSpan Length, PauseCause Cause)
     public static TimeSpan LeaveOut(TimeSpan length, TimeSpan began, TimeSpan now) => began + length < now ? began + length : now;
 }
 
-// Told of pauses of its own node, on the core thread, as soon as the pause is over: before anything is read that came meanwhile, and before
-// any alarm fires that became due. So what measures the silence of others can leave out the time in which this node did not listen.
+// Notified of pauses of its own node, on the core thread, as soon as the pause is over: before anything is read that came meanwhile, and
+// before any alarm fires that became due. So what measures the silence of others can leave out the time in which this node did not listen.
 internal interface IPauseObserver
 {
     void OnPause(in Pause pause);
 }
 
-// Who is told of the pauses of one node. Core thread only.
+// The observers of the pauses of one node. Core thread only.
 internal sealed class PauseObservers
 {
     // Exchanged at each change; few nodes have more than three.

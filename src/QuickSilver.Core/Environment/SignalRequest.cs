@@ -5,7 +5,7 @@ namespace QuickSilver.Core.Environment;
 // A wish that any thread may express any number of times and that the core thread grants once per batch of wishes: a
 // signal that comes before the action begins is covered by it, one that comes later posts it again.
 //
-// What there is one of for each topic is its own request, so that an idle topic has no objects for its wishes.
+// An object that exists once for each topic is its own request, so that an idle topic has no objects for its wishes.
 internal abstract class SignalRequest(INodeEnvironment environment) : Request
 {
     private int _isPosted;
@@ -22,7 +22,7 @@ internal abstract class SignalRequest(INodeEnvironment environment) : Request
 
     public override void Execute()
     {
-        // A full fence: whoever signals after this point finds the flag down, whoever signalled before is seen by the action.
+        // A full fence: a thread that signals after this point finds the flag down, and the action sees one that signalled before.
         Interlocked.Exchange(ref _isPosted, 0);
         OnSignal();
     }

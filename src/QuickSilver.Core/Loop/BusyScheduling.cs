@@ -8,7 +8,7 @@ namespace QuickSilver.Core.Loop;
 // once, for that one datagram, and throws its data out of the cache. A thread that waits its turn finds many datagrams.
 //
 // What goes wrong: beside threads that compute without end, waiting one's turn takes milliseconds. So a thread that has little
-// to do is never made to wait; the two limits lie apart, lest it be changed to and fro.
+// to do is never made to wait; the two limits lie apart, so that it does not change back and forth.
 internal sealed class BusyScheduling(Func<bool, bool> trySetBatch)
 {
     public static readonly TimeSpan Window = TimeSpan.FromMilliseconds(10);

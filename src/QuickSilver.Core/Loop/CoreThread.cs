@@ -58,7 +58,7 @@ internal sealed class CoreThread : IDutyHost, IStreamHost, IDisposable
 
     public CoreCounters Counters { get; }
 
-    /// <summary>Who is told when this thread stood still; on the core thread.</summary>
+    /// <summary>The observers of pauses of this thread; on the core thread.</summary>
     public PauseObservers Pauses => _cycle.Pauses;
 
     /// <summary>On the core thread: all that had reached the ports by this time was handed to its receivers.</summary>

@@ -34,10 +34,10 @@ internal sealed class DutyCycle(IDutyHost host, CompletionIntake intake, Priorit
     /// <summary>What any thread hands over.</summary>
     public RequestQueue Requests { get; } = new();
 
-    /// <summary>Who is told when the thread stood still.</summary>
+    /// <summary>The observers of pauses of the thread.</summary>
     public PauseObservers Pauses { get; } = new();
 
-    /// <summary>Whether the last turn left something that needs no event to go on.</summary>
+    /// <summary>Whether the last turn left something that needs no event to continue.</summary>
     public bool IsWorkLeft => !queues.IsEmpty || _isRequestLeft;
 
     private int BacklogRuns => queues.Count(WorkClass.InboundData) + queues.Count(WorkClass.InboundRepair);
@@ -274,7 +274,7 @@ internal sealed class DutyCycle(IDutyHost host, CompletionIntake intake, Priorit
         var run = completion.Run;
         try
         {
-            // Runs of a port that closed meanwhile are dropped, as its receiver is told nothing any more.
+            // Runs of a port that closed meanwhile are dropped, as its receiver gets no more calls.
             if (!source.IsClosed)
             {
                 NoteBatch(source.Receiver);

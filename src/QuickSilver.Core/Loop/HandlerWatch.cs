@@ -6,7 +6,7 @@ namespace QuickSilver.Core.Loop;
 
 // Names what kept the core thread from its other work: a handler that blocks, the collector, or the compiler
 // at a handler's first run. The last two look, from within, like the handler they happened to hit; without the distinction
-// the log would blame whoever ran. Where nothing ran, it was the collector, or the system did not run the process.
+// the log would blame the handler that ran. Where nothing ran, it was the collector, or the system did not run the process.
 //
 // A logger of the application that blocks is called by some step, too, and is named instead of it. The report of a pause goes to the same
 // logger. So the pause that such a report causes is counted, and not reported: it would be for ever.

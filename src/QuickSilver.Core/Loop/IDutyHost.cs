@@ -3,8 +3,8 @@ using QuickSilver.Core.Transport;
 
 namespace QuickSilver.Core.Loop;
 
-// What runs a duty cycle: a thread on a machine, or the simulator in virtual time. It provides the time, is told of each step, and decides
-// what happens after an exception that a handler did not catch.
+// What runs a duty cycle: a thread on a machine, or the simulator in virtual time. It provides the time, is notified of each step, and
+// decides what happens after an exception that a handler did not catch.
 internal interface IDutyHost
 {
     /// <summary>Monotonic time. Steps take time, so it moves within a turn.</summary>

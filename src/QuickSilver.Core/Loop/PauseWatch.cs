@@ -7,8 +7,8 @@ namespace QuickSilver.Core.Loop;
 //
 // Intuition: a step that takes long is a pause for all others, whatever held it up. Between steps no time passes, except where the thread
 // blocks; there it is to run again when something comes, or when the next alarm is due. What passes beyond that is a pause. Application:
-// the duty cycle tells the end of each step and the beginning of what follows, and once a turn until when the thread might rest. What goes
-// wrong: if no alarm was due, a pause while the thread rests is not noticed. Nothing of this node was late then either.
+// the duty cycle reports the end of each step and the beginning of what follows, and once a turn until when the thread might rest. What
+// goes wrong: if no alarm was due, a pause while the thread rests is not noticed. Nothing of this node was late then either.
 internal struct PauseWatch(CoreCounters counters)
 {
     // Ten times this is the time in which neighbours begin to suspect a node; the original warned at the same.
@@ -21,7 +21,7 @@ internal struct PauseWatch(CoreCounters counters)
     public void Worked(TimeSpan until) => _explained = until;
 
     /// <summary>
-    /// The thread goes on at <paramref name="now"/> and might rest until <paramref name="rested"/>. Returns how long it stood still
+    /// The thread continues at <paramref name="now"/> and might rest until <paramref name="rested"/>. Returns how long it stood still
     /// beyond that; zero if that is no pause.
     /// </summary>
     public TimeSpan GoesOn(TimeSpan now, TimeSpan rested)

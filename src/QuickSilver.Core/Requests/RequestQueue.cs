@@ -15,9 +15,9 @@ namespace QuickSilver.Core.Requests;
 //   that returns null misses only requests whose swap came after its look.
 // - The same word says whether the consumer sleeps. TryBeginSleep swaps EndOfChain for Asleep, which fails if anything came;
 //   an Enqueue that swaps Asleep out returns true, and exactly one does per sleep. That caller must wake the consumer:
-//   nobody else will. All others return false: the consumer is awake, or is being woken, and will look again.
+//   no other does. All others return false: the consumer is awake, or is being woken, and will look again.
 // - The consumer must look again (TryDequeue) after it wakes for whatever reason, and calls EndSleep first, which takes
-//   back the announcement if nobody has answered it. A wake that comes after that is spurious; the poller must bear it.
+//   back the announcement if no enqueue has answered it. A wake that comes after that is spurious; the poller must bear it.
 internal sealed class RequestQueue
 {
     // Stands at the end of every chain, so that a null link means "in no queue" and a second enqueue is seen.

@@ -10,7 +10,7 @@ namespace QuickSilver.Core.Sealing;
 internal sealed class ClusterSeals(
     Sealer self, ISubkeyBudget budget, long packetsPerEpoch = PacketSealer.DefaultPacketsPerEpoch) : IDisposable
 {
-    /// <summary>Of echoes that look as if they had come before: somebody with the key may have made them look so.</summary>
+    /// <summary>Of echoes that look as if they had come before: a node with the key may have made them look so.</summary>
     public const double OldPerSecond = 32;
 
     private const int Echoes = 512;
@@ -31,8 +31,8 @@ internal sealed class ClusterSeals(
     /// <summary>The cluster has this key.</summary>
     /// <param name="key">The key.</param>
     /// <param name="isOfAnother">
-    /// Whether another service tells it than the keys before: it is the newest then, as the numbers of two services tell nothing of their
-    /// order. Those of one service do.
+    /// Whether it comes from another service than the keys before: it is the newest then, as the numbers of two services say nothing of
+    /// their order. Those of one service do.
     /// </param>
     public void Add(ClusterKey key, bool isOfAnother = false)
     {
@@ -97,8 +97,8 @@ internal sealed class ClusterSeals(
         : _before is not null && KeyEpochs.Names(epoch, _before.Key.Label) ? _before.Key
         : null;
 
-    // An echo that looks old may be one that comes again, or genuine: then somebody has sealed others in the name of its sealer. Of those
-    // that did not come lately, some are answered, and what they tell is not believed.
+    // An echo that looks old may be one that comes again, or genuine: then another node has sealed others in the name of its sealer. Of
+    // those that did not come lately, some are answered, and their content is not used.
     private DropReason Note(Span<byte> packet, DropReason refused)
     {
         ulong tag = BinaryPrimitives.ReadUInt64LittleEndian(SealedPacket.Tag(packet));

@@ -1,6 +1,6 @@
 namespace QuickSilver.Core.Sealing;
 
-// How the epochs of one key are numbered on the wire. Those of a view's key are 1, 2, 3 and so on. Those of a view's rest begin anew for
+// How the epochs of one key are numbered on the wire. Those of a view's key are 1, 2, 3 and so on. Those of a view's rest begin again for
 // each key of the cluster, and name it: the highest bit is set, the next 15 are of the label of the cluster's key, and the others count.
 internal readonly record struct KeyEpochs
 {

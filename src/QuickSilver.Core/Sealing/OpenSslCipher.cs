@@ -92,7 +92,7 @@ internal sealed unsafe class OpenSslCipher : PacketCipher
         }
     }
 
-    // Frees what belongs to a cipher that nobody disposed.
+    // Frees what belongs to a cipher that was not disposed.
     private sealed class Context : SafeHandle
     {
         private readonly OpenSslLibrary _library;

@@ -11,7 +11,7 @@ internal abstract class PacketCipher : IDisposable
 
     /// <param name="nonce">Never used before under this key.</param>
     /// <param name="plain">The bytes to encrypt.</param>
-    /// <param name="into">As long as they are. Does not overlap them, unless it is the same.</param>
+    /// <param name="into">Of the same length. Does not overlap them, unless it is the same.</param>
     /// <param name="tag">Gets the tag.</param>
     /// <param name="header">What the tag covers besides.</param>
     public abstract void Encrypt(

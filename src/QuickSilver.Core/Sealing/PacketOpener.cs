@@ -3,20 +3,21 @@ using QuickSilver.Core.Wire;
 namespace QuickSilver.Core.Sealing;
 
 // Opens what others have sealed under one key. A subkey is derived when the first packet of its sealer and epoch comes, and kept if that
-// packet is genuine: nobody without the key can fill a table. Of each sealer the last two epochs are kept, as packets overtake each other.
+// packet is genuine: a sender without the key cannot fill a table. Of each sealer the last two epochs are kept, as packets overtake each
+// other.
 //
 // A stranger reads on the network who seals under a key, and can claim the next epoch of one of them again and again. So a few subkeys are
 // kept that were claimed and not shown yet: the claims then take nothing of the budget, of which the first genuine packet needs some.
 //
-// What goes wrong: who has the key can seal in the name of another sealer, with any epoch and any counter, and so let what that one seals
-// look old. Under the key of a view that is a member, who could do worse there. Every node has the key of the cluster, so there nothing
-// genuine is refused for its age: it counts as come before (Replayed), and the caller says how much of that is taken.
+// What goes wrong: a node with the key can seal in the name of another sealer, with any epoch and any counter, and so let what that one
+// seals look old. Under the key of a view, that node is a member, and could do worse there. Every node has the key of the cluster, so
+// there nothing genuine is refused for its age: it counts as come before (Replayed), and the caller says how much of that is taken.
 /// <param name="key">The key.</param>
 /// <param name="budget">Of subkeys.</param>
 /// <param name="opensOld">Whether packets of epochs that are over are opened, to count as come before.</param>
 internal sealed class PacketOpener(SecretKey key, ISubkeyBudget budget, bool opensOld = false) : IDisposable
 {
-    // Nodes that hold the key. More have it only under a key of the cluster, in which nobody was removed for that long.
+    // Nodes that hold the key. More have it only under a key of the cluster, in which no node was removed for that long.
     private const int MostSealers = 16_384;
     private const int MostClaimed = 16;
 

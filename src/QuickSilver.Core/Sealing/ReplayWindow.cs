@@ -23,7 +23,7 @@ internal sealed class ReplayWindow
     /// <summary>The highest counter that has come.</summary>
     public ulong Highest => _highest;
 
-    /// <summary>Notes a counter, which is at least 1. False: it has come before, or is too old to tell.</summary>
+    /// <summary>Notes a counter, which is at least 1. False: it has come before, or is too old to know.</summary>
     public bool TryNote(ulong counter)
     {
         if (counter > _highest)

@@ -90,7 +90,7 @@ internal static class SealedPacket
     /// <summary>Writes the header of the sealed form of a packet, and its trailer but for the tag.</summary>
     /// <param name="plain">The packet.</param>
     /// <param name="into">As long as the packet and a trailer.</param>
-    /// <param name="sealer">Who seals it.</param>
+    /// <param name="sealer">The node that seals it.</param>
     /// <param name="epoch">The key epoch.</param>
     /// <param name="counter">The counter.</param>
     public static void WriteFrame(ReadOnlySpan<byte> plain, Span<byte> into, Sealer sealer, uint epoch, ulong counter)

@@ -22,7 +22,7 @@ internal sealed class SecretKey : IEquatable<SecretKey>
         _bytes = bytes.ToArray();
     }
 
-    /// <summary>For whoever tells the key to those who may have it.</summary>
+    /// <summary>For code that sends the key to nodes that may have it.</summary>
     public ReadOnlySpan<byte> Span => _bytes;
 
     /// <summary>The key of the view with this number.</summary>
@@ -46,7 +46,8 @@ internal sealed class SecretKey : IEquatable<SecretKey>
     }
 
     /// <summary>
-    /// The key of what is sent in a view, of which this is the key, after a node was removed: of both, so that who lacks either lacks it.
+    /// The key of what is sent in a view, of which this is the key, after a node was removed: of both, so that a node that lacks either
+    /// lacks it.
     /// </summary>
     public SecretKey OfRest(SecretKey cluster)
     {
@@ -67,7 +68,7 @@ internal sealed class SecretKey : IEquatable<SecretKey>
         HKDF.Expand(HashAlgorithmName.SHA256, _bytes, subkey, info);
     }
 
-    /// <summary>A number by which nodes that have the key find it. It tells nothing of the key.</summary>
+    /// <summary>A number by which nodes that have the key find it. It reveals nothing of the key.</summary>
     public uint Label()
     {
         Span<byte> label = stackalloc byte[sizeof(uint)];

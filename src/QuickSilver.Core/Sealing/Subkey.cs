@@ -6,7 +6,7 @@ namespace QuickSilver.Core.Sealing;
 
 // AES-256-GCM under the subkey of one sealer in one epoch.
 //
-// Invariant, for whoever seals: a counter is used once for data and once for other packets.
+// Invariant, for the sealing node: a counter is used once for data and once for other packets.
 internal sealed class Subkey : IDisposable
 {
     private readonly PacketCipher _cipher;

@@ -25,7 +25,7 @@ internal readonly record struct LogOperation(
 {
     private long End => Offset + Memory.Length;
 
-    /// <summary>Tells the log's user that this was done.</summary>
+    /// <summary>Notifies the log's user that this was done.</summary>
     public void TellTo(ILogObserver observer, bool isOpen)
     {
         switch (Kind)

@@ -19,7 +19,7 @@ internal enum LogOutcome
 // except that reads may overtake syncs and the appends that were accepted after them. Dispose accepts nothing more, lets all that was
 // accepted be done, and closes. A log that trims its head is made of several logs: the oldest is truncated to 0 and becomes the newest.
 //
-// Fail-stop: after the first failure nothing more is done, OnClosed tells why, and each further call throws that failure.
+// Fail-stop: after the first failure nothing more is done, OnClosed gives the reason, and each further call throws that failure.
 // DurableLength stays readable, and is all that may be relied on.
 internal interface INodeLog : IDisposable
 {
@@ -44,7 +44,7 @@ internal interface INodeLog : IDisposable
     LogOutcome Sync();
 
     /// <summary>
-    /// Reads what there is from an offset on, as far as the log reaches now. The memory is the log's until
+    /// Reads the content from an offset on, as far as the log reaches now. The memory is the log's until
     /// <see cref="ILogObserver.OnRead"/> or <see cref="ILogObserver.OnClosed"/>. Reads end in the order of their calls.
     /// </summary>
     /// <exception cref="ArgumentOutOfRangeException">The offset lies outside the log.</exception>
@@ -59,7 +59,7 @@ internal interface INodeLog : IDisposable
     LogOutcome Truncate(long length);
 }
 
-// Who is told how a log's work ends.
+// The user of a log, which is notified how its work ends.
 internal interface ILogObserver
 {
     /// <summary>The log's length is known, and all that it holds is durable.</summary>

@@ -14,7 +14,7 @@ internal sealed record LogOptions
 
     /// <summary>
     /// The log's name in its storage directory: 1 to 100 of a-z, 0-9, '-', '_' and '.', the first a letter or digit. No upper case,
-    /// because some file systems do not tell it apart.
+    /// because some file systems do not distinguish it.
     /// </summary>
     public required string Name { get; init; }
 

@@ -10,7 +10,7 @@ namespace QuickSilver.Core.Storage;
 // Liveness:
 // - The thread says that it sleeps, then looks at the queue once more, then sleeps. A submit queues first and wakes it if it said so.
 // - Ends are announced once: the core thread then takes them one by one until TryTake finds none, which ends the announcement. An
-//   end that is queued after that is announced anew.
+//   end that is queued after that is announced again.
 internal sealed class MachineDisk
 {
     private readonly ConcurrentQueue<MachineLogFile> _submitted = new();

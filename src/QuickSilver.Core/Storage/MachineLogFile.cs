@@ -43,7 +43,7 @@ internal sealed class MachineLogFile : ILogFile
         }
     }
 
-    /// <summary>On the core thread: tells the log. It may begin the next operation within.</summary>
+    /// <summary>On the core thread: notifies the log. It may begin the next operation within.</summary>
     internal void Complete() => _owner!.OnDone(_value, _failure);
 
     public override string ToString() => _path;
@@ -92,10 +92,10 @@ internal sealed class MachineLogFile : ILogFile
             DirectoryFlush.Of(Path.GetDirectoryName(_disk.Directory) ?? _disk.Directory);
         }
 
-        // Shared with nobody, which is a lock: the runtime asks for it on systems where sharing is by agreement, too.
+        // Not shared, which is a lock: the runtime asks for it on systems where sharing is by agreement, too.
         _handle = File.OpenHandle(_path, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None);
         _disk.Remember(this);
-        // What a process wrote that then died may still be the system's alone, and so may the file's name. Nobody may act on what a
+        // What a process wrote that then died may still be the system's alone, and so may the file's name. No code may act on what a
         // loss of power can take back.
         RandomAccess.FlushToDisk(_handle);
         DirectoryFlush.Of(_disk.Directory);

@@ -173,7 +173,7 @@ internal sealed class NodeLog : INodeLog, ILogFileOwner
         }
     }
 
-    // What the end of an operation changes, before the next begins and before anybody is told.
+    // What the end of an operation changes, before the next begins and before any notification.
     private void Settle(in LogOperation done, long value)
     {
         switch (done.Kind)

@@ -8,7 +8,7 @@ internal readonly record struct PendingRead(long Offset, Memory<byte> Into)
 // Reads that wait for their turn, first come first served.
 internal sealed class PendingReads
 {
-    // Enough to keep a disk busy. Who reads more at a time is slowed down, not served faster.
+    // Enough to keep a disk busy. More reads at a time would slow the user down.
     public const int Limit = 16;
 
     private readonly PendingRead[] _reads = new PendingRead[Limit];

@@ -1,6 +1,6 @@
 namespace QuickSilver.Core.Storage;
 
-// Which calls were answered with Busy and whose callers wait to be told of room. Each is told once.
+// The calls that were answered with Busy, and whose callers wait for a notice of room. Each gets one.
 internal struct RefusedCalls
 {
     private bool _isAppendRefused;

@@ -86,7 +86,7 @@ internal enum TakeOutcome
     NoMemory,
 }
 
-// Something that completes operations: a port, a control stream, a listener, the disk. The poller tells that it has completions, and the
+// Something that completes operations: a port, a control stream, a listener, the disk. The poller reports that it has completions, and the
 // core thread takes them one by one, for as long as it has room for them: what it does not take stays where it is, in the kernel as a
 // rule. All calls are the core thread's.
 //

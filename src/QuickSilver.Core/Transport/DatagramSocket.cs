@@ -46,7 +46,7 @@ internal sealed class DatagramSocket : IDatagramPort
 
     public int ReceiveBufferBytes { get; internal set; }
 
-    /// <summary>Null where the system does not need to be told again.</summary>
+    /// <summary>Null where the system needs no second request.</summary>
     internal InterfacePlace? Place { get; init; }
 
     public bool IsClosed { get; private set; }

@@ -64,7 +64,7 @@ internal sealed class DatagramSocketFactory(IPAddress interfaceAddress, bool seg
         socket.SetSocketOption(_interface.Options, SocketOptionName.MulticastTimeToLive, TimeToLive);
         if (OperatingSystem.IsLinux())
         {
-            // Nothing is fragmented, and what routers tell of a path is not believed: nodes find out which sizes pass.
+            // Nothing is fragmented, and what routers report of a path is ignored: nodes find out which sizes pass.
             socket.SetRawSocketOption(_interface.Level, _interface.MtuDiscoveryOption, [NeverFragment, 0, 0, 0]);
         }
 

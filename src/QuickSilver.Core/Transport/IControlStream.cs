@@ -9,7 +9,7 @@ internal interface IControlStream
 {
     IPEndPoint? RemoteEndPoint { get; }
 
-    /// <summary>Who is at the other end, as it has proved; null where nobody proves anything.</summary>
+    /// <summary>The proved identity of the other end; null without security.</summary>
     PeerIdentity? Peer => null;
 
     /// <summary>The certificate by which it has proved that; null where there is none, or it follows from a secret.</summary>
@@ -18,7 +18,7 @@ internal interface IControlStream
     /// <summary>Why the keys of both sides did not fit, once the stream is closed.</summary>
     KeyFault KeyFault => KeyFault.None;
 
-    /// <summary>Bytes accepted and not yet handed to the network; who writes faster than this shrinks should close.</summary>
+    /// <summary>Bytes accepted and not yet handed to the network; a writer that is faster than this shrinks should close.</summary>
     long PendingBytes { get; }
 
     /// <summary>Queues bytes to send (copied before it returns). A closed stream ignores them.</summary>
@@ -57,13 +57,13 @@ internal interface IControlAcceptor
     {
     }
 
-    /// <summary>Somebody connected and did not prove who it is, or found no room to do so; the reason is the end of a sentence.</summary>
+    /// <summary>A peer connected and did not prove its identity, or found no room to do so; the reason is the end of a sentence.</summary>
     void OnRefused(IPEndPoint remote, string reason, StreamRefusal kind)
     {
     }
 }
 
-// Why somebody who connected did not become a stream.
+// Why a connection did not become a stream.
 internal enum StreamRefusal
 {
     // The handshake failed.

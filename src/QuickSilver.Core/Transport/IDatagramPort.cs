@@ -30,8 +30,8 @@ internal sealed record DatagramPortOptions
     public int SendBufferBytes { get; init; } = 4 << 20;
     // False: the port only sends, and no receive buffer is kept for it.
     public bool Receives { get; init; } = true;
-    // A send that the interface's queue has no room for is told as Busy; as a rule the system drops it and says nothing. For
-    // ports that send to groups: towards a host, the answer "nobody listens" to one send would refuse the next.
+    // A send that the interface's queue has no room for is reported as Busy; as a rule the system drops it and says nothing. For
+    // ports that send to groups: towards a host, the answer "port unreachable" to one send would refuse the next.
     public bool TellsFullQueue { get; init; }
     // False forces single datagrams both ways, as where the kernel lacks the offload.
     public bool SegmentationOffload { get; init; } = true;
@@ -61,7 +61,7 @@ internal interface IDatagramPort : IDisposable
 }
 
 // One receive: bytes [Offset, Offset + Length) of Memory hold one datagram, or several that came coalesced. A packet's
-// header states its own length, so the reader splits them. The lease is the caller's: who keeps bytes adds a claim.
+// header states its own length, so the reader splits them. The lease is the caller's: a receiver that keeps bytes adds a claim.
 internal readonly struct ReceivedRun(Lease lease, int offset, int length, IDatagramPort port)
 {
     public Lease Lease { get; } = lease;

@@ -7,8 +7,8 @@ namespace QuickSilver.Core.Transport;
 // Where the operations of a node's sockets complete, and those of others that are posted here. It waits until there are completions, or for
 // a wake; the core thread then takes them from their sources.
 //
-// Two ways lie beneath. Epoll and select tell which sockets are ready, and taking a completion makes the call, which returns at once. At a
-// completion port, operations are under way at all times, and taking a completion yields one that has ended.
+// Two ways lie beneath. Epoll and select report which sockets are ready, and taking a completion makes the call, which returns at once. At
+// a completion port, operations are under way at all times, and taking a completion yields one that has ended.
 //
 // Level-triggered: a source from which not all was taken is named again by the next Wait. All calls but Post and Wake are the core
 // thread's.
@@ -22,7 +22,7 @@ internal interface IPoller : IDisposable
     /// <summary>Names this source when something completes at its stream, which is connected, or about to.</summary>
     IStreamSocket OpenStream(Socket socket, CompletionSource source);
 
-    /// <summary>Names this source when somebody connects.</summary>
+    /// <summary>Names this source when a peer connects.</summary>
     IAcceptSocket OpenListener(Socket socket, CompletionSource source);
 
     /// <summary>

@@ -27,7 +27,7 @@ internal interface IStreamSocket
     /// <summary>How many bytes the system took. The source is named when it takes more, if it did not take all.</summary>
     int Send(ReadOnlySpan<byte> bytes, out SocketError error);
 
-    /// <summary>The source is not named any more. Sends that are under way go on, and the socket stays open.</summary>
+    /// <summary>The source is not named any more. Sends that are under way continue, and the socket stays open.</summary>
     void Close();
 }
 

@@ -6,10 +6,10 @@ namespace QuickSilver.Core.Transport;
 
 // Where a datagram socket stands: the interface by which it sends to groups, and the group that it has joined there.
 //
-// Intuition: the kernel keeps both by the interface's number, not by its address. An interface that is removed and made anew, as by
+// Intuition: the kernel keeps both by the interface's number, not by its address. An interface that is removed and created again, as by
 // a network manager, a driver or a container, has the same address and another number: what is sent goes nowhere, and nothing
 // arrives. Application: both are said again now and then. To join where one is a member already is refused, so that costs one
-// call and changes nothing; only a join that succeeds tells that the membership was lost.
+// call and changes nothing; only a join that succeeds shows that the membership was lost.
 internal sealed unsafe class InterfacePlace(Socket socket, IPAddress? group, MulticastInterface place)
 {
     // Stale memberships of the group, of interfaces that are gone; a socket has 20 memberships at most.
@@ -34,7 +34,7 @@ internal sealed unsafe class InterfacePlace(Socket socket, IPAddress? group, Mul
             return false;
         }
 
-        // Now there are two. IPv4 names them alike, and to leave takes the newer one first; IPv6 tells them apart by their numbers.
+        // Now there are two. IPv4 names them alike, and to leave takes the newer one first; IPv6 distinguishes them by their numbers.
         for (int i = 0; i < MostMemberships && Set(place.LeaveOption, _joined!); i++)
         {
         }

@@ -8,7 +8,7 @@ namespace QuickSilver.Core.Transport;
 // The interface with an address, as socket options name it: IPv4 by the address, IPv6 by a number.
 //
 // The number of an IPv6 interface is looked up by its address. A link-local address may be on several interfaces, so it comes with its
-// number (the scope). An interface that is made anew has another number, which Refresh finds.
+// number (the scope). An interface that is created again has another number, which Refresh finds.
 internal sealed class MulticastInterface
 {
     private const int IpLevel = 0;
@@ -48,7 +48,7 @@ internal sealed class MulticastInterface
 
     public int LeaveOption => IsIpv6 ? 21 : 36;
 
-    /// <summary>The address from which no other can be told: a socket that is bound to it gets what comes to any.</summary>
+    /// <summary>The address that stands for all: a socket that is bound to it gets what comes to any.</summary>
     public IPAddress Any => IsIpv6 ? IPAddress.IPv6Any : IPAddress.Any;
 
     /// <summary>The interface as the value of an option.</summary>

@@ -9,14 +9,14 @@ namespace QuickSilver.Core.Transport;
 // Whether another program holds a port of a group, or listens at a port of TCP, and which.
 //
 // Linux lists its sockets with their port, user and inode, and the files of each process, among them its sockets by inode. A process
-// of another user hides its files, so of that one only the user is known. Other systems tell nothing here.
+// of another user hides its files, so of that one only the user is known. Other systems report nothing here.
 internal static class PortHolder
 {
     private const string Sockets = "/proc/net/udp";
     private const string DualSockets = "/proc/net/udp6";
     private const string Streams = "/proc/net/tcp";
     private const string DualStreams = "/proc/net/tcp6";
-    // Of a socket of TCP that listens; the others are connections, which keep nobody from listening.
+    // Of a socket of TCP that listens; the others are connections, which prevent no listener.
     private const string Listening = "0A";
     private const int LocalColumn = 1;
     private const int StateColumn = 3;
@@ -44,10 +44,10 @@ internal static class PortHolder
         }
     }
 
-    /// <summary>Who holds a UDP port, such as "process 4711 (dnsmasq)"; null if that cannot be known.</summary>
+    /// <summary>The holder of a UDP port, such as "process 4711 (dnsmasq)"; null if that cannot be known.</summary>
     public static string? Of(int port) => Find(port, Sockets, DualSockets, state: null);
 
-    /// <summary>Who listens at a TCP port; as <see cref="Of"/>.</summary>
+    /// <summary>The listener at a TCP port; as <see cref="Of"/>.</summary>
     public static string? OfListener(int port) => Find(port, Streams, DualStreams, Listening);
 
     private static string? Find(int port, string sockets, string dualSockets, string? state)

@@ -2,14 +2,14 @@ using QuickSilver.Core.Buffers;
 
 namespace QuickSilver.Core.Transport;
 
-// An open port and who receives from it. Its completions are runs, and errors, which are counted and end nothing.
+// An open port and its receiver. Its completions are runs, and errors, which are counted and end nothing.
 internal abstract class PortSource(IDatagramReceiver receiver) : CompletionSource
 {
     public abstract IDatagramPort Port { get; }
 
     public IDatagramReceiver Receiver { get; } = receiver;
 
-    // A failed receive tells of an earlier send as a rule, and has cleared the error thereby. The port has counted it.
+    // A failed receive reports an earlier send as a rule, and has cleared the error thereby. The port has counted it.
     public override void OnCompletion(in Completion completion)
     {
     }
@@ -17,7 +17,7 @@ internal abstract class PortSource(IDatagramReceiver receiver) : CompletionSourc
     public override string ToString() => $"{Receiver.GetType().Name} on port {Port.LocalEndPoint}";
 }
 
-// A port over a socket that is read when the poller has told that it is readable: a receive is a call that returns at once.
+// A port over a socket that is read when the poller has reported it as readable: a receive is a call that returns at once.
 internal sealed class ReadPortSource(DatagramSocket socket, IDatagramReceiver receiver) : PortSource(receiver)
 {
     public override IDatagramPort Port => socket;

@@ -4,7 +4,7 @@ namespace QuickSilver.Core.Transport;
 
 // Sources that have completions without the system's poller knowing of it: a disk, a socket whose call was decided at once.
 //
-// Liveness: a source is added before the wake that tells of it. The poller takes the wake before it looks here.
+// Liveness: a source is added before the wake that announces it. The poller takes the wake before it looks here.
 internal sealed class PostedSources
 {
     private readonly ConcurrentQueue<CompletionSource> _sources = new();

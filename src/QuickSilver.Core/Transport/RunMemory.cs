@@ -76,7 +76,7 @@ internal sealed class RunMemory(SlabPool pool)
         return true;
     }
 
-    /// <summary>Gives back what nobody keeps anything of.</summary>
+    /// <summary>Gives back the memory in which nothing is kept.</summary>
     public void Trim()
     {
         ReleaseWhole();
@@ -109,7 +109,7 @@ internal sealed class RunMemory(SlabPool pool)
     {
         if (_shared is { Claims: 1 })
         {
-            // Nobody keeps anything of it: begin again, in memory that the cache still has.
+            // Nothing of it is kept: begin again, in memory that the cache still has.
             _used = 0;
         }
         else if (_shared is not null && _used + length > SlabPool.BlockBytes)

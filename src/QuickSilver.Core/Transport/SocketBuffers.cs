@@ -44,7 +44,7 @@ internal static class SocketBuffers
     public static bool IsClamped(int askedBytes, int givenBytes) =>
         givenBytes < (OperatingSystem.IsLinux() ? 2L * askedBytes : askedBytes);
 
-    /// <summary>Buffers that the kernel dropped at this socket (a run counts once), modulo 2^32; 0 where it does not tell.</summary>
+    /// <summary>Buffers that the kernel dropped at this socket (a run counts once), modulo 2^32; 0 where it does not report them.</summary>
     public static uint Drops(Socket socket)
     {
         if (!OperatingSystem.IsLinux())

@@ -5,11 +5,11 @@ using System.Net.Sockets;
 namespace QuickSilver.Core.Wire;
 
 // Whether datagrams go there and come back, asked of a node or of the membership service. An echo belongs to no view, and
-// answering it takes no membership: so it also tells whether a node that is not a member yet could be one. The header's
+// answering it takes no membership: so it also shows whether a node that is not a member yet could be one. The header's
 // sequence is a nonce, which the reply repeats.
 //
-// An echo names the address that the answer goes to, as a receiver is not told where a datagram came from. The answer is
-// never larger than the question, so nobody can be made to amplify traffic. Echoes between members are as large as their data
+// An echo names the address that the answer goes to, as a receiver does not learn where a datagram came from. The answer is
+// never larger than the question, so it cannot be used to amplify traffic. Echoes between members are as large as their data
 // packets, and so are the answers: a path that drops large datagrams only is dead to them.
 internal static class EchoPacket
 {
@@ -29,7 +29,7 @@ internal static class EchoPacket
     /// <param name="template">Of its header.</param>
     /// <param name="nonce">Repeated by the reply.</param>
     /// <param name="answerTo">Where the reply goes.</param>
-    /// <param name="found">The largest packet that the sender has found to pass between it and the receiver; 0: nothing to tell.</param>
+    /// <param name="found">The largest packet that the sender has found to pass between it and the receiver; 0: none.</param>
     public static void Write(Span<byte> packet, in PacketTemplate template, long nonce, IPEndPoint answerTo, int found = 0)
     {
         packet.Clear();
@@ -47,11 +47,11 @@ internal static class EchoPacket
         PacketTemplate.Seal(packet);
     }
 
-    /// <summary>The largest packet that the sender has found to pass; 0: it tells of none.</summary>
+    /// <summary>The largest packet that the sender has found to pass; 0: it names none.</summary>
     public static int ReadFound(ReadOnlySpan<byte> body) =>
         body.Length >= FoundOffset + FoundBytes ? BinaryPrimitives.ReadUInt16LittleEndian(body[FoundOffset..]) : 0;
 
-    /// <summary>Makes an echo tell of no size.</summary>
+    /// <summary>Makes an echo name no size.</summary>
     public static void ClearFound(Span<byte> body)
     {
         if (body.Length >= FoundOffset + FoundBytes)

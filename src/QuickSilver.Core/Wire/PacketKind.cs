@@ -18,7 +18,7 @@ internal enum PacketKind : byte
     ProbeReply = 7,
     // To a sender: how much of which of its topics the node takes.
     Credit = 8,
-    // Asks whoever gets it to answer to the address that it names, member of anything or not, and the answer.
+    // Asks each receiver to answer to the address that it names, member of anything or not, and the answer.
     Echo = 9,
     EchoReply = 10,
     // Whether a member hears a sender over the region's group, between the two.
@@ -37,7 +37,7 @@ internal enum PacketFlags : ushort
     None = 0,
     // An announcement that nothing will follow in this view.
     Final = 2,
-    // The sender wants to know soon that this is held: somebody waits for it, or a good part of its window is used up.
+    // The sender wants to know soon that this is held: a caller waits for it, or a good part of its window is used up.
     AckWanted = 4,
     // A data packet that is sent again: its receiver handles it before new ones.
     Repair = 8,

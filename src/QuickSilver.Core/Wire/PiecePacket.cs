@@ -3,7 +3,7 @@ using System.Buffers.Binary;
 namespace QuickSilver.Core.Wire;
 
 // A piece of a data packet that is larger than a path carries: the packet was made before the path was known to be so narrow, and it is
-// sent again as it is, so that its number and its checksum stay. The header's sequence is the number of the packet that was cut, counted
+// sent again unchanged, so that its number and its checksum stay. The header's sequence is the number of the packet that was cut, counted
 // by the node that cuts; all its pieces have it. The body is u16 bytes of the packet, u16 bytes of each piece but the last, u16 which piece
 // from 0, u16 0, and the bytes.
 internal readonly ref struct PiecePacket

@@ -9,8 +9,8 @@ namespace QuickSilver.Core.Wire;
 //   u16 entries in use; the others are 0
 //   u16 entries
 //
-// The header has the upper half of the region ids; its view and sequence are 0. A member finds the entry of its region, and from then on
-// the packet counts as the data packet that the entry names. Senders and members keep it as it is, and make that data packet of it when
+// The header has the upper half of the region ids; its view and sequence are 0. A member finds the entry of its region, and after that
+// the packet counts as the data packet that the entry names. Senders and members keep it unchanged, and make that data packet of it when
 // they send it to one region or member.
 //
 // What goes wrong: a list is read before anything is known of its sender. Its length is checked against that of the packet, and an entry is

@@ -122,7 +122,7 @@ internal static class CodecText
 
     private static void WriteTo(CodeText code, ContractModel contract, CodecNames names)
     {
-        // The writer is a copy, whose end is what the caller goes on from.
+        // The writer is a copy. The caller continues from its end.
         code.Open($"internal static int WriteTo({Runtime.Protobuf}ProtobufWriter outer, in {contract.TypeName} value)");
         code.Line($"{Runtime.Protobuf}ProtobufWriter writer = outer;");
         var text = new WriteText(code, names, measures: false);

@@ -6,7 +6,7 @@ namespace QuickSilver.Generators.Emit;
 // the construction at the end.
 internal sealed class ReadText(CodeText code, CodecNames names)
 {
-    /// <summary>Whether to begin anew costs nothing but time: nothing was allocated.</summary>
+    /// <summary>Whether to begin again costs nothing but time: nothing was allocated.</summary>
     public static bool CanBeginAnew(ContractModel contract) =>
         contract.Members.All(static member => member.Shape == MemberShape.Single && !member.Value.IsMessage && !member.Value.IsReference);
 

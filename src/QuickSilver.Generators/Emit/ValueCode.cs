@@ -125,7 +125,7 @@ internal static class ValueCode
         _ => $"{(value.IsEnum ? x : ToWire(value, x))} != 0",
     };
 
-    // The same in a map's entry, where protobuf-net writes all that protobuf has no word for, and Google.Protobuf tells
+    // The same in a map's entry, where protobuf-net writes all that protobuf has no word for, and Google.Protobuf distinguishes
     // -0.0 from 0.0, which it does not elsewhere.
     public static string? IsNotDefaultInEntry(this ValueModel value, string x) => value.Kind switch
     {

@@ -2,7 +2,7 @@ using QuickSilver.Generators.Model;
 
 namespace QuickSilver.Generators.Emit;
 
-// The bodies of Measure and WriteTo: one walk over the members, told twice so that the two cannot differ in what they leave out.
+// The bodies of Measure and WriteTo: one walk over the members, written twice so that the two cannot differ in what they leave out.
 internal sealed class WriteText(CodeText code, CodecNames names, bool measures)
 {
     private const string Collections = "global::System.Collections.Generic.";

@@ -51,7 +51,7 @@ internal sealed class HostingOptionsCheck(HostedNode node, IServiceProvider prov
             return options;
         }
 
-        // Set on a copy, which nobody else has yet.
+        // Set on a copy, which is not shared yet.
         var changed = options with { };
         foreach (var key in ConfigurationKeys.OfTopics)
         {

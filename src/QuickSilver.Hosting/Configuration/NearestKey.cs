@@ -2,7 +2,7 @@ using QuickSilver.Serialization.Dynamic;
 
 namespace QuickSilver.Hosting.Configuration;
 
-// Which of the valid keys somebody meant who wrote another one. Keys have parts, of which the last says most.
+// The valid key that a user probably meant who wrote another one. Keys have parts, of which the last says most.
 internal static class NearestKey
 {
     // A third of the characters may differ, and two of a short name.

@@ -31,7 +31,7 @@ internal static class OptionValue
         return value;
     }
 
-    /// <summary>The form of the values of a type, for options whose rules do not tell.</summary>
+    /// <summary>The form of the values of a type, for options whose rules do not say it.</summary>
     public static string Allowed(Type type)
     {
         var plain = Nullable.GetUnderlyingType(type) ?? type;

@@ -33,7 +33,7 @@ internal sealed class HostedRequester<TRequest, TReply>(
             : WhenOpenAsync(
                 (one, left) => one.AskAllAsync(request, left, cancellationToken), timeout ?? options.Timeout, cancellationToken);
 
-    // The host owns it: whoever it is injected into does not end it for the others.
+    // The host owns it: a service into which it is injected does not end it for the others.
     public ValueTask DisposeAsync() => ValueTask.CompletedTask;
 
     public void Dispose()

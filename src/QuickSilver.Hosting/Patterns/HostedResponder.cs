@@ -9,7 +9,7 @@ internal sealed class HostedResponder<TRequest, TReply, THandler>(
     : HostedPart<IResponder>(name), IAsyncDisposable, IDisposable
     where THandler : class, IRequestHandler<TRequest, TReply>
 {
-    // Created at the first request, so that a handler that cannot be resolved fails on a request, whose requester is told.
+    // Created at the first request, so that a handler that cannot be resolved fails on a request, whose requester gets the failure.
     private readonly Lazy<AsyncServiceScope> _shared = new(scopes.CreateAsyncScope);
     private volatile Ended? _ended;
 

@@ -52,7 +52,7 @@ internal sealed class HostedState<TKey, TValue>(
         }
     }
 
-    // The host owns it: whoever it is injected into does not end it for the others.
+    // The host owns it: a service into which it is injected does not end it for the others.
     public ValueTask DisposeAsync() => ValueTask.CompletedTask;
 
     public void Dispose()

@@ -12,7 +12,7 @@ public interface IRequestHandler<TRequest, TReply>
     /// Answers a request. By default, up to 16 requests are answered at a time. An exception is logged and counted, and the requester gets
     /// its message.
     /// </summary>
-    /// <param name="request">The request, and who asks.</param>
+    /// <param name="request">The request, and its requester.</param>
     /// <param name="cancellationToken">
     /// Cancelled when the host stops and has given the handler a second, or when the node has ended.
     /// </param>

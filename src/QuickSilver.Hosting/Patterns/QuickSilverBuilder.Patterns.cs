@@ -105,7 +105,7 @@ public sealed partial class QuickSilverBuilder
     }
 
     /// <summary>
-    /// Adds a consumer of all topics whose names begin so: those that somebody publishes, and those to come. It is called as one that is
+    /// Adds a consumer of all topics whose names begin so: those that are published, and those to come. It is called as one that is
     /// added with <see cref="AddConsumer"/>, in order for each topic, and for several topics at the same time.
     /// <see cref="Message{T}.Topic"/> is the topic of a message. When the host stops, it handles what it has taken, up to
     /// <see cref="QuickSilverHostingOptions.ConsumerLimit"/>.

@@ -7,7 +7,7 @@ namespace QuickSilver.Serialization;
 /// </summary>
 /// <remarks>
 /// Subtypes are <c>[DataContract]</c> types. A value whose type is not declared throws when it is published. A subtype may be added, with a
-/// new number: readers without it cannot decode its messages, which are reported as gaps, and go on with the others.
+/// new number: readers without it cannot decode its messages, which are reported as gaps, and continue with the others.
 /// </remarks>
 /// <param name="number">
 /// The number of the subtype: 1 to 536,870,911, except 19,000 to 19,999, unique within the type, and never changed.

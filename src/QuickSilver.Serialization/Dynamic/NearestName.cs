@@ -1,6 +1,6 @@
 namespace QuickSilver.Serialization.Dynamic;
 
-// What somebody probably meant who wrote a name that does not exist.
+// The name that a user probably meant who wrote one that does not exist.
 internal static class NearestName
 {
     private const int MostChars = 64;

@@ -2,7 +2,7 @@ using System.Runtime.CompilerServices;
 
 namespace QuickSilver.Serialization.Protobuf;
 
-// Fields that nobody knows, and a look at what comes before room is made for it.
+// Unknown fields, and a look at what comes before room is made for it.
 public ref partial struct ProtobufReader
 {
     /// <summary>Skips an unknown field, given its tag.</summary>

@@ -13,7 +13,7 @@ namespace QuickSilver.Serialization.Protobuf;
 /// <remarks>
 /// Most messages hold their fields in the order of their numbers. So a codec first tries each of them once (the methods that
 /// take a tag), which costs a comparison where it is missing, and reads what then remains by its tags, on a copy. A reader whose
-/// address nobody takes is kept in registers: so what is inlined into codecs calls static methods alone, and is itself without
+/// address is not taken is kept in registers: so what is inlined into codecs calls static methods alone, and is itself without
 /// calls to be inlined, of which the compiler would take too many for a large message.
 /// </remarks>
 [EditorBrowsable(EditorBrowsableState.Never)]

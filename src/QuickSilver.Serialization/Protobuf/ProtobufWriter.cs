@@ -11,7 +11,7 @@ namespace QuickSilver.Serialization.Protobuf;
 /// value, and measuring it another, however deep it nests.
 /// </summary>
 /// <remarks>
-/// A writer whose address nobody takes is kept in registers. So what is inlined into codecs calls static methods alone, and is
+/// A writer whose address is not taken is kept in registers. So what is inlined into codecs calls static methods alone, and is
 /// itself without calls to be inlined, of which the compiler would take too many for a large message. A field is checked once
 /// for the most it can take; where less room is left, each of its parts is.
 /// </remarks>

@@ -67,7 +67,7 @@ internal readonly partial struct ScaledTicks
         uint scaleField = LittleEndian.Of(Unsafe.ReadUnaligned<ushort>(ref Unsafe.Add(ref first, 1 + valueBytes)));
         value = Varint.Gather(word, Varint.ValueBits >> unused);
         scale = (int)(scaleField >> 8);
-        // Of its bytes all but the last go on.
+        // All of its bytes but the last have the continuation bit.
         return first == ValueTag && (byte)scaleField == ScaleTag && (uint)(scale - 1) < Ticks && (uint)unused < 64
             && (word & (Varint.ContinueBits >> unused)) == Varint.ContinueBitsOfShorter >> unused;
     }

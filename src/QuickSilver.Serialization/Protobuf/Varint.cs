@@ -29,7 +29,7 @@ internal static class Varint
         ulong spread = Spread(value);
         int unused = BitOperations.LeadingZeroCount(spread | 1) & 0x38;
         bytes = sizeof(ulong) - (unused >> 3);
-        // All but the last of them go on.
+        // All of them but the last have the continuation bit.
         return spread | (ContinueBitsOfShorter >> unused);
     }
 

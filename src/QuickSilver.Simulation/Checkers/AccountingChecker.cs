@@ -3,11 +3,11 @@ using QuickSilver.Simulation.Checkers.Records;
 
 namespace QuickSilver.Simulation.Checkers;
 
-// I25: nothing that was accepted is lost in silence, whoever ends, and in whichever way. A publisher that has ended has sent each message
+// I25: nothing that was accepted is lost in silence, whatever ends, and in whichever way. A publisher that has ended has sent each message
 // that it had accepted, or has counted it as dropped. A subscriber that ends has handled each message that was stable before its end began,
-// or was told that it will not get it; the number that its end has is the number of those. What is dropped below one that ends at once is
-// in the count of its node, which counts nothing that was handled. A subscriber that stays has each message that a publisher has sent and
-// not reported as unacknowledged. Nobody handles a message that was reported lost to it, or was never sent.
+// or was notified that it will not get it; the number that its end has is the number of those. What is dropped below one that ends at once
+// is in the count of its node, which counts nothing that was handled. A subscriber that stays has each message that a publisher has sent
+// and not reported as unacknowledged. No subscriber handles a message that was reported lost to it, or was never sent.
 //
 // For runs without failures, with subscriptions that are older than the messages.
 internal sealed class AccountingChecker : HistoryChecker
@@ -54,7 +54,9 @@ internal sealed class AccountingChecker : HistoryChecker
 
         if (!_subscribers[delivered.Subscription.Number].Of(message.Sender).Add(message.Sequence))
         {
-            Violate(delivered.At, $"{delivered.Subscription} received {message}, which it had received or was told that it will not get.");
+            Violate(
+                delivered.At,
+                $"{delivered.Subscription} received {message}, which it had received or had a notice that it will not get.");
         }
     }
 
@@ -68,8 +70,8 @@ internal sealed class AccountingChecker : HistoryChecker
             {
                 Violate(
                     gap.At,
-                    $"{gap.Subscription} was told that it will not get {gap.First} to {gap.Last} of {gap.Sender}, and had received or been "
-                    + $"told {number}.");
+                    $"{gap.Subscription} got a notice that it will not get {gap.First} to {gap.Last} of {gap.Sender}, and had received "
+                    + $"or had a notice of {number}.");
                 return;
             }
         }
@@ -97,7 +99,7 @@ internal sealed class AccountingChecker : HistoryChecker
         if (ended.Unhandled != ended.Told)
         {
             Violate(
-                ended.At, $"{ended.Subscription} ended with {ended.Unhandled} messages not handled, and was told of {ended.Told}.");
+                ended.At, $"{ended.Subscription} ended with {ended.Unhandled} messages not handled, and {ended.Told} were reported to it.");
         }
 
         foreach (var (sender, owed) in subscriber.Owed)
@@ -106,7 +108,7 @@ internal sealed class AccountingChecker : HistoryChecker
             {
                 Violate(
                     ended.At,
-                    $"{ended.Subscription} ended without message {lacking} of {sender}, nor was it told so, although {owed} were "
+                    $"{ended.Subscription} ended without message {lacking} of {sender}, and without a notice of it, although {owed} were "
                     + "stable when its end began.");
             }
         }

@@ -84,7 +84,7 @@ internal abstract class DeliveryChecker : HistoryChecker
 
     protected IReadOnlyList<SenderLog> LogsOf(ulong topic) => _logsByTopic.GetValueOrDefault(topic) ?? [];
 
-    /// <summary>Whether it was told the view, and is a member of it.</summary>
+    /// <summary>Whether it got the view, and is a member of it.</summary>
     protected bool IsMember(NodeKey life, RegionView view) => _memberOf.Contains((life, view.RegionId, view.Number));
 
     protected static string Name(RegionView view) => $"{view.RegionId:x}/{view.Number}@{view.Configuration}";

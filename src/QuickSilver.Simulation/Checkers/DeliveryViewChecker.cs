@@ -5,7 +5,7 @@ using QuickSilver.Simulation.Checkers.Records;
 namespace QuickSilver.Simulation.Checkers;
 
 // I8: a message is delivered in a view in which it was sent. The guarantee of a reliable topic is weaker than that of virtual synchrony in
-// one point: an old view stays open, so a receiver may already be in a newer view. But the receiver was told the old view, is a member of
+// one point: an old view stays open, so a receiver may already be in a newer view. But the receiver got the old view, is a member of
 // it, and was subscribed in it. If the sender stays up, every such subscriber that stays up receives the message. The guarantee starts when
 // the subscription is announced; earlier messages cannot be judged. Two nodes that were separated when the service changed owe each other
 // nothing from before; I1 checks that the gap is reported.
@@ -41,7 +41,7 @@ internal sealed class DeliveryViewChecker : DeliveryChecker
 
         string what = isMember
             ? $"older than its subscription, which is of configuration {listener.Configuration}"
-            : "no view that it was told and is a member of";
+            : "no view that it got and is a member of";
         Violate(delivered.At, $"{delivered.Subscription} received {message}, which was sent in {Names(run.Views)}: {what}.");
     }
 

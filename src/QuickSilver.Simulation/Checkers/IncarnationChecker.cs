@@ -7,7 +7,7 @@ namespace QuickSilver.Simulation.Checkers;
 // incarnation. Nothing that an incarnation published after all nodes had applied its removal is delivered anywhere. What it published
 // before, while some node still heard it, the others may receive from that node. A node always receives its own messages.
 //
-// A node that was told of its own removal applies no more, and its process runs for a while: it still hears whom it knows, and passes on
+// A node that knows of its own removal applies no more, and its process runs for a while: it still hears whom it knows, and passes on
 // what it hears to those that still know it. So it counts until none of them does, or until it runs again.
 internal sealed class IncarnationChecker : HistoryChecker
 {
@@ -15,7 +15,7 @@ internal sealed class IncarnationChecker : HistoryChecker
     private readonly HashSet<(long Subscription, NodeKey Old)> _superseded = [];
     // The nodes that run, and the nodes that each of them knows as alive.
     private readonly Dictionary<NodeKey, HashSet<NodeKey>> _directories = [];
-    // Those of them that were told of their own removal, and the number of each.
+    // Those of them that know of their own removal, and the number of each.
     private readonly Dictionary<NodeKey, int> _expelled = [];
     // The nodes that were removed everywhere, and when the last node learned of it.
     private readonly Dictionary<NodeKey, TimeSpan> _removed = [];
@@ -118,7 +118,7 @@ internal sealed class IncarnationChecker : HistoryChecker
         }
     }
 
-    // Two that were told of their removal may know each other for ever, so they count only from a live node on.
+    // Two that know of their removal may know each other forever, so they count only from a live node on.
     private bool IsHeard(NodeKey gone)
     {
         var hearers = new Queue<NodeKey>(_directories.Keys.Where(life => life != gone && !_expelled.ContainsKey(life)));

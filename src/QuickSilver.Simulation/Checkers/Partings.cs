@@ -4,8 +4,8 @@ using QuickSilver.Simulation.Checkers.Records;
 namespace QuickSilver.Simulation.Checkers;
 
 // Which nodes were separated when the membership service changed. Nodes that moved to another service together, from the same
-// configuration, were not. All others were, and owe each other nothing of what was sent before. The result follows from what each node was
-// told, not from its own conclusions. With a single service, no nodes are ever separated.
+// configuration, were not. All others were, and owe each other nothing of what was sent before. The result follows from what each node
+// received, not from its own conclusions. With a single service, no nodes are ever separated.
 internal sealed class Partings
 {
     private readonly Dictionary<NodeKey, List<(TimeSpan At, Admission Admission)>> _admissions = [];
@@ -17,7 +17,7 @@ internal sealed class Partings
     public void On(in Configured configured)
     {
         var (life, change) = (configured.Life, configured.Change);
-        // A snapshot may be told long after the configuration that admitted it, and more than once.
+        // A snapshot may arrive long after the configuration that admitted it, and more than once.
         if (change.Joined.FirstOrDefault(node => node.Key == life) is { AdmittedAt: > 0 } own)
         {
             if (!_admissions.TryGetValue(life, out var admissions))
@@ -54,7 +54,7 @@ internal sealed class Partings
         var ofReceiver = _admissions.GetValueOrDefault(receiver) ?? [];
         int last = ofReceiver.FindLastIndex(
             entry => entry.Admission.Service == service && entry.Admission.Configuration <= view.Configuration);
-        // Never told of the view, or with other steps since.
+        // It never got the view, or had other steps since.
         return last < 0
             || !ofReceiver.Skip(last + 1).Select(entry => entry.Admission).SequenceEqual(
                 ofSender.Skip(after).Select(entry => entry.Admission));

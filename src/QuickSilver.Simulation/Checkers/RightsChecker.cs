@@ -3,7 +3,7 @@ using QuickSilver.Simulation.Checkers.Records;
 
 namespace QuickSilver.Simulation.Checkers;
 
-// T13: rights of access. Nothing of a publisher without the right is delivered by anyone, and a node without the right to subscribe to a
+// T13: rights of access. No node delivers anything of a publisher without the right, and a node without the right to subscribe to a
 // topic is never let in, and delivers nothing of it. Machines keep their identities, and identities their rights.
 internal sealed class RightsChecker : HistoryChecker
 {

@@ -3,9 +3,9 @@ using QuickSilver.Simulation.Checkers.Records;
 
 namespace QuickSilver.Simulation.Checkers;
 
-// I11: no message is lost after its publisher was told that it is stable. Every subscriber that was in the view of the message and stays up
-// receives it, even if its sender, or all other members, are gone since. Two nodes that were separated when the service changed owe each
-// other nothing from before. In a best-effort topic, a stable message was sent, and may have been lost.
+// I11: no message is lost after its publisher was notified that it is stable. Every subscriber that was in the view of the message and
+// stays up receives it, even if its sender, or all other members, are gone since. Two nodes that were separated when the service changed
+// owe each other nothing from before. In a best-effort topic, a stable message was sent, and may have been lost.
 internal sealed class StableChecker : DeliveryChecker
 {
     private readonly Partings _partings = new();
@@ -37,7 +37,7 @@ internal sealed class StableChecker : DeliveryChecker
                 {
                     var message = new MessageId(log.Sender, log.Topic, number);
                     string fate = log.HasStopped ? "; its sender is gone since" : "";
-                    string promise = "although its publisher was told that it is stable";
+                    string promise = "although its publisher was notified that it is stable";
                     Violate(Last, $"{listener.Subscription} did not receive {message}, {promise}{fate}.");
                 }
             }

@@ -4,7 +4,7 @@ using QuickSilver.Simulation.Checkers.Records;
 namespace QuickSilver.Simulation.Checkers;
 
 // I7: one sequence of views. An incarnation of a node never returns to an older configuration or region view, and applies none twice. Two
-// nodes that are told the same view of a region are told the same members. Self-inclusion: a node that is told that it subscribes to a
+// nodes that get the same view of a region get the same members. Self-inclusion: a node that learns that it subscribes to a
 // topic is a member of a region of that topic.
 internal sealed class ViewsChecker : HistoryChecker
 {
@@ -56,7 +56,7 @@ internal sealed class ViewsChecker : HistoryChecker
             && _members[(seen.RegionId, seen.Number)] is var known && known.MembersHash != seen.MembersHash)
         {
             string view = $"view {seen.Number} of region {seen.RegionId:x}";
-            Violate(seen.At, $"Node {seen.Node} ({seen.Life}) was told other members in {view} than {known.Life}.");
+            Violate(seen.At, $"Node {seen.Node} ({seen.Life}) got other members in {view} than {known.Life}.");
         }
     }
 

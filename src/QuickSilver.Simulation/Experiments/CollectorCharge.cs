@@ -16,7 +16,7 @@ internal sealed class CollectorCharge(LoadPlan plan, SimulatedNode node)
     public void Charge(double packets, double packetBytes)
     {
         var spent = Spent(node);
-        // A node that crashed has begun anew.
+        // A node that crashed has begun again.
         double passed = Math.Max(0, (spent - _spentBefore).TotalSeconds);
         _spentBefore = spent;
         Seconds += passed * _share / (1 + _share);

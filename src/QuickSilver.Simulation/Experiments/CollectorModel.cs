@@ -40,7 +40,7 @@ internal sealed record TopicWeight(string Name, string Description, LiveKind Kin
 // A collector that runs as often as the papers' did, since their applications allocate each message, and traces what is alive each time:
 // so everything that a node does takes longer by a share, which grows with the number and the size of the live objects.
 //
-// The shares are set by what the papers tell: 10 MB more of pending messages, of two objects and three times their size each, cost 5 % of
+// The shares are set by figures of the papers: 10 MB more of pending messages, of two objects and three times their size each, cost 5 % of
 // the throughput (longer report, section 4.1); tens of megabytes of lasting objects cost less than a fifth (its figure 43).
 internal sealed record CollectorModel(double ShareOfMegabyte, double ShareOfThousandObjects, double PacketFactor)
 {

@@ -51,7 +51,7 @@ internal sealed class IrregularOverlap
 
     /// <summary>
     /// One node leaves one of its topics, or, if it has as few as it began with, subscribes to one more, in a configuration of
-    /// its own. Gives what that told, to all nodes together.
+    /// its own. Returns what was sent for that, to all nodes together.
     /// </summary>
     public ToldByChange ChangeOne()
     {
@@ -106,5 +106,5 @@ internal sealed class IrregularOverlap
     }
 }
 
-// What one configuration told: how many region views are new, and how many views of regions and of topics went out.
+// What one configuration sent: how many region views are new, and how many views of regions and of topics went out.
 internal readonly record struct ToldByChange(int NewRegionViews, long RegionViews, long TopicViews);

@@ -10,7 +10,7 @@ internal sealed record LoadFigures
     public required double PublishedPerSecond { get; init; }
     public required long Published { get; init; }
     public required long Deliveries { get; init; }
-    /// <summary>Messages that receivers were told they never get.</summary>
+    /// <summary>Messages that were reported to receivers as never coming.</summary>
     public required long Gaps { get; init; }
     /// <summary>Deliveries still owed when the time to catch up was over; 0 where a node crashed, which owes none.</summary>
     public required long Missing { get; init; }

@@ -56,7 +56,7 @@ internal sealed record LoadPlan
     /// <summary>Members that keep each packet at least; null: as nodes do by themselves.</summary>
     public int? Replicas { get; init; }
 
-    /// <summary>How often the leader of each ring releases a token, in a second; null: when there is something to tell.</summary>
+    /// <summary>How often the leader of each ring releases a token, in a second; null: when there is something to report.</summary>
     public double? TokenRate { get; init; }
 
     /// <summary>In how many ranges acknowledgements say what all hold; 1: up to where.</summary>

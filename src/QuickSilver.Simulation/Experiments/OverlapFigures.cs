@@ -26,7 +26,7 @@ internal sealed record OverlapFigures
     public required double ShareSentSingly { get; init; }
     /// <summary>Of the traffic that a node receives, what it subscribed to. Only a region for all brings more.</summary>
     public required double ShareWanted { get; init; }
-    /// <summary>Over the topics that anybody subscribes to.</summary>
+    /// <summary>Over the topics with subscribers.</summary>
     public required double RegionsPerTopic { get; init; }
     public required double GroupsPerTopic { get; init; }
     public required int MostGroupsOfATopic { get; init; }

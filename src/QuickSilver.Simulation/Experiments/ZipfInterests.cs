@@ -68,7 +68,7 @@ internal sealed class ZipfInterests
         return [.. chosen];
     }
 
-    // Whoever has the lowest of these numbers would have been drawn first: the same as drawing until enough are different.
+    // The one with the lowest of these numbers would have been drawn first: the same as drawing until enough are different.
     private int[] DrawDistinct(int draws, SeededRandom dice)
     {
         var arrival = new double[Topics];

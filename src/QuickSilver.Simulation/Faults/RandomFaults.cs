@@ -135,7 +135,7 @@ internal static partial class RandomFaults
         var apart = Shuffled(plan.Nodes!, random).Take(size).Order().ToArray();
         int way = random.Below(3);
         string what = way switch { 0 => "cut off", 1 => "mute", _ => "deaf" };
-        // Without bridges nothing is drawn for them: courses stay as they are.
+        // Without bridges nothing is drawn for them: courses do not change.
         bool isBridged = plan.BridgeShare > 0 && random.Chance(plan.BridgeShare);
         int[] bridges = isBridged ? [.. Shuffled(plan.Nodes!, random).Except(apart).Take(1)] : [];
         what += bridges.Length > 0 ? $", except for node {bridges[0]}" : "";

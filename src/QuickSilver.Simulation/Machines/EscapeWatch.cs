@@ -2,8 +2,8 @@ using System.Diagnostics;
 
 namespace QuickSilver.Simulation.Machines;
 
-// Finds code under simulation that goes on in the thread pool, where no two runs are alike: what is started within a run
-// carries a mark with its execution context, and the runtime tells when a thread takes up a context with that mark.
+// Finds code under simulation that continues in the thread pool, where no two runs are alike: what is started within a run
+// carries a mark with its execution context, and the runtime reports when a thread takes up a context with that mark.
 internal sealed class EscapeWatch
 {
     private readonly AsyncLocal<bool> _mark;
@@ -26,7 +26,7 @@ internal sealed class EscapeWatch
 
     public bool HasEscaped => _hasEscaped;
 
-    /// <summary>The asynchronous method that went on in the thread pool; null: it is not known.</summary>
+    /// <summary>The asynchronous method that continued in the thread pool; null: it is not known.</summary>
     public string? Where => _where;
 
     /// <summary>The calling thread runs the simulation from here to Leave.</summary>

@@ -70,7 +70,7 @@ internal sealed class MachineFaults
     public double RaiseProbability { get; set; }
 
     /// <summary>
-    /// How many of the datagrams that go to it have a forgery behind them, made by somebody on the network who has no key.
+    /// How many of the datagrams that go to it have a forgery behind them, made by an attacker on the network without a key.
     /// </summary>
     public double ForgeryProbability { get; set; }
 

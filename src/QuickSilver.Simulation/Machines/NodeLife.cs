@@ -4,7 +4,7 @@ using QuickSilver.Simulation.Topics;
 namespace QuickSilver.Simulation.Machines;
 
 // One process: a QuickSilver node over one life of a machine, and its user's code in a context of its own. A process whose
-// node cannot join, or is removed by the membership service, is ended and started anew a moment later, as whatever looks
+// node cannot join, or is removed by the membership service, is ended and started again a moment later, as whatever looks
 // after processes on a machine would.
 internal sealed class NodeLife
 {

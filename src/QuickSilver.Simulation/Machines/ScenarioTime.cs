@@ -16,7 +16,7 @@ internal sealed class ScenarioTime(SimulatedMachines machines) : TimeProvider
         return timer;
     }
 
-    // Setting it anew makes what was queued stale: each setting is an event of its own.
+    // Setting it again makes what was queued stale: each setting is an event of its own.
     private sealed class Timer(SimulatedMachines machines, TimerCallback callback, object? state) : ITimer
     {
         private long _setting;

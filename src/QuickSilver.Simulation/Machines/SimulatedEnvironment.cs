@@ -348,7 +348,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
         _completed.RemoveAll(static source => source is SimulatedPort port ? !port.HasDatagrams : !((NodeCompletion)source).HasCompletions);
     }
 
-    // What has completed and was not taken is told that it never will be.
+    // The owners of what has completed and was not taken are notified that it never will be.
     private void Discard()
     {
         var completed = _completed.ToArray();

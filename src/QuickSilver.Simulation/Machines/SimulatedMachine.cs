@@ -41,7 +41,7 @@ internal sealed class SimulatedMachine
 
     public NodeModel Model { get; set; } = UsualModel;
 
-    /// <summary>Who it proves to be to whom it connects; null: nobody.</summary>
+    /// <summary>The identity that it proves when it connects; null: none.</summary>
     public string? Identity { get; set; }
 
     public MachineFaults Faults { get; } = new();
@@ -79,7 +79,7 @@ internal sealed class SimulatedMachine
     internal uint AddressBits { get; private set; }
 
     /// <summary>
-    /// Gives its interface another address for good (F26). The present life keeps the old one, which no interface has any more.
+    /// Gives its interface another address permanently (F26). The present life keeps the old one, which no interface has any more.
     /// </summary>
     public void ChangeAddress()
     {
@@ -164,7 +164,7 @@ internal sealed class SimulatedMachine
         _cluster.TellEnded(this);
     }
 
-    /// <summary>Begins a new life and tells the cluster's NodeStarted, which builds the protocol on it anew.</summary>
+    /// <summary>Begins a new life and notifies the cluster's NodeStarted, which builds the protocol on it again.</summary>
     public SimulatedEnvironment Restart()
     {
         if (IsUp)

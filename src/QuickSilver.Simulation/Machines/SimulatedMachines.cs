@@ -140,7 +140,7 @@ internal sealed class SimulatedMachines
         return disk;
     }
 
-    /// <summary>Null: nobody has asked for it.</summary>
+    /// <summary>Null: it was never asked for.</summary>
     internal SimulatedDisk? FindDisk(SimulatedMachine machine) =>
         _disks.TryGetValue(machine.Number, out var disk) ? disk : null;
 

@@ -13,7 +13,7 @@ using QuickSilver.Simulation.Topics;
 
 namespace QuickSilver.Simulation.Machines;
 
-// A whole node's parts over one life of a simulated node. Whoever waits for the node goes on in the same instant of
+// A whole node's parts over one life of a simulated node. A wait for the node continues in the same instant of
 // virtual time, within the event that completed it: so a test may await the public face, as long as there is no
 // synchronization context to send it elsewhere.
 internal sealed class SimulatedParts(

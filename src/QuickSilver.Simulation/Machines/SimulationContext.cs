@@ -2,8 +2,8 @@ using QuickSilver.Core.Background;
 
 namespace QuickSilver.Simulation.Machines;
 
-// Where user code goes on after an await: on the simulation's thread, in virtual time, in the order in which it became able
-// to. While protocol code runs there is no context at all: what the library awaits must go on within the event that completed
+// Where user code continues after an await: on the simulation's thread, in virtual time, in the order in which it became able
+// to. While protocol code runs there is no context at all: what the library awaits must continue within the event that completed
 // it, which the runtime does only where no context stands in the way.
 internal abstract class SimulationContext(VirtualTime time, EscapeWatch escapes) : SoleThreadContext
 {

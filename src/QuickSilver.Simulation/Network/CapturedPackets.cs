@@ -2,7 +2,7 @@ using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Simulation.Network;
 
-// Sealed packets that somebody on the network has recorded, the newest over the oldest, and what is made of them: one as it was, to
+// Sealed packets that an attacker on the network has recorded, the newest over the oldest, and what is made of them: one unchanged, to
 // whomever it was sent first; one with another sequence, body or tag; one that claims another sealer; one with a bit flipped.
 internal sealed class CapturedPackets
 {

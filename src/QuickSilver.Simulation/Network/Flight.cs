@@ -88,7 +88,7 @@ internal sealed class Flight
     }
 }
 
-// Equal segments (the last may be shorter) of one send that travel together. Who is given one owns one claim.
+// Equal segments (the last may be shorter) of one send that travel together. A receiver of one owns one claim.
 internal readonly record struct FlightSegments(Flight Flight, int Offset, int Length, int SegmentBytes)
 {
     public int Count => (Length + SegmentBytes - 1) / SegmentBytes;

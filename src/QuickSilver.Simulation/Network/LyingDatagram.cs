@@ -4,14 +4,14 @@ using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Simulation.Network;
 
-// What a member sends that counts wrong or means harm: a control packet of its own, sealed as it must be, in which one number is not
-// what it should be. It speaks in its own name only: who speaks in another's is no member but a forger, against whom only keys help.
+// What a member sends that counts wrong or means harm: a control packet of its own, sealed as it must be, in which one number is not what
+// it should be. It speaks in its own name only: a process that speaks in another's is no member but a forger, against which only keys help.
 internal static class LyingDatagram
 {
     private const int LongBytes = sizeof(long);
     private const int WordBytes = sizeof(uint);
 
-    // The numbers in the body of each kind, by offset: those that name nobody.
+    // The numbers in the body of each kind, by offset: those that name no node.
     private static readonly (int Offset, int Bytes)[] OfToken = [(0, LongBytes), (20, LongBytes), (28, LongBytes)];
     private static readonly (int Offset, int Bytes)[] OfPull =
         [(PacketHeader.SequenceOffset - PacketHeader.Bytes, LongBytes), (14, LongBytes), (22, WordBytes)];

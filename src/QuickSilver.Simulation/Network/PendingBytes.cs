@@ -1,6 +1,6 @@
 namespace QuickSilver.Simulation.Network;
 
-// What waits to be sent on a stream, as it was handed over: the service tells thousands of nodes the same bytes, and none of
+// What waits to be sent on a stream, as it was handed over: the service sends thousands of nodes the same bytes, and none of
 // their streams has a copy.
 internal sealed class PendingBytes
 {

@@ -7,7 +7,7 @@ namespace QuickSilver.Simulation.Network;
 
 // What a member sends to the membership service that means harm (F22): messages of its own, well-formed, in which a number is far higher
 // than it is. A service that takes the highest number of all nodes for its own goes wrong by one of them. Those that only lower a number
-// are left as they are, and so are identities: see LyingDatagram.
+// are not changed, and neither are identities: see LyingDatagram.
 internal static class RaisedMessage
 {
     private const int LeastShift = 8;

@@ -3,8 +3,8 @@ using System.Runtime.InteropServices;
 namespace QuickSilver.Simulation.Network;
 
 // What has arrived on a stream and its handler has not consumed. Large chunks are looked at where they lie, in the sender's own
-// array: of what the service tells thousands of nodes, frame for frame, none has a copy. So they are offered apart from what
-// comes before and after them; what a handler leaves is copied where it does not go on in the same array.
+// array: of what the service sends to thousands of nodes, frame for frame, none has a copy. So they are offered apart from what
+// comes before and after them; what a handler leaves is copied where it does not continue in the same array.
 internal sealed class ReceivedBytes
 {
     private const int LeastAlone = PendingBytes.LeastAlone;

@@ -5,14 +5,14 @@ using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Simulation.Network;
 
-// What someone on the network who has no key makes of a sealed packet that passes by (F18): the same once more, the same with a higher
+// What an attacker on the network without a key makes of a sealed packet that passes by (F18): the same once more, the same with a higher
 // sequence, random bytes under its header, and a packet that is well formed and sealed under a key of their own.
 internal static class SealedForgery
 {
     private const int Kinds = 4;
     private const int SealerBytes = sizeof(ulong) + sizeof(uint);
 
-    private static readonly SecretKey ForeignKey = new("a key that no node of it was told"u8[..SecretKey.Bytes]);
+    private static readonly SecretKey ForeignKey = new("a key that no node of it was given"u8[..SecretKey.Bytes]);
 
     public static bool IsSealed(ReadOnlySpan<byte> datagram) =>
         datagram.Length >= SealedPacket.LeastBytes
@@ -36,7 +36,7 @@ internal static class SealedForgery
                 SealAnew(datagram);
                 break;
             default:
-                // As it was.
+                // Unchanged.
                 break;
         }
     }

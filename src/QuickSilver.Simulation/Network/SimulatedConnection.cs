@@ -5,8 +5,8 @@ using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Simulation.Network;
 
-// A connection from the first knock to its end. Who connects hears OnConnected or OnClosed; who accepts is asked by
-// OnAccept and hears of bytes from then on.
+// A connection from the first knock to its end. The connecting side gets OnConnected or OnClosed. The accepting side is asked by
+// OnAccept and gets bytes after that.
 internal sealed class SimulatedConnection
 {
     private static readonly TimeSpan KnockAgain = TimeSpan.FromMilliseconds(200);

@@ -287,7 +287,7 @@ public sealed class SimulatedLink
         }
     }
 
-    // The same datagram as another version of the protocol would send it, or of a kind that nobody knows, and sealed as it must be.
+    // The same datagram as another version of the protocol would send it, or of an unknown kind, and sealed as it must be.
     private void CarryForeign(in FlightSegments segment, TimeSpan jitter, in Destination destination)
     {
         var foreign = new FlightSegments(new Flight(segment.Span, _network.Air), 0, segment.Length, segment.SegmentBytes);
@@ -296,7 +296,7 @@ public sealed class SimulatedLink
         _network.Arrive(To, Earliest(jitter), foreign, destination);
     }
 
-    // A datagram that a member sends besides, as one that counts wrong or means harm would: nobody else may suffer from it.
+    // A datagram that a member sends besides, as one that counts wrong or means harm would: no other node may suffer from it.
     private void CarryLie(in FlightSegments segment, TimeSpan jitter, in Destination destination)
     {
         var lie = new FlightSegments(new Flight(segment.Span, _network.Air), 0, segment.Length, segment.SegmentBytes);

@@ -65,7 +65,7 @@ public sealed class SimulatedNetwork
     /// <summary>Where datagrams under way lie, when receivers share the memory; null: each receiver has a copy of its own.</summary>
     internal RunMemory? Air { get; }
 
-    /// <summary>What somebody on the network has recorded of sealed packets.</summary>
+    /// <summary>What an attacker on the network has recorded of sealed packets.</summary>
     internal CapturedPackets Captures { get; } = new();
 
     internal ulong Seed => _cluster.Options.Seed;
@@ -155,7 +155,7 @@ public sealed class SimulatedNetwork
 
     /// <summary>
     /// Breaks every stream (to the membership service) between two nodes, or of one node with all when they are the same; both
-    /// sides are told.
+    /// sides are notified.
     /// </summary>
     /// <exception cref="ArgumentOutOfRangeException">There is no node of such a number.</exception>
     public void BreakStreams(int one, int other)

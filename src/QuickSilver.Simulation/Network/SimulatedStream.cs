@@ -41,7 +41,7 @@ internal sealed class SimulatedStream : NodeEvent, IControlStream
 
     internal bool IsClosed { get; private set; }
 
-    /// <summary>The systems have shaken hands, whether or not the handler has been told.</summary>
+    /// <summary>The systems have shaken hands, whether or not the handler has been notified.</summary>
     internal bool IsConnected { get; private set; }
 
     public void Send(ReadOnlySpan<byte> bytes) => SendShared(bytes.ToArray());

@@ -8,7 +8,7 @@ using QuickSilver.Simulation.Machines;
 namespace QuickSilver.Simulation.Topics;
 
 // A topic's sender that has no room from time to time. To the publishers, this is a reader of the topic without room: the topic waits, and
-// the other topics of the node go on after a moment. So each order that results is one that a slow reader on another node brings about in
+// the other topics of the node continue after a moment. So each order that results is one that a slow reader on another node causes in
 // production, and the messages of this topic keep their own order.
 //
 // A wait is drawn when a message is to be sent, and never without one: a topic that sends nothing costs nothing. After a wait, or when none

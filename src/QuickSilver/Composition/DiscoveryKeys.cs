@@ -5,8 +5,8 @@ using QuickSilver.Core.Transport.Tls;
 namespace QuickSilver.Composition;
 
 // The keys of discovery, of credentials in files that may be replaced. A node that has lost its service asks the network before it connects
-// to anybody, and a host that accepts only newer keys does not answer a question under the old one. So whoever asks or answers also has
-// the files looked at, on a thread beside, and the next question is under the newest key.
+// to any of them, and a host that accepts only newer keys does not answer a question under the old one. So a question or an answer also
+// makes a thread beside read the files, and the next question is under the newest key.
 internal sealed class DiscoveryKeys(IStreamCredentials credentials)
 {
     private Task _look = Task.CompletedTask;

@@ -120,7 +120,7 @@ internal interface INodeParts
     /// <summary>Whether a node of the cluster hosts the membership service: none is named. From any thread.</summary>
     bool IsServiceHosted => false;
 
-    /// <summary>Why nobody would believe the service if this node hosted it; null: they may. From any thread.</summary>
+    /// <summary>Why other nodes would not accept the service if this node hosted it; null: they may accept it. From any thread.</summary>
     string? WhyNotHost => null;
 
     /// <summary>The counters of the layers below, from any thread.</summary>

@@ -13,7 +13,7 @@ internal sealed record InterfaceChoice(IPAddress Address, string? Name, string W
     public override string ToString() => $"{Address}{(Name is null ? "" : $" ({Name})")}: {Why}";
 
     /// <param name="wanted">The option.</param>
-    /// <param name="known">The interfaces of this machine; null: not known, so an address is taken as it is.</param>
+    /// <param name="known">The interfaces of this machine; null: not known, so an address is used unchanged.</param>
     /// <param name="towards">The address from which the system reaches the membership service, if one is named.</param>
     /// <exception cref="QuickSilverOptionsException">No interface fits, several do, or it is down.</exception>
     /// <param name="family">Of the service's addresses; null: none is named.</param>

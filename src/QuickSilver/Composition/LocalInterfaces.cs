@@ -39,7 +39,7 @@ internal enum AddressRank
     Link6,
 }
 
-// What the system tells of the interfaces of this machine.
+// What the system reports about the interfaces of this machine.
 internal static class LocalInterfaces
 {
     private const int Bits4 = 32;
@@ -104,7 +104,7 @@ internal static class LocalInterfaces
                 .. ranked.Where(static one => one.Rank is AddressRank.Floating4 or AddressRank.Floating6).Select(static one => one.Address),
             ],
             Index = LocalRoute.IndexOf(one.Name),
-            // Others than these, such as unknown for the loopback interface, do not tell that it is down.
+            // Others than these, such as unknown for the loopback interface, do not mean that it is down.
             IsUp = one.OperationalStatus
                 is not (OperationalStatus.Down or OperationalStatus.NotPresent or OperationalStatus.LowerLayerDown),
             CarriesMulticast = one.SupportsMulticast,

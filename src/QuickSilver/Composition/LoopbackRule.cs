@@ -3,7 +3,7 @@ using System.Net;
 namespace QuickSilver.Composition;
 
 // A process without a key stays on the loopback interface, unless its options say by name that it is not protected. Everyone who reaches
-// its network could otherwise read, publish, and take the place of its service, and nobody would have decided that.
+// its network could otherwise read, publish, and take the place of its service, without a decision to allow that.
 internal static class LoopbackRule
 {
     private const string Group = nameof(QuickSilverOptions.Security);

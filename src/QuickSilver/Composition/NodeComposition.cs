@@ -95,7 +95,7 @@ internal static class NodeComposition
 
     private sealed class MachineParts : ProtocolParts
     {
-        // The end of a node takes about a second, unless the pool is blocked. Then it goes on when the pool does.
+        // The end of a node takes about a second, unless the pool is blocked. Then it continues when the pool does.
         private static readonly TimeSpan EndOfStartLimit = TimeSpan.FromSeconds(3);
 
         private readonly MachineEnvironment _environment;
@@ -175,7 +175,7 @@ internal static class NodeComposition
             }
             catch (MembershipUnreachableException)
             {
-                // The node goes on with the addresses that it has, and says why these do not take it in.
+                // The node continues with the addresses that it has, and says why these do not take it in.
             }
             finally
             {

@@ -101,7 +101,7 @@ internal sealed class ProtocolOptions
     }
 
     /// <summary>
-    /// Whether packets are sealed. The size of a datagram stays as it is, so that of a packet is less.
+    /// Whether packets are sealed. The size of a datagram stays the same, so a packet is smaller.
     /// </summary>
     public bool IsSealed
     {
@@ -126,7 +126,7 @@ internal sealed class ProtocolOptions
     public MembershipServiceOptions Service { get; private init; }
 
     /// <summary>
-    /// Where a service that the process hosts records who came in, and who did not, and what the program's rules of access throw.
+    /// Where a service that the process hosts records admitted and refused nodes, and what the program's rules of access throw.
     /// </summary>
     public ILoggerFactory? Logs
     {
@@ -157,7 +157,7 @@ internal sealed class ProtocolOptions
         {
             field = value;
             IsSealed |= value is not null;
-            // Nobody would believe a service with a certificate for nodes only.
+            // Nodes do not accept a service with a certificate for nodes only.
             Discovery = value is null ? Discovery with { Keys = null } : Discovery with
             {
                 Keys = new DiscoveryKeys(value).Read,

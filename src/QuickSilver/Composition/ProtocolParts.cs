@@ -31,7 +31,7 @@ internal abstract class ProtocolParts(
 
     protected abstract CoreCounters CoreCounters { get; }
 
-    /// <summary>How the names of the servers are resolved anew; null: their addresses stay as they are.</summary>
+    /// <summary>How the names of the servers are resolved again; null: their addresses do not change.</summary>
     protected virtual ServerResolution? Resolution => null;
 
     public abstract TimeProvider OutsideTime { get; }

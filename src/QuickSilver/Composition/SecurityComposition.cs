@@ -85,7 +85,7 @@ internal static class SecurityComposition
         return credentials;
     }
 
-    // Whose certificate nobody believes would be told less by those who refuse it.
+    // A peer that refuses the certificate would report less than this check does.
     private static void CheckOwn(IStreamCredentials credentials, PeerRole role, SecurityOptions options)
     {
         if (FaultOf(credentials, role) is not { } fault)
@@ -112,7 +112,7 @@ internal static class SecurityComposition
         }
     }
 
-    /// <summary>Why nobody believes what the process shows; null: they may.</summary>
+    /// <summary>Why peers do not accept what the process shows; null: they may accept it.</summary>
     public static string? FaultOf(IStreamCredentials credentials, PeerRole role) =>
         credentials.Latest.FaultOfOwn(role, TimeProvider.System.GetUtcNow());
 
@@ -123,7 +123,7 @@ internal static class SecurityComposition
             ? path
             : null;
 
-    /// <summary>Told when files of secrets or certificates were read again.</summary>
+    /// <summary>The log for files of secrets or certificates that were read again.</summary>
     public static ILogger LogOf(ILoggerFactory logs) => logs.CreateLogger(Category);
 
     private static TlsCredentials OfVariable(string variable)
@@ -159,7 +159,7 @@ internal static class SecurityComposition
         }
     }
 
-    // What is wrong is told with the option, also when files are read again.
+    // A failure names the option, also when files are read again.
     private static T Named<T>(string option, Func<T> read)
     {
         try

@@ -59,8 +59,8 @@ internal sealed class ServerNames
         return found.Count > 0 ? [.. found.Distinct()] : throw unresolved!;
     }
 
-    // On a thread of its own, as the thread pool may be full of handlers that block. A lookup that is given up goes on until the system
-    // ends it, and no one waits for it then.
+    // On a thread of its own, as the thread pool may be full of handlers that block. A lookup that is given up continues until the system
+    // ends it, and its result is then ignored.
     private static Task<IPAddress[]> AskSystem(string host, AddressFamily family, CancellationToken cancellationToken) =>
         Detached.RunOnThread("QuickSilver names", () => Dns.GetHostAddresses(host, family)).WaitAsync(cancellationToken);
 

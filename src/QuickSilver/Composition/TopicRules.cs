@@ -130,7 +130,7 @@ internal sealed class TopicRules : ITopicAccess
     {
         if (!rule.TryGetProperty(key, out var value) || value.ValueKind != JsonValueKind.Array)
         {
-            throw new JsonException($"the rule of the topic \"{topic}\" has no list \"{key}\"; [\"*\"] is everybody, and [] is nobody");
+            throw new JsonException($"the rule of the topic \"{topic}\" has no list \"{key}\"; [\"*\"] means all identities, and [] none");
         }
 
         string[] names = [.. value.EnumerateArray().Select(static name => name.GetString() ?? "")];
@@ -145,7 +145,7 @@ internal sealed class TopicRules : ITopicAccess
     private sealed record Rule(string Topic, ImmutableArray<string> Publish, ImmutableArray<string> Subscribe);
 }
 
-// The rules of the program that hosts the service. What they throw denies the right, and is logged: nobody else would see it.
+// The rules of the program that hosts the service. What they throw denies the right, and is logged: nothing else would show it.
 internal sealed class ProgramRights(ITopicRights rights, ILogger? log) : ITopicAccess
 {
     private long _faults;

@@ -152,7 +152,7 @@ internal static partial class ApiLog
     public static partial void PrefixCallbackThrew(ILogger logger, Exception exception, string prefix, string topic);
 
     [LoggerMessage(1642, LogLevel.Warning,
-        "The membership service at {Service} has not told the topics of the prefix \"{Prefix}\" within {Limit}. It most likely has a "
+        "The membership service at {Service} has not reported the topics of the prefix \"{Prefix}\" within {Limit}. It most likely has a "
         + "version without prefixes. Topics that come now are not subscribed. Update the program that hosts the service.")]
     public static partial void PrefixUnanswered(ILogger logger, string prefix, IPEndPoint service, TimeSpan limit);
 

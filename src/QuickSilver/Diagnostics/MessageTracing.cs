@@ -10,7 +10,7 @@ namespace QuickSilver.Diagnostics;
 // the message carries. Each handler and each consumer of the message has an activity with that context as its parent, so one trace shows
 // all that a message set off on all nodes.
 //
-// Without a listener none of this exists, and messages carry no trace: nothing is paid for what nobody reads.
+// Without a listener none of this exists, and messages carry no trace, so unused traces cost nothing.
 internal static class MessageTracing
 {
     public const string SourceName = "QuickSilver";
@@ -99,7 +99,7 @@ internal static class MessageTracing
     }
 
     /// <summary>
-    /// From any thread: ends an activity, and leaves the current one of this thread as it is. An exception is its error.
+    /// From any thread: ends an activity, and does not change the current one of this thread. An exception is its error.
     /// </summary>
     public static void EndAside(Activity activity, Exception? fault)
     {

@@ -99,7 +99,7 @@ internal static class NodeInstruments
         Count("quicksilver.core.pauses.collector", "{pause}", "Pauses of the garbage collector.", one => one.PausesOfCollector);
         Count("quicksilver.core.pauses.compiler", "{pause}", "Pauses of the JIT compiler.", one => one.PausesOfCompiler);
         Count("quicksilver.core.pauses.handlers", "{pause}", "Steps that took long by themselves.", one => one.PausesOfHandlers);
-        Count("quicksilver.pauses.told", "{pause}", "Pauses of which other nodes told.", one => one.PausesTold);
+        Count("quicksilver.pauses.told", "{pause}", "Pauses that other nodes reported.", one => one.PausesTold);
         Count("quicksilver.core.quanta.exceeded", "{turn}", "Turns with more work of one kind than fits.", one => one.QuantaExceeded);
         Count("quicksilver.core.alarms.late", "{alarm}", "Alarms that fired more than 10 ms late.", one => one.LateAlarms);
         Time("quicksilver.core.gc.pause.time", "Time for which the collector stopped the process.", one => one.CollectorPauseTime);

@@ -2,7 +2,7 @@ using System.Diagnostics.Metrics;
 
 namespace QuickSilver.Diagnostics;
 
-/// <summary>What the meter tells of one node: its readings and its tags, from the start of the node to its end.</summary>
+/// <summary>What the meter reports of one node: its readings and its tags, from the start of the node to its end.</summary>
 internal sealed class NodeMeter : IDisposable
 {
     public const string Name = "QuickSilver";
@@ -11,7 +11,7 @@ internal sealed class NodeMeter : IDisposable
     private readonly KeyValuePair<string, object?>[] _tags;
 
     /// <param name="cluster">The value of a tag that all measurements have.</param>
-    /// <param name="node">The value of another, which tells the nodes of one process apart.</param>
+    /// <param name="node">The value of another, which distinguishes the nodes of one process.</param>
     /// <param name="name">What people call the node; empty: nothing, and there is no such tag.</param>
     public NodeMeter(string cluster, NodeId node, string name = "") => _tags =
     [

@@ -31,7 +31,7 @@ internal sealed class PublishLosses(NodeCounterCells cells, ILogger log)
         }
     }
 
-    /// <summary>The node is ending: from now on, losses are collected until Tell.</summary>
+    /// <summary>The node is ending: from now on, losses are collected until they are reported.</summary>
     public void Collect() => _collected ??= new(StringComparer.Ordinal);
 
     /// <summary>An endpoint has ended, and has dropped messages that it had accepted.</summary>

@@ -78,7 +78,7 @@ internal sealed class EndpointRegistry
         }
     }
 
-    /// <summary>Tells of each endpoint with messages that wait for its reader, the name of its topic and their number.</summary>
+    /// <summary>Reports each endpoint with messages that wait for its reader: the name of its topic and their number.</summary>
     public void ReadWaiting(Action<string, long> read)
     {
         lock (_lock)

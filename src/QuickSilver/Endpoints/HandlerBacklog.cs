@@ -11,7 +11,8 @@ internal sealed class HandlerBacklog<T>(HandlerEndpoint<T>[] handlers)
     public void Add(in GapNotice gap) => _entries.Add(new Entry(default, gap, IsGap: true));
 
     /// <summary>
-    /// Core thread. Delivers until the endpoint is cancelled, also by a handler in the middle. The rest is then told as gaps, and returned.
+    /// Core thread. Delivers until the endpoint is cancelled, also by a handler in the middle. The rest is then reported as gaps, and
+    /// returned.
     /// </summary>
     public UnhandledMessages? Deliver(TopicEndpoint endpoint)
     {

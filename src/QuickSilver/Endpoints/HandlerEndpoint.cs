@@ -5,7 +5,7 @@ using QuickSilver.Serialization;
 
 namespace QuickSilver.Endpoints;
 
-// What else a handler is told. Most have none of it, and there are thousands of idle topics.
+// The other callbacks of a handler. Most have none of them, and there are thousands of idle topics.
 internal sealed record HandlerCallbacks(Action<GapNotice>? OnGap, Action<SubscriptionEnd>? OnEnded)
 {
     public static HandlerCallbacks? Of(Action<GapNotice>? onGap, Action<SubscriptionEnd>? onEnded) =>

@@ -63,7 +63,7 @@ internal sealed partial class TopicEndpoint<T>
 
     public override void OnFailed(Exception reason)
     {
-        // Before the state: whoever sees the state Failed finds the reason, also if the endpoint was cancelled before.
+        // Before the state: a thread that sees the state Failed finds the reason, also if the endpoint was cancelled before.
         Interlocked.CompareExchange(ref _failure, reason, null);
         if (TryAdvance(EndpointState.Failed))
         {
@@ -77,7 +77,7 @@ internal sealed partial class TopicEndpoint<T>
 
         if (Topic.Node.Ended.IsCancellationRequested)
         {
-            // The core thread will not tell the feeds.
+            // The core thread will not notify the feeds.
             EndFeeds(reason, isFailure: true);
             EndReading();
         }
@@ -237,7 +237,7 @@ internal sealed partial class TopicEndpoint<T>
         }
     }
 
-    // Returns whether there are any. They are told what becomes of their messages until the endpoint ends.
+    // Returns whether there are any. They are notified of the outcome of their messages until the endpoint ends.
     private bool DetachFeeds()
     {
         lock (Topic)

@@ -11,8 +11,8 @@ internal sealed partial class TopicEndpoint<T>
     private bool IsPlain => !StampsTime && !MessageTracing.IsOn;
 
     /// <summary>
-    /// Whether the handler and the consumer start the activities of messages themselves, because the processing of a message may go on when
-    /// they have returned. Set before they subscribe.
+    /// Whether the handler and the consumer start the activities of messages themselves, because the processing of a message may continue
+    /// when they have returned. Set before they subscribe.
     /// </summary>
     public bool IsTracedByHandlers { get; set; }
 
@@ -38,7 +38,7 @@ internal sealed partial class TopicEndpoint<T>
         var activity = MessageTracing.StartPublish(Name, headers);
         if (activity is null)
         {
-            // Not sampled: the trace goes on nevertheless, for those who sample it elsewhere.
+            // Not sampled: the trace continues nevertheless, for nodes that sample it.
             return PublishWith(in value, headers, completion, outer?.Context ?? default, cancellationToken);
         }
 
@@ -59,7 +59,7 @@ internal sealed partial class TopicEndpoint<T>
             return published;
         }
 
-        // The caller goes on before the message is published, and outside its activity.
+        // The caller continues before the message is published, and outside its activity.
         Activity.Current = outer;
         return new ValueTask(EndAsync(activity, published));
     }

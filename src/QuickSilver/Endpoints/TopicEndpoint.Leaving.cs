@@ -14,7 +14,7 @@ internal sealed partial class TopicEndpoint<T>
     // than a host gives its consumers, so that one which is idle ends in order while there is no service.
     private static readonly TimeSpan LeaveLimit = TimeSpan.FromSeconds(3);
 
-    // Null while the subscription goes on: there are thousands of idle topics.
+    // Null while the subscription continues: there are thousands of idle topics.
     private LeavingState? _leaving;
     private volatile bool _isOver;
     private volatile bool _isCancelled;
@@ -183,7 +183,7 @@ internal sealed partial class TopicEndpoint<T>
         {
             if (!IsRead)
             {
-                // Another one goes on.
+                // Another one continues.
                 return;
             }
 
@@ -221,7 +221,7 @@ internal sealed partial class TopicEndpoint<T>
         return rest.Count;
     }
 
-    // Core thread, after a cancellation: what waits below this endpoint is told to its handlers. Its buffer takes nothing any more.
+    // Core thread, after a cancellation: what waits below this endpoint is reported to its handlers. Its buffer takes nothing any more.
     private long TellUntaken(HandlerEndpoint<T>[] handlers)
     {
         long untaken = 0;

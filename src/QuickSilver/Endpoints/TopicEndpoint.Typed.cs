@@ -226,7 +226,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         Topic.Node.Run(() => Topic.OnHandlerTooSlow(this, failure));
     }
 
-    /// <summary>Adds an observer, or tells it immediately how the endpoint has ended.</summary>
+    /// <summary>Adds an observer, or notifies it immediately of the end of the endpoint.</summary>
     internal void Observe(TopicObserver<T> observer)
     {
         lock (Topic)

@@ -85,7 +85,7 @@ internal abstract class TopicEndpoint(string name, TopicAccess access, bool stam
 
     /// <summary>
     /// From any thread: called when a handler of this endpoint has blocked the core thread for so long. Ends the endpoint as soon as the
-    /// core thread goes on.
+    /// core thread continues.
     /// </summary>
     public virtual void OnHandlerTooSlow(string method, TimeSpan limit)
     {
@@ -133,7 +133,7 @@ internal abstract class TopicEndpoint(string name, TopicAccess access, bool stam
     {
     }
 
-    /// <summary>From any thread, after EndReading: reports what a reader that does not go on has not read.</summary>
+    /// <summary>From any thread, after EndReading: reports what a reader that does not continue has not read.</summary>
     public virtual void ReportUnread()
     {
     }

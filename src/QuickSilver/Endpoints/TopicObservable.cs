@@ -1,6 +1,6 @@
 namespace QuickSilver.Endpoints;
 
-// A subscriber as an IObservable. Each observer is a handler, and is also told how the endpoint ended.
+// A subscriber as an IObservable. Each observer is a handler, and is also notified of the end of the endpoint.
 internal sealed class TopicObservable<T>(TopicEndpoint<T> endpoint) : IObservable<Message<T>>
 {
     public IDisposable Subscribe(IObserver<Message<T>> observer)

@@ -176,7 +176,7 @@ internal sealed class InMemoryCluster : INodeNames
         }
     }
 
-    // All are told each time. The first stay the first, so that one that was told is told until it is gone.
+    // All are reported each time. The first stay the first, so that a reported one stays reported until it is gone.
     private void Tell(InMemoryParts node, FollowTopicsMessage request)
     {
         var published = _topics.Values

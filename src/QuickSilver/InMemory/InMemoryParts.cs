@@ -126,7 +126,7 @@ internal sealed class InMemoryParts : INodeParts, IMembership, IMulticast
         }
     }));
 
-    /// <summary>From any thread: what the node is told of the topics that it follows.</summary>
+    /// <summary>From any thread: a report for the node about the topics that it follows.</summary>
     public void PostFollowed(FollowedTopicsMessage message) => Post(() => Follows.OnTold(message));
 
     /// <summary>From any thread: a configuration, with the view of a topic unless it is about nodes only.</summary>

@@ -29,7 +29,7 @@ internal sealed class InMemoryWire(ulong topicId)
         OnRoom();
     }
 
-    /// <summary>Whether each receiver has room. If not, the sender is told when there is some.</summary>
+    /// <summary>Whether each receiver has room. If not, the sender is notified when there is some.</summary>
     public bool AwaitRoom(InMemorySender sender)
     {
         if (HasRoom())
@@ -47,7 +47,7 @@ internal sealed class InMemoryWire(ulong topicId)
             return false;
         }
 
-        // It came in between, and nobody may have seen that the sender waits.
+        // It came in between, and the receiver may not have seen that the sender waits.
         Forget(sender);
         return true;
     }

@@ -12,7 +12,7 @@ namespace QuickSilver.Inboxes;
 // does not divide the regions of other topics. It is opened once, before the node first asks for anything, so that no later request changes
 // a view. A letter names the box within the node that it is for: a requester, or a state.
 //
-// Whoever answers opens a publisher of the asking node's inbox, once (InboxRoutes).
+// A node that answers opens a publisher of the asking node's inbox, once (InboxRoutes).
 internal sealed class Inbox : IAsyncDisposable
 {
     /// <summary>The guarantee of inboxes: reliable, and pinned.</summary>

@@ -3,8 +3,8 @@ using QuickSilver.Endpoints;
 namespace QuickSilver.Inboxes;
 
 // The way to the inbox of one node. It opens with the first letter: until this node knows that the other subscribes to its inbox, letters
-// wait here, since a message for nobody is lost. A node that does not subscribe within OpeningLimit has gone; what waits for it is dropped
-// and counted, and the next letter tries again.
+// wait here, since a message without a receiver is lost. A node that does not subscribe within OpeningLimit has gone; what waits for it is
+// dropped and counted, and the next letter tries again.
 internal sealed class InboxRoute
 {
     private const int MaxWaiting = 1024;

@@ -10,12 +10,12 @@ namespace QuickSilver.Nodes;
 
 // Names the handler that blocks the core thread, while it does, and has its endpoint end.
 //
-// Intuition: the core thread cannot tell what it is doing, so a timer beside it looks, and only when the pulse of the core thread is late.
-// The timer does not depend on the thread pool, which may be blocked too. It is set from when a handler is first added.
-// A handler counts its calls twice, when they begin and when they end, so the same odd count at two looks is one call that has not
-// returned. Application: what happens to the endpoint is posted to the core thread, and happens as soon as the handler returns. What goes
-// wrong: a handler that never returns keeps the core thread, so its node is removed by the membership service. It is named all the same.
-// Time in which the process did not run is not counted, because the timer did not fire in it.
+// Intuition: the core thread cannot report what it is doing, so a timer beside it looks, and only when the pulse of the core thread is
+// late. The timer does not depend on the thread pool, which may be blocked too. It is set from when a handler is first added. A handler
+// counts its calls twice, when they begin and when they end, so the same odd count at two looks is one call that has not returned.
+// Application: what happens to the endpoint is posted to the core thread, and happens as soon as the handler returns. What goes wrong: a
+// handler that never returns keeps the core thread, so its node is removed by the membership service. It is named all the same. Time in
+// which the process did not run is not counted, because the timer did not fire in it.
 internal sealed class BlockingHandlers : IDisposable
 {
     public static readonly TimeSpan Interval = TimeSpan.FromMilliseconds(500);

@@ -4,9 +4,9 @@ using QuickSilver.Diagnostics;
 
 namespace QuickSilver.Nodes;
 
-// Tells the application when the node is degraded and when that ends: beside the core thread, since a handler may wait, and in order.
+// Notifies the application when the node is degraded and when that ends: beside the core thread, since a handler may wait, and in order.
 //
-// Invariant: while one notice is being told, or one waits, exactly one work item is on its way.
+// Invariant: while one notice is being delivered, or one waits, exactly one work item is on its way.
 internal sealed class DegradedNotices(INodeEnvironment environment, ILogger log) : IThreadPoolWorkItem
 {
     private readonly Queue<StatusReason?> _waiting = [];

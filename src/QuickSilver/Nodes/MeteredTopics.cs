@@ -32,7 +32,7 @@ internal sealed class MeteredTopics(int most, IReadOnlyList<TopicCore> topics, E
         }
     }
 
-    /// <summary>Core thread: the topic has a new sender. It goes on counting if this node had one before.</summary>
+    /// <summary>Core thread: the topic has a new sender. It continues the count if this node had one before.</summary>
     public void OnCountBegins(TopicCore topic, long published) =>
         _before[topic] = _before.GetValueOrDefault(topic) with { Published = published };
 

@@ -42,7 +42,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     private NodePublishing? _publishing;
     // The protocols of the topics opened so far; null until the first.
     private List<(string Guarantee, ITopicProtocol Protocol)>? _protocols;
-    // Of the topics whose subscribers somebody on this node wants to know. Null until the first.
+    // Of the topics whose subscribers the application wants to know. Null until the first.
     private List<SubscriberInterest>? _followed;
     // Created with the first wait.
     private TopicWaits? _waits;
@@ -56,7 +56,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     private readonly Alarm _pulse;
     private readonly StatusReading _status;
     private readonly ServiceLossWatch _losses;
-    // Null until somebody watches.
+    // Null until an observer watches.
     private SignsReading? _signs;
     private int _state = (int)NodeState.Starting;
     private readonly CancellationTokenSource _ended = new();
@@ -149,7 +149,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     /// <summary>From any thread, when <see cref="Expulsion"/> has completed: why this incarnation of the node has ended.</summary>
     public NodeExpelledException? EndOfLife => _end;
 
-    /// <summary>From any thread: what tells the application that the node is degraded.</summary>
+    /// <summary>From any thread: the notices to the application that the node is degraded.</summary>
     public DegradedNotices Notices => _losses.Notices;
 
     /// <summary>The state of the node. From any thread.</summary>

@@ -9,7 +9,7 @@ using QuickSilver.Topics;
 namespace QuickSilver.Nodes;
 
 // While the node is without the membership service and may have been removed: holds the publishers whose topics do not accept messages
-// then, each after its limit, and lets them go on when the service is back. Core thread only.
+// then, each after its limit, and lets them continue when the service is back. Core thread only.
 internal sealed class ServiceLossWatch
 {
     private readonly INodeEnvironment _environment;
@@ -17,7 +17,7 @@ internal sealed class ServiceLossWatch
     private readonly bool _isServiceHosted;
     private readonly ILogger _log;
     private readonly Alarm _alarm;
-    // Null until the application wants to be told.
+    // Null until the application wants to be notified.
     private DegradedNotices? _notices;
     private ServiceLoss? _loss;
     private TimeSpan _lastHeard;
@@ -35,7 +35,7 @@ internal sealed class ServiceLossWatch
         _alarm = new Alarm(OnLimit);
     }
 
-    /// <summary>What the application is told, from any thread.</summary>
+    /// <summary>The notices to the application, from any thread.</summary>
     public DegradedNotices Notices => LazyInitializer.EnsureInitialized(ref _notices, () => new DegradedNotices(_environment, _log));
 
     /// <summary>The service was last heard so long ago.</summary>

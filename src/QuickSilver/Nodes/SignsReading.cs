@@ -8,12 +8,12 @@ using QuickSilver.Topics;
 
 namespace QuickSilver.Nodes;
 
-// What a node tells of itself when somebody watches the cluster: its counters since it last told, its levels, and the busiest of its
-// regions and topics. Nothing is kept while nobody watches. Core thread only.
+// What a node reports about itself when an observer watches: its counters since the last report, its levels, and the busiest of its
+// regions and topics. Nothing is kept while no observer watches. Core thread only.
 internal sealed class SignsReading(
     NodeReadings readings, INodeParts parts, QuickSilverOptions options, IReadOnlyList<TopicCore> topics, Func<NodeStatus> status)
 {
-    // An observer asks at least once a minute. After this, rates since the last reading would tell nothing of the present.
+    // An observer asks at least once a minute. After this, rates since the last reading would say nothing about the present.
     private static readonly TimeSpan Rest = TimeSpan.FromSeconds(90);
 
     private readonly Dictionary<TopicCore, (long Published, long Delivered)> _topicsBefore = [];
@@ -40,7 +40,7 @@ internal sealed class SignsReading(
         return WithReasons(signs) with { RegionRows = [.. _regions], TopicRows = ReadTopics(span, rows) };
     }
 
-    /// <summary>Called now and then: forgets the last reading when nobody has watched for long.</summary>
+    /// <summary>Called now and then: forgets the last reading when no observer has watched for long.</summary>
     public void RestIfUnwatched()
     {
         if (_before is not null && Environment.Now - _readAt > Rest)
@@ -93,7 +93,7 @@ internal sealed class SignsReading(
         };
     }
 
-    // How long each has been so is told, and not since when: the clocks of machines differ.
+    // The report says for how long, and not since when: the clocks of machines differ.
     private NodeSigns WithReasons(NodeSigns signs)
     {
         var now = status();

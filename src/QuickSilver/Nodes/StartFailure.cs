@@ -19,8 +19,8 @@ internal static class StartFailure
                 + (options.MembershipMode == MembershipMode.Find
                     ? $"this node does not host one, because {nameof(options.MembershipMode)} is {nameof(MembershipMode.Find)}"
                     : parts.WhyNotHost is { } fault
-                    ? $"this node does not host one, because nobody would believe its certificate as that of a service: {fault}. Issue one "
-                        + "with 'qsm keys certificate --role both', or name a service"
+                    ? $"this node does not host one, because other nodes would not accept its certificate as that of a service: {fault}. "
+                        + "Issue one with 'qsm keys certificate --role both', or name a service"
                     : "none could be hosted here"),
         };
         return where.TrimEnd('.');

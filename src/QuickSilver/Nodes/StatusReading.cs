@@ -4,7 +4,7 @@ using QuickSilver.Multicast;
 
 namespace QuickSilver.Nodes;
 
-// Puts together the status of a node, with the reasons why it is as it is and since when. The core thread, or whoever stops the node, says
+// Puts together the status of a node, with its reasons and their times. The core thread, or the thread that stops the node, says
 // what happens; any thread reads.
 internal sealed class StatusReading
 {

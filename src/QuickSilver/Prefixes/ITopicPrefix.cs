@@ -1,7 +1,7 @@
 namespace QuickSilver;
 
 /// <summary>
-/// A subscription of all topics whose names begin alike: those that somebody publishes now, and those to come. Thread-safe.
+/// A subscription of all topics whose names begin alike: those that are published now, and those to come. Thread-safe.
 /// </summary>
 /// <remarks>
 /// Disposing closes all its topics. Their buffered messages are handled first, as when an endpoint is disposed.
@@ -12,7 +12,7 @@ public interface ITopicPrefix : IAsyncDisposable
     string Prefix { get; }
 
     /// <summary>
-    /// The topics and how each stands, in the order in which they came. A copy. A topic is among them while somebody publishes it, and for
+    /// The topics and how each stands, in the order in which they came. A copy. A topic is among them while a node publishes it, and for
     /// <see cref="PrefixOptions{T}.KeepOpen"/> afterwards.
     /// </summary>
     IReadOnlyList<PrefixTopic> Topics { get; }
@@ -58,6 +58,6 @@ public enum PrefixTopicState
     /// </summary>
     Ended = 3,
 
-    /// <summary>Nobody publishes it any more, and it was closed.</summary>
+    /// <summary>No node publishes it any more, and it was closed.</summary>
     Closed = 4,
 }

@@ -13,7 +13,7 @@ public sealed record PrefixOptions<T>
     /// <summary>
     /// For how long a topic stays subscribed when its last publisher has closed it or has left: 0 to 1.00:00:00; default 00:00:10. What a
     /// publisher that failed had sent, and the others have, still comes in this time, and a publisher that comes back finds its subscriber.
-    /// While it passes, nobody can open the topic with another type.
+    /// During this time, no node can open the topic with another type.
     /// </summary>
     public TimeSpan KeepOpen { get; init; } = TimeSpan.FromSeconds(10);
 

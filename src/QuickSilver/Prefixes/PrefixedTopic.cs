@@ -28,7 +28,7 @@ internal sealed class PrefixedTopic<T>(string name)
     /// </summary>
     public PrefixedTopic<T>? Next { get; set; }
 
-    /// <summary>When it is closed, because nobody publishes it; null: somebody does.</summary>
+    /// <summary>When it is closed, because no node publishes it; null: a node does.</summary>
     public TimeSpan? ClosesAt { get; set; }
 
     public bool IsClosed => State == PrefixTopicState.Closed;

@@ -12,11 +12,12 @@ namespace QuickSilver.Prefixes;
 
 // All topics whose names begin alike, subscribed as one.
 //
-// Intuition: the membership service knows which topics are published. It tells this node those with the prefix, and this node opens each as
-// any subscriber does. Application: a consumer for each topic, so that the order within a topic is that of any consumer. A topic counts
-// while somebody publishes it, because this node's own subscription keeps it open as well. What goes wrong: the service fails over (it
-// tells all again, and topics whose publishers are not back yet are kept for a while); a topic has another type (it is told, and tried
-// again when its publishers change); a topic goes and comes back while its last messages are handled (the new subscription waits for them).
+// Intuition: the membership service knows which topics are published. It reports those with the prefix to this node, and this node opens
+// each as any subscriber does. Application: a consumer for each topic, so that the order within a topic is that of any consumer. A topic
+// counts while a node publishes it, because this node's own subscription keeps it open as well. What goes wrong: the service fails over (it
+// reports all again, and topics whose publishers are not back yet are kept for a while); a topic has another type (it is reported, and
+// tried again when its publishers change); a topic goes and comes back while its last messages are handled (the new subscription waits for
+// them).
 //
 // Invariant: at most MaxTopics topics are not closed.
 internal sealed class TopicPrefix<T> : ITopicPrefix
@@ -33,7 +34,7 @@ internal sealed class TopicPrefix<T> : ITopicPrefix
     private readonly Alarm _alarm;
     private readonly TaskCompletionSource _opened;
     private readonly TaskCompletionSource<SubscriptionEnd> _completion;
-    // Whoever reads the topics on another thread holds it; the core thread holds it to change what it reads.
+    // A thread that reads the topics holds it; the core thread holds it to change what it reads.
     private readonly Lock _lock = new();
     // In the order of their coming.
     private readonly List<PrefixedTopic<T>> _topics = [];
@@ -136,11 +137,11 @@ internal sealed class TopicPrefix<T> : ITopicPrefix
         }
         catch (TimeoutException)
         {
-            // A handler that does not return holds up nobody who disposes.
+            // A handler that does not return does not delay a call that disposes.
         }
     }
 
-    // Nothing waits here: a wait would go on in the context of a caller that ends with the node.
+    // Nothing waits here: a wait would continue in the context of a caller that ends with the node.
     private void EndWithNode()
     {
         _nodeEnd = _core.Ended.UnsafeRegister(
@@ -184,7 +185,8 @@ internal sealed class TopicPrefix<T> : ITopicPrefix
         CompleteOpening();
     }
 
-    // While it opens, the caller is told. Afterwards another service may have taken over that knows no prefixes: what is known stays open.
+    // While it opens, the caller gets the failure. Afterwards another service may have taken over that knows no prefixes: what is known
+    // stays open.
     private void OnUnanswered(IPEndPoint service, TimeSpan limit)
     {
         if (!_opened.TrySetException(new PrefixUnansweredException(Prefix, service, limit)))
@@ -242,7 +244,7 @@ internal sealed class TopicPrefix<T> : ITopicPrefix
         ScheduleClosing();
     }
 
-    // There is one: the service tells of no more topics than are allowed.
+    // There is one: the service reports no more topics than are allowed.
     private void CloseOldest()
     {
         if (_topics.Where(static topic => topic.ClosesAt is not null).MinBy(static topic => topic.ClosesAt) is { } oldest)
@@ -346,7 +348,7 @@ internal sealed class TopicPrefix<T> : ITopicPrefix
         }
 
         Move(topic, state, error);
-        // Without a reader, it would keep messages for nobody.
+        // Without a reader, it would keep messages for nothing.
         _ = topic.Endpoint?.DisposeAsync();
         if (topic.ClosesAt is not null)
         {

@@ -89,7 +89,9 @@ internal abstract class AttachedFeed : IAttachedFeed
         }
     }
 
-    /// <summary>Tells the feed that its endpoint has ended. On the core thread, or on another one when the core thread has ended.</summary>
+    /// <summary>
+    /// Notifies the feed that its endpoint has ended. On the core thread, or on another one when the core thread has ended.
+    /// </summary>
     public void End(Exception reason, bool isFailure)
     {
         DropKept();
@@ -144,10 +146,10 @@ internal abstract class AttachedFeed : IAttachedFeed
     /// <summary>Whether this object of the application is the feed.</summary>
     public abstract bool IsOf(object feed);
 
-    /// <summary>Tells the application up to where its messages are stable.</summary>
+    /// <summary>Notifies the application up to where its messages are stable.</summary>
     public abstract void TellStable(long through);
 
-    /// <summary>Tells the application that it is told nothing more.</summary>
+    /// <summary>Notifies the application of the end of all notifications.</summary>
     public abstract void TellEnded(Exception? reason);
 
     /// <summary>Asks the application, which writes its messages. Returns whether it has more.</summary>

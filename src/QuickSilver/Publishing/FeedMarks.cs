@@ -4,18 +4,18 @@ using QuickSilver.Multicast;
 
 namespace QuickSilver.Publishing;
 
-// What of a feed's messages is stable, and what the feed was told of it.
+// Which of a feed's messages are stable, and which of them were reported to the feed.
 //
 // Intuition: what a feed sent in one turn went into the same views, and a view's stream is acknowledged in order. So one mark at the end of
 // the turn stands for all messages before it, and there are as many marks as turns in flight. What goes wrong: after a change of views, a
 // later mark may be reached before an earlier one, which waits for the old view. Application: the marks are in a ring in the order of the
-// messages, and the feed is told of a mark when all marks before it are reached, too.
+// messages, and a mark is reported to the feed when all marks before it are reached, too.
 //
-// The feed is told by a request of its own, because acknowledgements are handled in the middle of protocol work. Several marks that are
-// reached until then are told as one.
+// The feed is notified by a request of its own, because acknowledgements are handled in the middle of protocol work. Marks that are
+// reached until then are reported as one.
 //
 // Invariants: the marks [_first, _next) are not reached or follow one that is not, and none is left after one was abandoned. Their numbers
-// of messages increase, and are greater than _stable. _told <= _stable <= _marked <= the messages that the feed wrote. Nothing is told
+// of messages increase, and are greater than _stable. _told <= _stable <= _marked <= the messages that the feed wrote. Nothing is reported
 // after the end.
 internal sealed class FeedMarks(INodeEnvironment environment, AttachedFeed feed) : SignalRequest(environment), IStabilityObserver
 {

@@ -93,7 +93,7 @@ internal sealed class LaneWaiters
 
 // When the publishers that wait for room are woken. Usually that is when much of it is free, so that a publisher that has waited once can
 // then publish thousands of messages. A topic that is held to the rate of a slow reader may need many seconds for that, so its publishers
-// are also woken with whatever room there is, at most once in each interval: they go on in small steps. Core thread only.
+// are also woken with any room that is free, at most once in each interval: they continue in small steps. Core thread only.
 internal struct WakeTimes
 {
     private static readonly TimeSpan Interval = TimeSpan.FromMilliseconds(50);

@@ -169,7 +169,9 @@ internal sealed class PublishIntake
         }
     }
 
-    /// <summary>The publisher's turn was cut short: by an exception, or because the heap has no memory. It goes on after a pause.</summary>
+    /// <summary>
+    /// The publisher's turn was cut short: by an exception, or because the heap has no memory. It continues after a pause.
+    /// </summary>
     public void PumpLater(TopicPublisher publisher)
     {
         _interrupted ??= [];

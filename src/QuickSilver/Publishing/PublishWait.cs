@@ -18,7 +18,7 @@ internal sealed class PublishWait(PublishRequestPool? pool) : IValueTaskSource
     public PublishRequest? Request { get; set; }
 
     /// <summary>
-    /// Whether whoever waits continues in the context in which it began to wait, even if it did not ask for that, as AsTask does not: in a
+    /// Whether a waiter continues in the context in which it began to wait, even if it did not ask for that, as AsTask does not: in a
     /// simulation, everything else would be outside of its time.
     /// </summary>
     public bool ResumesInContext { get; set; }

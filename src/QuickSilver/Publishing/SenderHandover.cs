@@ -5,8 +5,8 @@ using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Publishing;
 
-// Passes one message to a topic's sender: counts it, measures how long it takes to become stable, and tells a message for which there is no
-// room now from one for which there never will be. Which message is next is the publisher's business.
+// Passes one message to a topic's sender: counts it, measures how long it takes to become stable, and distinguishes a message for which
+// there is no room now from one for which there never will be. Which message is next is the publisher's business.
 //
 // Invariant: a message has left the lane, or does not wait any more, before it counts as sent. A thread that reads what was sent first, and
 // then what waits, counts no message twice.
@@ -37,7 +37,7 @@ internal struct SenderHandover(NodeCounterCells counterCells, PublishLatency lat
         return true;
     }
 
-    /// <summary>Passes a message that waited, and tells whoever waits for it. False: there is no room.</summary>
+    /// <summary>Passes a message that waited, and notifies its waiter. False: there is no room.</summary>
     public bool TrySend(ITopicSender sender, PublishRequest request, INodeEnvironment environment)
     {
         if (request.Stable is { } stable)

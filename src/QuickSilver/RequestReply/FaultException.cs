@@ -39,7 +39,7 @@ public sealed class FaultException<T> : FaultException
     /// responder's node logs why (event 1850).
     /// </param>
     /// <param name="message">
-    /// What happened, for those who read a log. Null: a sentence with the name of the type. At most 1,024 characters are sent.
+    /// What happened, for readers of a log. Null: a sentence with the name of the type. At most 1,024 characters are sent.
     /// </param>
     /// <param name="innerException">The cause, which is not sent. Null: none.</param>
     /// <exception cref="ArgumentNullException">The detail is null.</exception>

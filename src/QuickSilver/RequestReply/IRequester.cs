@@ -30,9 +30,9 @@ public interface IRequester<TRequest, TReply> : IAsyncDisposable
     /// the request, so what they do must be repeatable or be done by one of them.
     /// </summary>
     /// <param name="request">The request. It is encoded before the call returns, unless there is no responder yet.</param>
-    /// <param name="cancellationToken">Ends the wait, and frees the request's place. Responders are not told.</param>
+    /// <param name="cancellationToken">Ends the wait, and frees the request's place. Responders are not notified.</param>
     /// <returns>The answer. The task and what waits for it are all that is allocated for a request, besides the answer itself.</returns>
-    /// <exception cref="NoResponderException">Nobody responds.</exception>
+    /// <exception cref="NoResponderException">No node responds.</exception>
     /// <exception cref="RequestTimeoutException">No answer came in time.</exception>
     /// <exception cref="ResponderFailedException">
     /// The handlers of all responders threw, or they could not decode the request; it is about the first.
@@ -67,7 +67,7 @@ public interface IRequester<TRequest, TReply> : IAsyncDisposable
     /// One reply for each node that responded when the request was sent, in the order of their ids, with an error where there is no answer;
     /// then the answers of nodes that joined meanwhile.
     /// </returns>
-    /// <exception cref="NoResponderException">Nobody responds.</exception>
+    /// <exception cref="NoResponderException">No node responds.</exception>
     /// <exception cref="TooManyRequestsException">Too many requests wait for answers.</exception>
     /// <exception cref="ArgumentNullException">The request is null.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The timeout is out of range.</exception>

@@ -3,7 +3,7 @@ namespace QuickSilver;
 /// <summary>Responds to the requests of a name. Thread-safe.</summary>
 /// <remarks>
 /// Disposing takes no more requests, gives those that are handled up to a second to complete, and then cancels their token. Requesters are
-/// told that the responder has left.
+/// notified that the responder has left.
 /// </remarks>
 public interface IResponder : IAsyncDisposable
 {

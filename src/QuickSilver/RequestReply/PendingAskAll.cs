@@ -2,14 +2,14 @@ using QuickSilver.Endpoints.Changes;
 
 namespace QuickSilver.RequestReply;
 
-// A request that ends when each of those who were asked has answered, failed or left.
+// A request that ends when each node that was asked has answered, failed or left.
 internal sealed class PendingAskAll<TRequest, TReply>(IRequesterCore<TRequest> requester, TRequest request, long id, TimeSpan timeout)
     : PendingRequest<TRequest, TReply, IReadOnlyList<Reply<TReply>>>(requester, request, id, timeout)
 {
     // Those that joined after the request was made and got it too, at most.
     private const int MaxOthers = 1024;
 
-    // By place in the set of those who were asked; null: nothing yet.
+    // By place in the set of the nodes that were asked; null: nothing yet.
     private Reply<TReply>?[] _replies = [];
     private readonly List<Reply<TReply>> _others = [];
     private int _missing;

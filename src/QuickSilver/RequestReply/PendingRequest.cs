@@ -5,8 +5,8 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.RequestReply;
 
-// A request that waits for answers: the task of its caller, and what is known of those who were asked. It ends once, by whichever comes
-// first: the answer, the deadline, the end of those who were asked, the caller's token, or the end of the requester.
+// A request that waits for answers: the task of its caller, and what is known of the nodes that were asked. It ends once, by whichever
+// comes first: the answer, the deadline, the end of the nodes that were asked, the caller's token, or the end of the requester.
 //
 // Answers and ticks come on the core thread. The others come from any thread and only end it.
 internal abstract class PendingRequest<TRequest, TReply, TResult>(
@@ -19,7 +19,7 @@ internal abstract class PendingRequest<TRequest, TReply, TResult>(
     private int _isSending;
     private volatile bool _isSent;
     private int _isOver;
-    // The subscribers when one of those who were asked was seen to be missing, and when that was.
+    // The subscribers when one of the nodes that were asked was seen to be missing, and when that was.
     private SubscriberSet? _seen;
     private long _seenAt;
 
@@ -28,7 +28,7 @@ internal abstract class PendingRequest<TRequest, TReply, TResult>(
     /// <summary>The activity of the request; null if nothing traces it.</summary>
     public Activity? Activity { private get; init; }
 
-    /// <summary>Those who were asked; set before the request is sent.</summary>
+    /// <summary>The nodes that were asked; set before the request is sent.</summary>
     protected SubscriberSet Asked { get; private set; } = SubscriberSet.Empty;
 
     protected IRequesterCore<TRequest> Requester => requester;
@@ -51,7 +51,7 @@ internal abstract class PendingRequest<TRequest, TReply, TResult>(
         }
     }
 
-    /// <summary>From any thread: sends the request, if nobody did.</summary>
+    /// <summary>From any thread: sends the request, if it was not sent.</summary>
     public void Send(SubscriberSet asked)
     {
         if (Interlocked.Exchange(ref _isSending, 1) != 0)
@@ -71,7 +71,7 @@ internal abstract class PendingRequest<TRequest, TReply, TResult>(
             return;
         }
 
-        // Who sends may be the core thread.
+        // The sending thread may be the core thread.
         var outer = System.Diagnostics.Activity.Current;
         System.Diagnostics.Activity.Current = Activity;
         requester.Publish(message, this);
@@ -133,10 +133,10 @@ internal abstract class PendingRequest<TRequest, TReply, TResult>(
     {
     }
 
-    /// <summary>Of those who were asked, the ones that are not in the current set have left.</summary>
+    /// <summary>Of the nodes that were asked, the ones that are not in the current set have left.</summary>
     protected abstract void OnDeadline(SubscriberSet current);
 
-    /// <summary>Whoever was asked and is neither in this set nor in the current one has left.</summary>
+    /// <summary>A node that was asked and is neither in this set nor in the current one has left.</summary>
     protected abstract void OnLeft(SubscriberSet seen, SubscriberSet current);
 
     // The wait for a responder begins when it is known who responds: the service may need longer to say so than the wait takes.

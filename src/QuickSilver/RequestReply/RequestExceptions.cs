@@ -24,7 +24,7 @@ public abstract class RequestException : QuickSilverException
 public sealed class NoResponderException : RequestException
 {
     internal NoResponderException(string name, TimeSpan waited)
-        : this($"Nobody responds to requests for \"{name}\"{(waited > TimeSpan.Zero ? $", for {Seconds(waited)}" : "")}. The request was "
+        : this($"No node responds to requests for \"{name}\"{(waited > TimeSpan.Zero ? $", for {Seconds(waited)}" : "")}. The request was "
             + $"not sent. Open a responder with the same name and types, or raise {nameof(RequesterOptions.WaitForResponder)}.")
     {
     }
@@ -36,7 +36,7 @@ public sealed class NoResponderException : RequestException
 
     // The wait for a responder may have taken as long as the deadline: then more time alone does not help.
     internal static NoResponderException AtDeadline(string name, TimeSpan timeout, bool hasWaited) => new(
-        $"Nobody responds to requests for \"{name}\", and the {Seconds(timeout)} of this one are over. It was not sent. Open a responder "
+        $"No node responds to requests for \"{name}\", and the {Seconds(timeout)} of this one are over. It was not sent. Open a responder "
         + "with the same name and types, or give the request more time"
         + (hasWaited ? $" and raise {nameof(RequesterOptions.WaitForResponder)}." : "."));
 

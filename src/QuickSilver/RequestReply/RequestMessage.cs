@@ -4,7 +4,7 @@ using QuickSilver.Serialization;
 
 namespace QuickSilver.RequestReply;
 
-// A request as it is sent. The responder knows the inbox of whoever asks by the sender of the message.
+// A request as it is sent. The responder knows the inbox of the requester by the sender of the message.
 internal readonly struct RequestMessage<TRequest>(TRequest value, long id, int box, int timeoutMillis)
 {
     public TRequest Value { get; } = value;

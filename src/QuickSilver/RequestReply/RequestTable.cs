@@ -23,7 +23,7 @@ internal sealed class RequestTable<T>
 
     /// <param name="capacity">The number of places, at most 2^20.</param>
     /// <param name="firstNumber">
-    /// At most 2^42. Ids begin above it: those who were not asked cannot guess an id if it is random, and answer in place of others.
+    /// At most 2^42. Ids begin above it: if it is random, a node that was not asked cannot guess an id and answer in place of others.
     /// </param>
     public RequestTable(int capacity, long firstNumber = 0)
     {

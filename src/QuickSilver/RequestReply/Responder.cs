@@ -9,7 +9,7 @@ using QuickSilver.Serialization;
 namespace QuickSilver.RequestReply;
 
 // The other side of request and reply: a consumer of the topic of requests. A handler that completes at once is called by the consumer's
-// intake, one request after the other, without an allocation. One that waits is left to complete by itself, while the intake goes on with
+// intake, one request after the other, without an allocation. One that waits is left to complete by itself, while the intake continues with
 // the next request, until as many wait as are allowed.
 //
 // The activity of a request covers its handler and the sending of its answer. The endpoint's own ends when the consumer has returned, so
@@ -177,7 +177,7 @@ internal sealed class Responder<TRequest, TReply> : IResponder
         }
         finally
         {
-            // The intake goes on with other requests while the handler waits.
+            // The intake continues with other requests while the handler waits.
             Activity.Current = outer;
         }
     }
@@ -242,7 +242,7 @@ internal sealed class Responder<TRequest, TReply> : IResponder
         }
     }
 
-    // The intake goes on when there is room for another handler that waits.
+    // The intake continues when there is room for another handler that waits.
     private ValueTask Enter(Task handling)
     {
         TaskCompletionSource? room = null;
@@ -309,7 +309,7 @@ internal sealed class Responder<TRequest, TReply> : IResponder
     {
         if (exception is OperationCanceledException && _token.IsCancellationRequested)
         {
-            // The responder has ended, and its requesters are told that.
+            // The responder has ended, and its requesters are notified of that.
             return EndWith(default, origin, exception);
         }
 

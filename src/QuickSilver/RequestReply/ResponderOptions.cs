@@ -12,7 +12,7 @@ public sealed record ResponderOptions
     /// <summary>
     /// Whether the handler is called inline, on the node's core thread, with the lowest latency. It must then not block or wait: while it
     /// runs, the node does nothing else. Requests do not wait to be handled. If one does wait in spite of that, and so do as many others
-    /// as <see cref="Concurrency"/> allows, its requester is told that the responder is busy. Default: false, it is called outside the core
+    /// as <see cref="Concurrency"/> allows, its requester learns that the responder is busy. Default: false, it is called outside the core
     /// thread and may wait.
     /// </summary>
     public bool Inline { get; init; }

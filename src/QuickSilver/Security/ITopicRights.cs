@@ -3,7 +3,7 @@ using QuickSilver.Membership.Contracts;
 namespace QuickSilver;
 
 /// <summary>
-/// Who may publish and subscribe to which topics. A program that hosts the membership service implements it and sets
+/// The rights of identities to publish and subscribe to topics. A program that hosts the membership service implements it and sets
 /// <see cref="EmbeddedServiceOptions.Rights"/>.
 /// </summary>
 /// <remarks>

@@ -48,7 +48,7 @@ internal sealed class StateAsks(IEndpointNode core, string name)
     /// <summary>From any thread: what is missing, in sentences.</summary>
     public string Text => _text;
 
-    /// <summary>Begins or goes on to need the content of others.</summary>
+    /// <summary>Begins or continues to need the content of others.</summary>
     /// <param name="waitsFor">Whom or what the node waits for now.</param>
     public void OnWaits(string? waitsFor)
     {

@@ -7,23 +7,23 @@ internal enum StateChoiceStep
     /// <summary>More marks come.</summary>
     Wait,
 
-    /// <summary>Nobody can be asked now.</summary>
+    /// <summary>No node can be asked now.</summary>
     Pause,
 
     /// <summary>The sources are asked, one after the other. There may be none.</summary>
     Take,
 }
 
-// Whom a node that joins a state asks: one of those that are complete, or each, if nobody is. It decides by the marks that answered the
+// Whom a node that joins a state asks: one of those that are complete, or each, if none is. It decides by the marks that answered the
 // node's hello. Core thread only.
 internal sealed class StateChoice
 {
     // Marks of all are waited for as long as this, if one of those that are complete has answered.
     private static readonly TimeSpan MarkLimit = TimeSpan.FromMilliseconds(500);
-    // Marks of all are waited for as long as this, if nobody is complete.
+    // Marks of all are waited for as long as this, if no node is complete.
     private static readonly TimeSpan LongMarkLimit = TimeSpan.FromSeconds(1.5);
     private const int AttemptsOfOne = 10;
-    // When nobody is complete, a source that failed so often in a row is not asked any more, so that it does not keep the others from what
+    // When no node is complete, a source that failed so often in a row is not asked any more, so that it does not keep the others from what
     // they have. One that gives to others succeeds later, so it has more attempts. One that is complete is asked for ever: without it, the
     // node would lack what it alone may have.
     private const int MostFailures = 3;
@@ -93,7 +93,7 @@ internal sealed class StateChoice
         }
     }
 
-    /// <summary>The first of those that answered: when nobody is complete, it takes from each. Null if nobody has answered.</summary>
+    /// <summary>The first of those that answered: when no node is complete, it takes from each. Null if none has answered.</summary>
     public NodeId? First => _marks.Count == 0 ? null : _marks.Keys.Min(SubscriberSet.Order);
 
     public void OnMark(NodeId from, bool isComplete, int ageSeconds) => _marks[from] = (isComplete, ageSeconds);
@@ -145,7 +145,7 @@ internal sealed class StateChoice
     private bool IsGivenUp(NodeId node) =>
         _failed.TryGetValue(node, out var failed) && (failed.Failures >= MostFailures || failed.Busy >= MostBusy);
 
-    // Whether this node takes from each, when nobody is complete: the first of those that answer, and after more and more attempts each
+    // Whether this node takes from each, when no node is complete: the first of those that answer, and after more and more attempts each
     // that follows, since the first ones may never be complete.
     private bool IsFirst(NodeId self, SubscriberSet members, int attempts)
     {

@@ -14,7 +14,7 @@ internal enum StateLetterKind : byte
 }
 
 // Gives what this node has to one that joins: pieces of some entries, and at the end their number. It runs beside the core thread, on a
-// copy of the references, while changes go on: what changes meanwhile goes to the other node as well, which keeps the newer entry.
+// copy of the references, while changes continue: what changes meanwhile goes to the other node as well, which keeps the newer entry.
 //
 // A letter, after the number of its box: the number of the hello (8 bytes, little endian), what it is (1), and the entries; or at the end
 // their number (4).
@@ -28,7 +28,7 @@ internal sealed class StateGiver<TKey, TValue>(
     // When all places are taken, the slowest one gives way if it has had this time and was slower than this.
     private static readonly TimeSpan SlowAfter = TimeSpan.FromSeconds(5);
     private const long SlowBytesPerSecond = 1 << 20;
-    // Beyond them a node is told to ask another one: each holds a copy of all references.
+    // Beyond them, a node has to ask another one: each holds a copy of all references.
     private const int MaxAtOnce = 4;
     private const int PieceBytes = 32 << 10;
     private const int PrefixBytes = Inbox.HeaderBytes + HeaderBytes;

@@ -16,7 +16,7 @@ internal sealed class StateJoins(NodeId self)
     public const int MostEarly = 64;
     /// <summary>A node begins to give to the same one no more often than this: each time costs a copy of all references.</summary>
     public static readonly TimeSpan GivingPause = TimeSpan.FromSeconds(1);
-    /// <summary>A hello is forgotten after this time: who said it has said another one or is complete.</summary>
+    /// <summary>A hello is forgotten after this time: its sender has sent another one or is complete.</summary>
     public static readonly TimeSpan KeptFor = TimeSpan.FromMinutes(1);
     /// <summary>
     /// A node that does not answer a hello keeps others no longer than this from joining. Half of the time for which a joiner waits in
@@ -139,7 +139,7 @@ internal sealed class StateJoins(NodeId self)
     }
 
     /// <summary>
-    /// Whether somebody has said hello and has no mark of this node: what the node sent before that may not get there.
+    /// Whether another node has said hello and has no mark of this node: what the node sent before that may not get there.
     /// </summary>
     public bool IsUnmarked(NodeId node) => _lacking.ContainsKey(node);
 

@@ -26,7 +26,7 @@ internal sealed class StateRefusals
     /// <summary>The number of refused changes so far.</summary>
     public long Count { get; private set; }
 
-    /// <param name="sender">Who sent the change, or gave it.</param>
+    /// <param name="sender">The node that sent the change, or gave it.</param>
     /// <param name="counter">Its number.</param>
     /// <param name="limit">The highest number that can have been counted.</param>
     public void Add(NodeId sender, long counter, long limit)

@@ -10,8 +10,8 @@ namespace QuickSilver.States;
 
 // How a node gets all of a state, when it joins or lost something, and gives it to others. Core thread only.
 //
-// The node is a subscriber first, so it gets whatever is sent from then on. It says hello in the topic. Each of the others answers with a
-// mark, in the topic as well: by the order of a sender, whoever has the mark has all that its sender sent before, and all that follows goes
+// The node is a subscriber first, so it gets all that is sent after that. It says hello in the topic. Each of the others answers with a
+// mark, in the topic as well: by the order of a sender, a node with the mark has all that its sender sent before, and all that follows goes
 // to the new node, since its sender knew of it. The new node asks one of those that are complete. That one waits for the marks of all
 // others, so that it has all that the new node was not sent, and gives its content in pieces (StateGiver). What comes twice does no harm:
 // entries are merged by their stamps.
@@ -24,11 +24,11 @@ namespace QuickSilver.States;
 //   that value any more or it can be decoded.
 // - This node has no memory for what is given: it says hello again after a pause.
 // - A change has a number that cannot have been counted: it is refused, whether it comes in the topic or in a piece, and the rest is taken.
-// - A node failed, and what it sent is delivered late, after this node has given: it is forwarded under its own stamp while anybody may
-//   have joined meanwhile.
-// - Nobody is complete, because all are new or all have lost something: of those that answer, the one with the lowest id takes what each of
-//   the others has, and then has what any of them has. If it does not get there, the next one tries it too. One of them that gives nothing
-//   again and again is left out.
+// - A node failed, and what it sent is delivered late, after this node has given: it is forwarded under its own stamp while another node
+//   may have joined meanwhile.
+// - No node is complete, because all are new or all have lost something: of those that answer, the one with the lowest id takes what each
+//   of the others has, and then has what any of them has. If it does not get there, the next one tries it too. One of them that gives
+//   nothing again and again is left out.
 // - A member answers no hello: it is waited for, and then what it sends is forwarded.
 // - Nodes are there that never said hello: a part of the cluster that was cut off is back. As long as a node does not know all others, it
 //   does not count as complete to those that join. Then all of them say hello, and the one with the lowest id takes from each.
@@ -40,7 +40,7 @@ internal sealed partial class StateSync<TKey, TValue>
     // After so many attempts in a row, each pause is twice as long as the one before, up to the longest.
     private const int EvenAttempts = 5;
     private static readonly TimeSpan LongestPause = TimeSpan.FromSeconds(5);
-    // Without a sign of progress, the node begins anew.
+    // Without a sign of progress, the node begins again.
     private static readonly TimeSpan SilenceLimit = TimeSpan.FromSeconds(3);
     private static readonly TimeSpan ForwardFor = TimeSpan.FromMinutes(1);
     // Of what one source gives. Each costs an exception on the core thread.
@@ -176,7 +176,7 @@ internal sealed partial class StateSync<TKey, TValue>
         _uselessPause = default;
         if (_phase is not (Phase.Viewing or Phase.Pausing))
         {
-            // Also while the node joins: whoever gives may do so before it has what is lost here.
+            // Also while the node joins: the giver may give before it has what is lost here.
             Pause();
         }
     }
@@ -190,7 +190,7 @@ internal sealed partial class StateSync<TKey, TValue>
         }
 
         _isComplete = false;
-        // What is given meanwhile goes on, as such changes may come faster than that ends.
+        // Giving continues meanwhile, as such changes may come faster than that ends.
         _isPartial = true;
         if (_phase == Phase.Complete)
         {
@@ -292,7 +292,7 @@ internal sealed partial class StateSync<TKey, TValue>
             && _lastHello is { } last && Now - last < ForwardFor && sender == entry.Stamp.Origin
             && (!_members.Contains(sender) || _joins.IsUnmarked(sender)))
         {
-            // It comes late, from a node that has left or has not answered: whoever joined meanwhile may not get it.
+            // It comes late, from a node that has left or has not answered: a node that joined meanwhile may not get it.
             _wire.Send(new StateMessage<TKey, TValue> { Entry = entry });
         }
     }
@@ -356,7 +356,7 @@ internal sealed partial class StateSync<TKey, TValue>
         }
         catch (OutOfMemoryException exception)
         {
-            // Also the others would give what there is no memory for.
+            // The others would also give more than the memory holds.
             OnAsked(StateAskEnd.NoMemory);
             NoteUseless();
             Pause();

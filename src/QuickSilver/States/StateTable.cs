@@ -8,7 +8,7 @@ namespace QuickSilver.States;
 // The entries of a state on one node. Any thread reads and merges: an entry replaces an older one of its key, whatever the order in which
 // they come, so merging twice or in another order leads to the same content.
 //
-// Readers of changes are told the key only, and read its entry when they get to it: two threads that merge entries of one key may tell it
+// Readers of changes get only the key, and read its entry when they get to it: two threads that merge entries of one key may report it
 // in another order than they merged.
 internal sealed class StateTable<TKey, TValue>(int maxKeys, TimeProvider time)
     where TKey : notnull
@@ -140,7 +140,7 @@ internal sealed class StateTable<TKey, TValue>(int maxKeys, TimeProvider time)
         }
     }
 
-    /// <summary>A reader of changes, which is first told all keys that have a value.</summary>
+    /// <summary>A reader of changes, which first gets all keys that have a value.</summary>
     public ChangeQueue<TKey, TKey> AddReader(TaskCreationOptions completions)
     {
         var reader = new ChangeQueue<TKey, TKey>(completions);
@@ -159,7 +159,7 @@ internal sealed class StateTable<TKey, TValue>(int maxKeys, TimeProvider time)
     public void RemoveReader(ChangeQueue<TKey, TKey> reader) =>
         ImmutableInterlocked.Update(ref _readers, static (readers, one) => readers.Remove(one), reader);
 
-    /// <summary>The last change of a key of which a reader was told; false if it is forgotten.</summary>
+    /// <summary>The last change of a key that a reader got; false if it is forgotten.</summary>
     public bool TryGetLast(TKey key, [MaybeNullWhen(false)] out StateEntry<TKey, TValue> entry) => _entries.TryGetValue(key, out entry);
 
     public void End(Exception? error)

@@ -8,7 +8,8 @@ namespace QuickSilver.Topics;
 //
 // Intuition: an endpoint must get what was acknowledged for it, and nothing more. Application: if no other endpoint of this node
 // subscribes, the node leaves the topic's view, and the receiver stays open until all that was sent in the views of before has come. If
-// others go on, the node stays in the view, and the endpoint gets exactly what has come by now and waits for room: a range for each sender.
+// others continue, the node stays in the view, and the endpoint gets exactly what has come by now and waits for room: a range for each
+// sender.
 //
 // Invariant: while the node leaves the view, no other endpoint of the topic subscribes. Openings that do are postponed.
 internal sealed class Departures

@@ -7,7 +7,7 @@ namespace QuickSilver;
 /// <typeparam name="T">The topic's payload type.</typeparam>
 /// <remarks>
 /// <para>
-/// The node calls <see cref="Pull"/> when the network can take messages, says how many, and later tells with <see cref="OnStable"/> up to
+/// The node calls <see cref="Pull"/> when the network can take messages, says how many, and later reports with <see cref="OnStable"/> up to
 /// which of them every subscriber has them, so that the feed can release what it keeps. All methods are called on the node's core thread,
 /// one at a time. They must not block. What they throw is logged and counted (<see cref="NodeCounters.FeedFaults"/>), and the feed is then
 /// not pulled again until it signals (<see cref="IAttachedFeed.Signal"/>).
@@ -31,7 +31,7 @@ public interface IMessageFeed<T>
     bool Pull(IFeedWriter<T> writer);
 
     /// <summary>
-    /// Tells that all messages up to a number are stable: every member of the views they were sent in, in all regions of the topic, has
+    /// Reports that all messages up to a number are stable: every member of the views they were sent in, in all regions of the topic, has
     /// received them or was removed from the view. Messages of a topic with <see cref="Guarantee.BestEffort"/> are not acknowledged: they
     /// count as stable when they have left this node.
     /// </summary>

@@ -48,7 +48,7 @@ internal interface ITopicNode : IEndpointNode
     /// <summary>Called when an endpoint was opened.</summary>
     void OnOpened(TopicCore topic, TopicEndpoint endpoint);
 
-    /// <summary>Called with a new sender of a topic, whose count goes on where the last one ended.</summary>
+    /// <summary>Called with a new sender of a topic, whose count continues where the last one ended.</summary>
     void OnCountBegins(TopicCore topic, long published);
 
     /// <summary>Called before the sender or the receiver of a topic is closed: its count ends with it.</summary>

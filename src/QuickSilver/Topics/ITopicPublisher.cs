@@ -93,14 +93,14 @@ public interface ITopicPublisher<T> : ITopicEndpoint
     IAttachedFeed AttachFeed(FeedCallback<T> feed);
 
     /// <summary>
-    /// Attaches a feed, which is told how much it may give when the network can take it, and what of it is stable.
+    /// Attaches a feed, which is asked for messages when the network can take them, and is notified which of them are stable.
     /// </summary>
     /// <remarks>
     /// The feeds of a topic have turns, and while several have messages, each gives the same number of bytes. Messages published at the
     /// same time may overtake a feed's message that finds no room. Dispose the result to detach the feed: it is not pulled again, its
-    /// messages are sent, and it is told when they are stable. <see cref="DrainAsync"/> also detaches it, and <see
-    /// cref="ITopicEndpoint.Cancel"/> also drops its messages that were not sent yet. A feed may be attached again when it was told its
-    /// end, and not to several topics of different nodes at once unless its methods are thread-safe.
+    /// messages are sent, and it is notified when they are stable. <see cref="DrainAsync"/> also detaches it, and <see
+    /// cref="ITopicEndpoint.Cancel"/> also drops its messages that were not sent yet. A feed may be attached again when it was notified of
+    /// its end, and not to several topics of different nodes at once unless its methods are thread-safe.
     /// </remarks>
     /// <exception cref="InvalidOperationException">
     /// The endpoint is draining or was cancelled, or the feed is attached to it and has not ended.
@@ -125,11 +125,11 @@ public interface ITopicPublisher<T> : ITopicEndpoint
 
     /// <summary>
     /// The subscribers of the topic and their changes: first those of now, with the reason <see
-    /// cref="SubscriberChangeReason.Present"/>, and then who joins and who leaves, in the order in which this node is told.
+    /// cref="SubscriberChangeReason.Present"/>, and then each node that joins or leaves, in the order in which this node learns it.
     /// </summary>
     /// <remarks>
-    /// It may be called any number of times, from any thread; each enumeration is told on its own. It ends with the endpoint, with the
-    /// exception of a reader. A change is told when this node has applied it, so messages that it sends afterwards go to the new
+    /// It may be called any number of times, from any thread; the enumerations are independent. It ends with the endpoint, with the
+    /// exception of a reader. A change is reported when this node has applied it, so messages that it sends afterwards go to the new
     /// subscribers. An enumeration that is slow gets the last state of each node and not all changes between: what waits for it is limited
     /// by the number of nodes.
     /// </remarks>

@@ -21,7 +21,7 @@ public interface ITopicSubscriber<T> : ITopicEndpoint
     /// <remarks>
     /// The first handler of an endpoint without a reader first receives the messages that were buffered since the endpoint was opened, in
     /// order and in one batch: up to <see cref="TopicOptions.ReaderCapacity"/> messages, preceded by a gap for messages that did not fit. A
-    /// later handler starts with the messages that arrive from then on. If a handler is detached or the endpoint is cancelled while a
+    /// later handler starts with the messages that arrive after that. If a handler is detached or the endpoint is cancelled while a
     /// message is being handled, that call completes.
     /// </remarks>
     /// <param name="handler">The handler. It is called on the core thread, for one message at a time.</param>
@@ -68,8 +68,8 @@ public interface ITopicSubscriber<T> : ITopicEndpoint
     /// <see cref="IObserver{T}.OnCompleted"/> is called when the endpoint is cancelled or disposed, and <see cref="IObserver{T}.OnError"/>,
     /// with the reason, when it ended otherwise: <see cref="NodeExpelledException"/>, <see cref="ContractMismatchException"/> or <see
     /// cref="SlowReaderException"/>. Both are called on the core thread after the last message. An observer that subscribes afterwards is
-    /// told at once, on its own thread. Dispose a subscription to detach its observer, which is then told nothing more. Gaps are not
-    /// observed: use <see cref="SubscribeInline"/> to be told of them.
+    /// notified at once, on its own thread. Dispose a subscription to detach its observer, which then gets no more calls. Gaps are not
+    /// observed: use <see cref="SubscribeInline"/> to get them.
     /// </remarks>
     /// <returns>An observable that may be subscribed to any number of times, from any thread.</returns>
     /// <exception cref="InvalidOperationException">The endpoint was cancelled.</exception>

@@ -16,7 +16,7 @@ public enum SubscriberChangeReason
     NodeLeft = 3,
 }
 
-/// <summary>A change of a topic's subscribers, as the views of the topic tell it.</summary>
+/// <summary>A change of a topic's subscribers, by the views of the topic.</summary>
 /// <param name="Node">The node. A node is one subscriber, whatever the number of its endpoints.</param>
 /// <param name="IsJoined">True if the node is a subscriber now; false if it is not any more.</param>
 /// <param name="Reason">Why.</param>

@@ -5,7 +5,7 @@ using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Topics;
 
-// Endpoints that the topic goes on without, because they hold it up or are refused.
+// Endpoints without which the topic continues, because they hold it up or are refused.
 internal sealed partial class TopicCore
 {
     /// <summary>What this node has opened the topic with. A topic that is refused is open elsewhere with another contract.</summary>

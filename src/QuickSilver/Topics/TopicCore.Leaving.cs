@@ -5,7 +5,7 @@ using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Topics;
 
-// Endpoints that end in order: see Departures. Each is finished by its last message, or by whoever waits for it and has no more time.
+// Endpoints that end in order: see Departures. Each is finished by its last message, or by a waiter whose time is over.
 internal sealed partial class TopicCore
 {
     // Null while no endpoint leaves.
@@ -135,7 +135,8 @@ internal sealed partial class TopicCore
         {
             if (_departures.Count == 0)
             {
-                // No service hears that this node leaves, so it goes on acknowledging. What comes is counted until it has left, or ends.
+                // No service learns that this node leaves, so it continues to acknowledge. What comes is counted until it has left, or
+                // ends.
                 _departures.Strays = new UnhandledMessages();
             }
 
@@ -190,7 +191,7 @@ internal sealed partial class TopicCore
         }
     }
 
-    // The node ends, or was removed: endpoints get what has come, and the rest is told.
+    // The node ends, or was removed: endpoints get what has come, and the rest is reported.
     private void HandOver()
     {
         foreach (var endpoint in _subscribers)

@@ -20,7 +20,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
 {
     // Null while there are none.
     private List<TopicOpening>? _openings;
-    // Null while nobody asks for the subscribers.
+    // Null while the application does not ask for the subscribers.
     private SubscriberInterest? _interest;
     private TopicEndpoint[] _endpoints = [];
     // The elements of _endpoints and _openings that subscribe. One that is opening takes messages from the first view on.
@@ -337,7 +337,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
         return IsLeavingView ? role & ~TopicRole.Subscribe : role;
     }
 
-    // Nobody is denied something because of what another opening asks for.
+    // No opening is denied because of what another opening asks for.
     private TopicRole RoleToAskFor()
     {
         if (!_asksSingly)

@@ -47,7 +47,7 @@ public sealed record TopicOptions
     /// the service is back. Messages accepted before are still sent. The service may remove a node sooner: 2 s after its connection closed,
     /// if it has not connected again, as when its secret was removed at the service, or after two or three heartbeats, if its neighbours
     /// miss it too. The node does not know it until it hears the service again: what it accepts until then, or until the limit, does not
-    /// reach those who stay members. It needs a service of its own, run with <c>qsm gms</c> and named in
+    /// reach the remaining members. It needs a standalone service, run with <c>qsm gms</c> and named in
     /// <see cref="QuickSilverOptions.MembershipService"/>. Where nodes host the service, each part of a divided network has one, and the
     /// option does not protect: the log says so when the topic is opened (event 1630). Default: false.
     /// </summary>

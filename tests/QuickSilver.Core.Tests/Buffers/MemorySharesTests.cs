@@ -3,7 +3,7 @@ using QuickSilver.Core.Tests.Infrastructure;
 
 namespace QuickSilver.Core.Tests.Buffers;
 
-// No holder of packet memory can take what another needs to go on (I17, I22).
+// No holder of packet memory can take what another needs to continue (I17, I22).
 public sealed class MemorySharesTests
 {
     private const int PacketBytes = 1472;
@@ -72,7 +72,7 @@ public sealed class MemorySharesTests
         Assert.Equal(free + 1, pool.FreeToSend);
     }
 
-    // Each stream asks for places at random; whoever has none gets one as long as no more streams than half of the places ask.
+    // Each stream asks for places at random; a stream without one gets one as long as no more streams than half of the places ask.
     [Fact]
     public void Every_stream_gets_a_place_whatever_the_others_hold() => Steps.Hold(
         asks =>

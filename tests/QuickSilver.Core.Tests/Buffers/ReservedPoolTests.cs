@@ -118,7 +118,7 @@ public sealed class ReservedPoolTests
     });
 
     [Fact]
-    public void Bytes_of_a_pool_that_ended_can_be_read_whoever_still_holds_them()
+    public void Bytes_of_a_pool_that_ended_can_be_read_by_each_holder()
     {
         var (lease, kept) = Ended();
         GC.Collect();

@@ -173,7 +173,7 @@ public abstract class CompletionContract : IDisposable
     }
 
     [Fact]
-    public void A_failure_is_told_once_with_its_reason()
+    public void A_failure_is_reported_once_with_its_reason()
     {
         var at = Listen(new CompletionRecording(), out var listener);
         var told = new CompletionRecording();
@@ -188,7 +188,7 @@ public abstract class CompletionContract : IDisposable
     }
 
     [Fact]
-    public void A_disk_tells_the_end_of_each_operation_in_order()
+    public void A_disk_reports_the_end_of_each_operation_in_order()
     {
         var told = new CompletionRecording();
         INodeLog? log = null;

@@ -5,7 +5,7 @@ using QuickSilver.Core.Transport;
 
 namespace QuickSilver.Core.Tests.Completions;
 
-// What owners were told, in order. All of it happens on the core thread.
+// The calls of owners, in order. All of it happens on the core thread.
 internal sealed class CompletionRecording : IDatagramReceiver, IControlStreamHandler, IControlAcceptor, ILogObserver
 {
     public List<string> Told { get; } = [];

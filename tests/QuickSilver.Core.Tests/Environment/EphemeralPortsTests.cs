@@ -19,7 +19,7 @@ public sealed class EphemeralPortsTests
     }
 
     [Fact]
-    public void Reserved_ports_are_given_to_nobody()
+    public void Reserved_ports_are_never_given_away()
     {
         var ports = EphemeralPorts.Parse("32768 60999", "33000, 40000-40002\n");
         Assert.Equal(

@@ -2,7 +2,7 @@ namespace QuickSilver.Core.Tests.Infrastructure;
 
 internal static class Allocations
 {
-    // A collection, whoever caused it, counts what is left of a thread's allocation context, up to 8 KB, as allocated by that
+    // A collection, from any cause, counts what is left of a thread's allocation context, up to 8 KB, as allocated by that
     // thread: with busy threads beside it one figure in ten is too large. What a round allocates itself is in all of them.
     public const int Tries = 5;
 

@@ -17,7 +17,7 @@ internal sealed class ScriptedCalls : IDatagramCalls
 
     public int SegmentChanges { get; private set; }
 
-    // Null stands for an error told.
+    // Null stands for a reported error.
     public Queue<byte[]?> Incoming { get; } = new();
 
     public CallOutcome Send(ReadOnlySpan<byte> bytes, DatagramAddress destination)

@@ -3,7 +3,7 @@ using QuickSilver.Core.Transport;
 
 namespace QuickSilver.Core.Tests.Infrastructure;
 
-// A stream handler that remembers what it was told; by default it consumes everything.
+// A stream handler that remembers its calls; by default it consumes everything.
 internal sealed class StreamRecorder : IControlStreamHandler
 {
     private readonly List<string> _told = [];

@@ -103,7 +103,7 @@ public sealed class BusySchedulingTests
             return;
         }
 
-        // A thread of its own, as the pool's go on to other tests.
+        // A thread of its own, as the pool's threads continue with other tests.
         var policies = new List<string>();
         var thread = new Thread(() =>
         {

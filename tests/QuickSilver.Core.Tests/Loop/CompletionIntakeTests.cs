@@ -56,7 +56,7 @@ public sealed class CompletionIntakeTests : IDisposable
     }
 
     [Fact]
-    public void Memory_that_nobody_keeps_is_used_again_and_what_is_kept_is_not_touched()
+    public void Memory_in_which_nothing_is_kept_is_used_again_and_other_memory_is_not_touched()
     {
         var tracker = new LeaseTracker();
         var pool = new SlabPool(1 << 20) { Tracker = tracker };

@@ -182,7 +182,7 @@ public sealed class DutyCycleTests
     }
 
     [Fact]
-    public void Alarms_have_a_quantum_and_go_on_in_the_next_turn()
+    public void Alarms_have_a_quantum_and_continue_in_the_next_turn()
     {
         _host.StepTime = TimeSpan.FromMilliseconds(1);
         int fired = 0;
@@ -199,7 +199,7 @@ public sealed class DutyCycleTests
     }
 
     [Fact]
-    public void Requests_have_a_quantum_and_what_is_left_needs_no_event_to_go_on()
+    public void Requests_have_a_quantum_and_what_is_left_needs_no_event_to_continue()
     {
         _host.StepTime = TimeSpan.FromMilliseconds(1);
         int executed = 0;

@@ -7,7 +7,7 @@ using QuickSilver.Core.Tests.Infrastructure;
 
 namespace QuickSilver.Core.Tests.Loop;
 
-// F6 (a pause), F7 (a handler that blocks), told apart.
+// F6 (a pause) and F7 (a handler that blocks) are distinguished.
 public sealed class HandlerWatchTests
 {
     private readonly LogRecorder _log = new();

@@ -57,7 +57,7 @@ public sealed class PauseWatchTests : IPauseObserver
     }
 
     [Fact]
-    public void What_passes_after_an_alarm_was_due_is_a_pause_and_it_is_told_before_the_alarm_fires()
+    public void Time_after_an_alarm_was_due_is_a_pause_and_it_is_reported_before_the_alarm_fires()
     {
         _cycle.Schedule(Alarm(), Ms(100));
         Rest(Ms(3100));
@@ -136,7 +136,7 @@ public sealed class PauseWatchTests : IPauseObserver
     }
 
     [Fact]
-    public void One_that_is_told_may_remove_itself()
+    public void An_observer_may_remove_itself_in_its_call()
     {
         var once = new Once(_cycle.Pauses);
         _cycle.Pauses.Add(once);
@@ -151,7 +151,7 @@ public sealed class PauseWatchTests : IPauseObserver
 
     private Alarm Alarm() => new(() => _steps.Add("alarm"));
 
-    // As a host does that blocks until the next alarm and goes on so much later.
+    // As a host does that blocks until the next alarm and continues so much later.
     private void Rest(TimeSpan passes)
     {
         var due = _cycle.TryPeekDue(out var first) ? first : TimeSpan.MaxValue;

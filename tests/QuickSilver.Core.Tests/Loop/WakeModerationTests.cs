@@ -20,7 +20,7 @@ public sealed class WakeModerationTests
     }
 
     [Fact]
-    public void Rests_under_a_stream_and_goes_on_while_rests_are_worth_it()
+    public void Rests_under_a_stream_and_continues_while_rests_are_worth_it()
     {
         WakeQuickly(8);
         for (int i = 0; i < 100; i++)

@@ -188,7 +188,7 @@ public sealed class RequestQueueTests
 
         void WaitForWake()
         {
-            Assert.True(wake.Wait(TimeSpan.FromSeconds(60)), "Nobody woke the consumer.");
+            Assert.True(wake.Wait(TimeSpan.FromSeconds(60)), "Nothing woke the consumer.");
             _queue.EndSleep();
         }
     }

@@ -49,7 +49,7 @@ public sealed class ClusterSealsTests
         Assert.True(EpochOfNext(seals) > first);
     }
 
-    // Every node has the key. Somebody uses it in the name of another, with the last epochs that there are and a counter that is far ahead.
+    // Every node has the key. One uses it in the name of another, with the last possible epochs and a counter that is far ahead.
     [Fact]
     public void What_is_sealed_in_the_name_of_another_does_not_make_deaf_for_it()
     {
@@ -68,7 +68,7 @@ public sealed class ClusterSealsTests
             Assert.Equal(DropReason.None, seals.Open(Seal(genuine, Reply(i))));
         }
 
-        // They look like some that come again, so a few are taken, without what they tell.
+        // They look like some that come again, so a few are taken, without their content.
         for (int i = 0; i < 3; i++)
         {
             byte[] late = Seal(genuine, Echo(4));
@@ -81,7 +81,7 @@ public sealed class ClusterSealsTests
     }
 
     [Fact]
-    public void An_echo_tells_what_its_sender_has_found_and_counts_once()
+    public void An_echo_contains_what_its_sender_has_found_and_counts_once()
     {
         using var seals = new ClusterSeals(new Sealer(1, 1), new SealedPackets.Budget(old: 2));
         seals.Add(Keys[0]);

@@ -8,7 +8,7 @@ namespace QuickSilver.Core.Tests.Sealing;
 public sealed class KeyEpochsTests
 {
     [Fact]
-    public void Epochs_of_a_rest_are_told_from_those_of_a_view_and_name_the_key_of_the_cluster() =>
+    public void Epochs_of_a_rest_are_distinct_from_those_of_a_view_and_name_the_key_of_the_cluster() =>
         Prop.ForAll(
             ArbMap.Default.ArbFor<uint>(),
             ArbMap.Default.ArbFor<PositiveInt>(),

@@ -54,7 +54,7 @@ public sealed class PacketOpenerTests
 
         Assert.Equal(DropReason.UnknownKey, SealedPackets.Open(opener, (byte[])packets[0].Clone()));
         Assert.Equal(DropReason.None, SealedPackets.Open(opener, (byte[])packets[3].Clone()));
-        // One that missed an epoch goes on with the next.
+        // One that missed an epoch continues with the next.
         Assert.Equal(DropReason.None, SealedPackets.Open(opener, (byte[])packets[7].Clone()));
     }
 

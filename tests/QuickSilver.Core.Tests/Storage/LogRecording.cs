@@ -2,7 +2,7 @@ using QuickSilver.Core.Storage;
 
 namespace QuickSilver.Core.Tests.Storage;
 
-// Remembers what a log tells, in words. Calls that a test makes from within a callback go through OnEach.
+// Remembers the calls of a log, in words. Calls that a test makes from within a callback go through OnEach.
 internal sealed class LogRecording : ILogObserver
 {
     public List<string> Told { get; } = [];

@@ -91,7 +91,7 @@ public sealed class MachineLogTests : IDisposable
     }
 
     [Fact]
-    public void A_full_disk_fails_the_log_for_good()
+    public void A_full_disk_fails_the_log_permanently()
     {
         Assert.SkipUnless(File.Exists(FullDevice), "This system has no device that is always full.");
         Directory.CreateDirectory(_house.Folder);

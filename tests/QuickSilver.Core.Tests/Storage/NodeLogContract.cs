@@ -105,7 +105,7 @@ public abstract class NodeLogContract : IDisposable
     }
 
     [Fact]
-    public void A_truncation_cuts_off_the_end_for_good_and_appends_go_on_there()
+    public void A_truncation_cuts_off_the_end_permanently_and_appends_continue_there()
     {
         var log = _house.Open();
         log.AppendAndSync(Bytes("abcdef"));
@@ -137,7 +137,7 @@ public abstract class NodeLogContract : IDisposable
     }
 
     [Fact]
-    public void A_full_queue_says_so_and_tells_of_room_once_and_nothing_is_lost()
+    public void A_full_queue_says_so_and_reports_room_once_and_nothing_is_lost()
     {
         var log = _house.Open();
         var block = new byte[LogOptions.MinBlockBytes];

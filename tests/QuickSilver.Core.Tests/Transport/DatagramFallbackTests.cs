@@ -169,7 +169,7 @@ public sealed class DatagramFallbackTests : IDisposable
     }
 
     [Fact]
-    public void A_receive_error_is_told_and_counted_and_the_next_datagram_is_received()
+    public void A_receive_error_is_reported_and_counted_and_the_next_datagram_is_received()
     {
         var calls = new ScriptedCalls();
         calls.Incoming.Enqueue(null);

@@ -168,7 +168,7 @@ public sealed class DatagramSocketTests : IDisposable
     }
 
     [Fact]
-    public void A_port_lives_on_when_what_it_sent_found_nobody()
+    public void A_port_still_works_after_a_send_to_a_closed_port()
     {
         var port = Open(new DatagramPortOptions());
         var gone = Open(new DatagramPortOptions());

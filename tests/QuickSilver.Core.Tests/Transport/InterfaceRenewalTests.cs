@@ -7,7 +7,7 @@ using QuickSilver.Core.Transport;
 
 namespace QuickSilver.Core.Tests.Transport;
 
-// F25: an interface that is removed and made anew under the same address; and how far what is sent to groups goes.
+// F25: an interface that is removed and created again under the same address; and how far what is sent to groups goes.
 public sealed class InterfaceRenewalTests
 {
     private static readonly IPAddress Address = IPAddress.Parse("10.77.0.1");

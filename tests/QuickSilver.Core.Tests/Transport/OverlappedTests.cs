@@ -176,7 +176,7 @@ public sealed class OverlappedTests : IDisposable
     }
 
     [Fact]
-    public void A_send_goes_on_after_the_close_of_its_stream_and_its_memory_is_freed_at_its_end()
+    public void A_send_continues_after_the_close_of_its_stream_and_its_memory_is_freed_at_its_end()
     {
         var (client, _) = NewPair();
         client.Blocking = false;

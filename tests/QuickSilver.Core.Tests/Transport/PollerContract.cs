@@ -48,7 +48,7 @@ public abstract class PollerContract : IDisposable
     }
 
     [Fact]
-    public void Tells_sources_apart()
+    public void Distinguishes_sources()
     {
         var one = _poller.Open(_receiver, new RecordingReceiver());
         var two = _poller.Open(_other, new RecordingReceiver());
@@ -119,7 +119,7 @@ public abstract class PollerContract : IDisposable
     }
 
     [Fact]
-    public void A_source_that_is_posted_is_named_once_whoever_posts_it()
+    public void A_source_that_is_posted_by_any_thread_is_named_once()
     {
         var source = new PostedSource();
         var wait = Task.Run(() => _poller.Wait(Timeout.InfiniteTimeSpan, _named));

@@ -13,7 +13,7 @@ public sealed class RefusedListenerTests : IDisposable
     public void Dispose() => _node.Dispose();
 
     [Fact]
-    public void Who_listens_at_the_port_is_named()
+    public void The_listener_at_the_port_is_named()
     {
         Assert.SkipUnless(OperatingSystem.IsLinux(), "other systems do not tell");
         using var other = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
@@ -26,7 +26,7 @@ public sealed class RefusedListenerTests : IDisposable
     }
 
     [Fact]
-    public void An_address_of_another_machine_is_told_from_a_port_in_use()
+    public void An_address_of_another_machine_is_distinguished_from_a_port_in_use()
     {
         // For documentation alone (RFC 5737): no machine has it.
         string said = Refusal(new IPEndPoint(IPAddress.Parse("192.0.2.1"), 7400));

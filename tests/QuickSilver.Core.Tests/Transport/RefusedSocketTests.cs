@@ -6,7 +6,7 @@ using QuickSilver.Core.Transport.Streams;
 
 namespace QuickSilver.Core.Tests.Transport;
 
-// What the kernel refuses, as protocol code is told of it. Running out of descriptors is the matter of a process of its own.
+// Refusals of the kernel, as protocol code gets them. Running out of descriptors is the matter of a process of its own.
 public sealed class RefusedSocketTests
 {
     [Fact]

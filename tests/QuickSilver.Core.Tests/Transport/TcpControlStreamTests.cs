@@ -85,7 +85,7 @@ public abstract class TcpControlStreamContract : IDisposable
         var at = Listen(() => served);
         _client.Do(() => _client.Environment.Connect(at, new StreamRecorder()).Send("early"u8));
         Patience.Until(() => served.Text == "early", "the early bytes");
-        // Who accepts knows the stream already: only who connects is told.
+        // The accepting side knows the stream already: only the connecting side is notified.
         Assert.Empty(served.Told);
     }
 
@@ -111,7 +111,7 @@ public abstract class TcpControlStreamContract : IDisposable
         _client.Do(() => stream.Send("one\ntw"u8));
         Patience.Until(() => served.Text == "one\n", "the first line");
         _client.Do(() => stream.Send("o"u8));
-        Patience.Until(() => Last(offers) == "two", "the rest of it, offered anew");
+        Patience.Until(() => Last(offers) == "two", "the rest of it, offered again");
         _client.Do(() => stream.Send("\nthree\n"u8));
         Patience.Until(() => served.Text == "one\ntwo\nthree\n", "all lines");
         Assert.Equal("two\nthree\n", Last(offers));
@@ -265,7 +265,7 @@ public abstract class TcpControlStreamContract : IDisposable
     }
 
     [Fact]
-    public void A_closed_listener_accepts_nobody_and_its_port_is_free()
+    public void A_closed_listener_accepts_nothing_and_its_port_is_free()
     {
         IControlListener? listener = null;
         var at = _server.Do(() =>

@@ -53,7 +53,7 @@ public sealed class Crc32CTests
     }
 
     [Fact]
-    public void A_sum_goes_on_from_any_place()
+    public void A_sum_continues_from_any_place()
     {
         Prop.ForAll(ArbMap.Default.ArbFor<(byte[] First, byte[] Second, uint Sum)>(), parts =>
         {

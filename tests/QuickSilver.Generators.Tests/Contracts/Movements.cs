@@ -31,7 +31,7 @@ public sealed record Fee(string Account) : Movement(Account)
     public override int Version { get; init; }
 }
 
-// Nobody has declared it.
+// It is not declared.
 public sealed record Special(string Account, string To, Movement? Cause) : Transfer(Account, To, Cause);
 
 [Subtype(1, typeof(Circle))]

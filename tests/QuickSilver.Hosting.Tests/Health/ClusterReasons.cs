@@ -135,7 +135,7 @@ internal static class ClusterReasons
     {
         using var cluster = Started(nodes: 3);
         var news = News(cluster);
-        // Neither a large packet nor its repairs arrive, in whatever pieces, and a small one tells that it is missing.
+        // Neither a large packet nor its repairs arrive, in whatever pieces, and a small one shows that it is missing.
         cluster.Nodes[1].Faults.InboundLargestBytes = 500;
         Publish(cluster, news, 1);
         Publish(cluster, news, 1, "small");
@@ -270,7 +270,7 @@ internal static class ClusterReasons
         return topic;
     }
 
-    // In virtual time: what is more than the queue takes would go on at some moment of real time otherwise.
+    // In virtual time: otherwise, what the queue does not take would continue at some moment of real time.
     private static void Publish(
         SimulatedCluster cluster, ITopicPublisher<string> topic, int messages, string? text = null) =>
         cluster.RunUntilCompleted(() =>

@@ -36,18 +36,18 @@ public sealed class HealthReasonTests
         await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver())
         {
             StartFault = static attempt =>
-                attempt == 1 ? new MembershipUnreachableException("Nobody there.") : new InvalidCastException("A defect."),
+                attempt == 1 ? new MembershipUnreachableException("No service there.") : new InvalidCastException("A defect."),
         };
         var before = DateTimeOffset.UtcNow;
         await hosted.Host.StartAsync().OrFail();
         await Patience.Until(() => hosted.Logs.Entries.Any(static entry => entry.Id == 1700));
         var line = Assert.Single(hosted.Logs.Entries, static entry => entry.Id == 1700);
-        Assert.Equal(("The node failed to start and is started again in 1 s. Nobody there.", null), (line.Text, line.Exception));
+        Assert.Equal(("The node failed to start and is started again in 1 s. No service there.", null), (line.Text, line.Exception));
         var reason = Assert.IsType<StatusReason>((await hosted.CheckAsync("ready")).Data["StartFailed"]);
-        Assert.EndsWith("failed: Nobody there.", reason.What);
+        Assert.EndsWith("failed: No service there.", reason.What);
         Assert.InRange(reason.Since, before, DateTimeOffset.UtcNow);
 
-        // What nobody foresaw is logged with its stack.
+        // An unexpected exception is logged with its stack.
         hosted.Time.Advance(TimeSpan.FromSeconds(1));
         await Patience.Until(() => hosted.Logs.Entries.Any(static entry => entry.Id == 1706));
         Assert.IsType<InvalidCastException>(Assert.Single(hosted.Logs.Entries, static entry => entry.Id == 1706).Exception);

@@ -10,7 +10,7 @@ internal static class HostReasons
     {
         await using var hosted = new HostedNodes(static builder => builder.Services.AddQuickSilver())
         {
-            StartFault = static _ => new MembershipUnreachableException("Nobody there."),
+            StartFault = static _ => new MembershipUnreachableException("No service there."),
         };
         await hosted.Host.StartAsync().OrFail();
         await Patience.Until(() => hosted.Logs.Entries.Any(static entry => entry.Id == 1700));

@@ -6,7 +6,7 @@ public sealed class ReasonTableTests
 {
     private const string Service = "the membership service at 10.0.0.1:7400";
 
-    // What is wrong, with the name of what it is about; whom the node waits for, or null if it waits for nobody; and what to do.
+    // What is wrong, with the name of what it is about; whom the node waits for, or null if it waits for none; and what to do.
     private static readonly Dictionary<StatusReasonKind, Row> Table = new()
     {
         [StatusReasonKind.NotJoined] = new(
@@ -130,7 +130,7 @@ public sealed class ReasonTableTests
             "the codec to return from Write", "must not wait for anything"),
         [StatusReasonKind.StartFailed] = new(
             HostReasons.StartFailedAsync,
-            ["The last attempt to start it failed: Nobody there."], "the next attempt", "Correct the cause"),
+            ["The last attempt to start it failed: No service there."], "the next attempt", "Correct the cause"),
         [StatusReasonKind.TooFewMembers] = new(
             HostReasons.TooFewMembersAsync,
             ["has 1 member, and the host requires 3"], "2 more members", "lower Hosting:ReadyWhenMembers"),

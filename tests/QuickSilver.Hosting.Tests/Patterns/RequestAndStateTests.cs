@@ -31,7 +31,7 @@ public sealed class RequestAndStateTests
         Assert.StartsWith("late of scope ", second, StringComparison.Ordinal);
         Assert.NotEqual(first["early".Length..], second["late".Length..]);
         var failed = await Assert.ThrowsAsync<ResponderFailedException>(() => requester.AskAsync("")).OrFail();
-        Assert.Equal("Nobody to greet.", failed.Error);
+        Assert.Equal("No name to greet.", failed.Error);
         Assert.Single(await requester.AskAllAsync("all").OrFail());
         await host.StopAsync().OrFail();
         await Assert.ThrowsAsync<ObjectDisposedException>(() => requester.AskAsync("after")).OrFail();
@@ -125,7 +125,7 @@ public sealed class RequestAndStateTests
         {
             await Task.Yield();
             return request.Value.Length == 0
-                ? throw new InvalidOperationException("Nobody to greet.")
+                ? throw new InvalidOperationException("No name to greet.")
                 : $"{request.Value} of scope {scope?.Number}";
         }
     }

@@ -65,7 +65,7 @@ public sealed class OpenTelemetryTests
     }
 
     [Fact]
-    public async Task The_metrics_of_a_host_go_on_when_another_host_of_the_process_ends()
+    public async Task The_metrics_of_a_host_continue_when_another_host_of_the_process_ends()
     {
         await using var receiver = await OtlpReceiver.StartAsync().OrFail();
         using var first = Build("first", receiver, static quicksilver => quicksilver.AddPublisher<string>("orders"));

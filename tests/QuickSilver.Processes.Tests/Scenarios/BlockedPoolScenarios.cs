@@ -98,7 +98,7 @@ public sealed class BlockedPoolScenarios : IDisposable
         Write("1.secret", next + old);
         Write("2.secret", next);
         // The service looks at its files while sessions are open, and ends those of a secret that it has no more.
-        cluster.ServiceProcess.WaitForErrors(static e => e.Text().Contains("were read anew", StringComparison.Ordinal), "both secrets");
+        cluster.ServiceProcess.WaitForErrors(static e => e.Text().Contains("were read again", StringComparison.Ordinal), "both secrets");
         Write("1.secret", next);
         node.WaitForErrors(static e => e.Text().Split("Connected to the membership service at ").Length > 2, "the second session");
         WaitUntilBlockedForLong(node);

@@ -3,7 +3,7 @@ using QuickSilver.Processes.Tests.Lab;
 
 namespace QuickSilver.Processes.Tests.Scenarios;
 
-// What the tool says to one who errs: which option, its value, what is allowed, and an exit code that a script can tell.
+// What the tool says after a mistake: which option, its value, what is allowed, and an exit code that a script can check.
 // No network is needed: nothing here gets as far as a peer. The tests of the tool run more command lines, without a process.
 public sealed class CommandLineScenarios
 {

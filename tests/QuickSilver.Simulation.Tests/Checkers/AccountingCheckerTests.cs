@@ -16,7 +16,7 @@ public sealed class AccountingCheckerTests
     public AccountingCheckerTests() => _history.Subscribed(TimeSpan.Zero, Reader);
 
     [Fact]
-    public void What_was_accepted_is_handled_told_dropped_or_unacknowledged()
+    public void Each_accepted_message_is_handled_reported_dropped_or_unacknowledged()
     {
         Handle(1, 2);
         _history.Gap(TimeSpan.Zero, Reader, Sender, 3, 4);
@@ -43,7 +43,7 @@ public sealed class AccountingCheckerTests
     }
 
     [Fact]
-    public void A_subscriber_that_ends_has_or_is_told_of_what_was_stable_before()
+    public void A_subscriber_that_ends_has_what_was_stable_before_or_a_report_of_it()
     {
         Handle(1);
         _history.Stable(TimeSpan.Zero, new MessageId(Sender, Topic, 2));
@@ -65,20 +65,20 @@ public sealed class AccountingCheckerTests
     }
 
     [Fact]
-    public void The_number_of_an_end_is_that_of_the_messages_which_were_told()
+    public void The_number_of_an_end_is_that_of_the_reported_messages()
     {
         _history.Unsubscribed(TimeSpan.Zero, Reader);
         _history.Gap(TimeSpan.Zero, Reader, Sender, 1, 3);
         _history.Ended(new SubscriberEnded(TimeSpan.Zero, Reader, Unhandled: 2, Told: 3));
-        AssertViolated("ended with 2 messages not handled, and was told of 3.");
+        AssertViolated("ended with 2 messages not handled, and 3 were reported to it.");
     }
 
     [Fact]
-    public void Nothing_is_handled_that_was_told_lost_or_never_sent()
+    public void Nothing_is_handled_that_was_reported_lost_or_never_sent()
     {
         _history.Gap(TimeSpan.Zero, Reader, Sender, 1, 2);
         Handle(2);
-        AssertViolated("which it had received or was told that it will not get");
+        AssertViolated("which it had received or had a notice that it will not get");
     }
 
     [Fact]

@@ -69,7 +69,7 @@ public sealed class AgreementCheckerTests
     }
 
     [Fact]
-    public void Nor_of_who_came_later_or_was_never_told_the_view_or_may_have_parted()
+    public void Nor_of_nodes_that_came_later_or_never_got_the_view_or_may_have_parted()
     {
         var history = Begun(since: 5);
         Send(history, 1);
@@ -90,7 +90,7 @@ public sealed class AgreementCheckerTests
         history.AssertHolds();
     }
 
-    // The second is told of the view, and subscribes in this configuration.
+    // The second gets the view, and subscribes in this configuration.
     private History Begun(long since = 4, bool toldView = true, bool mayPart = false)
     {
         var history = new History(new AgreementChecker { MayPart = mayPart });

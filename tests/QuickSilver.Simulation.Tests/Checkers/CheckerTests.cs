@@ -93,7 +93,7 @@ public sealed class CheckerTests
     }
 
     [Fact]
-    public void A_message_that_nobody_published_is_a_violation()
+    public void A_message_that_was_never_published_is_a_violation()
     {
         var story = new Story(new NoPhantomChecker());
         story.Publish(1);
@@ -312,7 +312,7 @@ public sealed class CheckerTests
         Assert.All(words, word => Assert.Contains(word, thrown.Message, StringComparison.Ordinal));
     }
 
-    // Tells a history, a millisecond per event; a message's number is its payload's hash.
+    // Writes a history, a millisecond per event; a message's number is its payload's hash.
     private sealed class Story(History history)
     {
         public Story(HistoryChecker checker)

@@ -3,7 +3,7 @@ using QuickSilver.Simulation.Checkers.Records;
 
 namespace QuickSilver.Simulation.Tests.Checkers;
 
-// Progress while faults stand: I22, and I24 for those who share no view with a fault.
+// Progress while faults stand: I22, and I24 for nodes that share no view with a fault.
 public sealed class ProgressCheckerTests
 {
     private static readonly TimeSpan Bound = TimeSpan.FromSeconds(5);
@@ -38,7 +38,7 @@ public sealed class ProgressCheckerTests
     }
 
     [Fact]
-    public void Nobody_is_owed_by_or_to_a_node_that_has_the_fault_or_is_gone()
+    public void Nothing_is_owed_by_or_to_a_node_that_has_the_fault_or_is_gone()
     {
         _story.Trouble(3);
         _story.Send(1);

@@ -5,7 +5,7 @@ using QuickSilver.Simulation.Checkers.Records;
 
 namespace QuickSilver.Simulation.Tests.Checkers;
 
-// Checkers of single promises: that stable is held (I11), that best effort tells what it loses (I1), that a majority loses nobody (I23),
+// Checkers of single promises: that stable is held (I11), that best effort reports what it loses (I1), that a majority loses no node (I23),
 // and that tables return to their size (I17).
 public sealed class PromiseCheckerTests
 {
@@ -49,7 +49,7 @@ public sealed class PromiseCheckerTests
     }
 
     [Fact]
-    public void Best_effort_delivers_or_tells_of_each_message_the_last_one_too()
+    public void Best_effort_delivers_or_reports_each_message_the_last_one_too()
     {
         var story = BestEffort();
         story.Send(1, 2, 3, 4);
@@ -97,7 +97,7 @@ public sealed class PromiseCheckerTests
     }
 
     [Fact]
-    public void A_majority_loses_nobody()
+    public void A_majority_loses_no_node()
     {
         var story = new RegionStory(new MajorityChecker(nodes: 5));
         story.Trouble(2);
@@ -127,7 +127,7 @@ public sealed class PromiseCheckerTests
         Read(story, RegionStory.Sender, ("peers", 0), ("closed", 100));
         Read(story, RegionStory.Sender, ("peers", 4), ("closed", 10));
         Read(story, RegionStory.Sender, ("peers", 16), ("closed", 160), ("new", 10));
-        // Another life begins anew.
+        // Another life begins again.
         Read(story, new NodeKey(0xA, 2), ("peers", 1000));
         story.History.AssertHolds();
         Read(story, RegionStory.Sender, ("peers", 17), ("closed", 161));

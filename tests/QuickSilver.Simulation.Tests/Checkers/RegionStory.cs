@@ -4,7 +4,7 @@ using QuickSilver.Simulation.Checkers.Records;
 
 namespace QuickSilver.Simulation.Tests.Checkers;
 
-// A sender at node 1, and subscribers at the nodes 2 and 3 that are in its view, told to some checkers; time passes as the test says.
+// A sender at node 1, and subscribers at the nodes 2 and 3 that are in its view, given to some checkers; time passes as the test says.
 internal sealed class RegionStory
 {
     public const ulong Topic = 0xF00D;

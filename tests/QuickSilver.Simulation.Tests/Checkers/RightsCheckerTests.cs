@@ -2,7 +2,7 @@ using QuickSilver.Simulation.Checkers;
 
 namespace QuickSilver.Simulation.Tests.Checkers;
 
-// T13: who lacks a right is heard by nobody, and hears nothing.
+// T13: no node receives anything of a node without the right, and that node receives nothing.
 public sealed class RightsCheckerTests
 {
     [Fact]
@@ -16,7 +16,7 @@ public sealed class RightsCheckerTests
     }
 
     [Fact]
-    public void A_message_of_a_publisher_without_the_right_violates_it_when_anyone_delivers_it()
+    public void A_message_of_a_publisher_without_the_right_violates_it_when_any_node_delivers_it()
     {
         var story = Story(mayPublish: false, subscriberWithout: 0);
         story.Send(1, 2);

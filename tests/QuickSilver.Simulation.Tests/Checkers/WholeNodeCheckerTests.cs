@@ -41,21 +41,21 @@ public sealed class WholeNodeCheckerTests
     }
 
     [Fact]
-    public void A_message_of_a_view_not_told_yet_or_of_others_is_a_violation()
+    public void A_message_of_a_view_not_received_yet_or_of_others_is_a_violation()
     {
         var story = new Story(new DeliveryViewChecker());
         story.Configure(Receiver, 4, [View(1, 4, Receiver)], subscribed: true);
         story.Activate(4);
         story.Send(1, View(2, 5, Receiver, Other));
         story.Deliver(1);
-        story.AssertViolated("I8", "subscription 7 at node 3", "message 1 ", "no view that it was told and is a member of");
+        story.AssertViolated("I8", "subscription 7 at node 3", "message 1 ", "no view that it got and is a member of");
 
         story = new Story(new DeliveryViewChecker());
         story.Configure(Receiver, 4, [View(1, 4, Other)], subscribed: true);
         story.Activate(4);
         story.Send(1, View(1, 4, Other));
         story.Deliver(1);
-        story.AssertViolated("I8", "no view that it was told and is a member of");
+        story.AssertViolated("I8", "no view that it got and is a member of");
     }
 
     [Fact]
@@ -105,7 +105,7 @@ public sealed class WholeNodeCheckerTests
     }
 
     [Fact]
-    public void Nobody_is_owed_what_went_to_other_views_or_came_from_who_is_gone()
+    public void Nothing_is_owed_that_went_to_other_views_or_came_from_a_gone_node()
     {
         var story = new Story(new DeliveryViewChecker());
         story.Send(1, View(1, 4, Receiver));
@@ -128,7 +128,7 @@ public sealed class WholeNodeCheckerTests
     }
 
     [Fact]
-    public void Messages_of_a_removed_incarnation_are_delivered_to_nobody()
+    public void Messages_of_a_removed_incarnation_are_delivered_nowhere()
     {
         var story = new Story(new IncarnationChecker());
         story.Join(Receiver, 1, Sender, Receiver, Other);
@@ -147,7 +147,7 @@ public sealed class WholeNodeCheckerTests
     }
 
     [Fact]
-    public void A_node_that_was_told_of_its_removal_is_heard_until_the_others_apply_it()
+    public void A_node_that_knows_of_its_removal_is_heard_until_the_others_apply_it()
     {
         var story = new Story(new IncarnationChecker());
         story.Join(Receiver, 1, Sender, Receiver, Other);
@@ -166,7 +166,7 @@ public sealed class WholeNodeCheckerTests
     }
 
     [Fact]
-    public void A_node_that_was_told_of_its_removal_is_heard_until_it_runs_again()
+    public void A_node_that_knows_of_its_removal_is_heard_until_it_runs_again()
     {
         var story = new Story(new IncarnationChecker());
         story.Join(Receiver, 1, Sender, Receiver, Other);
@@ -319,7 +319,7 @@ public sealed class WholeNodeCheckerTests
         Members = [.. members],
     };
 
-    // Tells a history, a millisecond per event.
+    // Writes a history, a millisecond per event.
     private sealed class Story(params HistoryChecker[] checkers)
     {
         public History History { get; } = new(checkers);

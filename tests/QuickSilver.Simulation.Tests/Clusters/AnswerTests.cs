@@ -189,7 +189,7 @@ public sealed class AnswerTests : IDisposable
         public string Read(ReadOnlySpan<byte> source) => System.Text.Encoding.UTF8.GetString(source);
     }
 
-    // Counts the answers that were dropped, as the log tells.
+    // Counts the answers that were dropped, by the log.
     private sealed class Unasked : ILoggerFactory, ILogger
     {
         private const int Dropped = 1631;

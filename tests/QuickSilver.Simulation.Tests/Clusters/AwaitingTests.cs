@@ -2,7 +2,7 @@ using System.Threading.Channels;
 
 namespace QuickSilver.Simulation.Tests.Clusters;
 
-// What user code awaits goes on in virtual time, on the one thread, in one order; what goes on elsewhere is found.
+// What user code awaits continues in virtual time, on the one thread, in one order; what continues elsewhere is found.
 public sealed class AwaitingTests : IDisposable
 {
     private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
@@ -100,7 +100,7 @@ public sealed class AwaitingTests : IDisposable
     }
 
     [Fact]
-    public void A_wait_that_is_cancelled_goes_on_in_the_simulation()
+    public void A_wait_that_is_cancelled_continues_in_the_simulation()
     {
         _cluster.Start();
         _cluster.RunUntilCompleted(async () =>
@@ -150,7 +150,7 @@ public sealed class AwaitingTests : IDisposable
     }
 
     [Fact]
-    public void Code_that_goes_on_in_the_thread_pool_fails_the_run()
+    public void Code_that_continues_in_the_thread_pool_fails_the_run()
     {
         _cluster.Start();
         using var escaped = new ManualResetEventSlim();

@@ -3,8 +3,8 @@ using QuickSilver.Simulation.Tests.Infrastructure;
 
 namespace QuickSilver.Simulation.Tests.Clusters;
 
-// Feeds of whole nodes: what they are told to be stable, while packets are lost, members come and go, and windows are closed. Node 0 feeds
-// the topic "t", and the others subscribe.
+// Feeds of whole nodes: what is reported to them as stable, while packets are lost, members come and go, and windows are closed. Node 0
+// feeds the topic "t", and the others subscribe.
 public sealed class FeedTests
 {
     private const int Bytes = 1000;
@@ -19,7 +19,7 @@ public sealed class FeedTests
     [InlineData(0, false)]
     [InlineData(0.02, false)]
     [InlineData(0.02, true)]
-    public void What_is_told_to_be_stable_is_at_all_subscribers_and_comes_to_all_that_was_given(double loss, bool severalRegions)
+    public void What_is_reported_as_stable_is_at_all_subscribers_and_comes_to_all_that_was_given(double loss, bool severalRegions)
     {
         using var cluster = Start(4, loss, severalRegions);
         var feed = new NumberedFeed(20_000, Bytes);
@@ -56,12 +56,12 @@ public sealed class FeedTests
             Assert.All(_got[1..3], last => Assert.True(last >= through));
         };
 
-        cluster.Eventually("it goes on", () => feed.Stable > held + 1000, Second * 30);
+        cluster.Eventually("it continues", () => feed.Stable > held + 1000, Second * 30);
         Assert.True(wasRemoved);
     }
 
     [Fact]
-    public void Marks_go_on_in_order_while_subscribers_come_and_go()
+    public void Marks_stay_in_order_while_subscribers_come_and_leave()
     {
         using var cluster = Start(3, loss: 0.01, severalRegions: false, nodes: 6);
         var feed = new NumberedFeed(long.MaxValue, Bytes);
@@ -126,7 +126,7 @@ public sealed class FeedTests
         long sent = sender.Streams.Max(stream => stream.Through.Sent - stream.Acknowledged);
         Assert.InRange(feed.Given - feed.Stable, 1, ((sent + RunPackets + 1) * MessagesInPacket) + 1);
         cluster.Nodes[3].Resume();
-        cluster.Eventually("it goes on", () => feed.Stable > given);
+        cluster.Eventually("it continues", () => feed.Stable > given);
     }
 
     [Theory]

@@ -22,7 +22,7 @@ public sealed class ForgettingTests
             await node.Node.OpenSubscriberAsync<ReadOnlyMemory<byte>>("home");
             for (int round = 0; round < Rounds; round++)
             {
-                // Somebody subscribes at all times, so that there are regions to publish to.
+                // A node subscribes at all times, so that there are regions to publish to.
                 var access = node.Number == 0 ? TopicAccess.Subscribe : Enum.Parse<TopicAccess>(openedTo);
                 var one = await node.Node.OpenEndpointAsync<ReadOnlyMemory<byte>>($"topic/{dice.Next(8)}", access);
                 await using var other = await node.Node.OpenEndpointAsync<ReadOnlyMemory<byte>>($"topic/{8 + dice.Next(8)}", access);
@@ -38,7 +38,7 @@ public sealed class ForgettingTests
         Assert.All(cluster.Nodes, node => Assert.Equal(1, node.Node.GetGauges().Regions));
     }
 
-    // As with answers that each have a topic of their own: whoever sends one is gone from it before the one who wanted it.
+    // As with answers that each have a topic of their own: its sender is gone from it before its receiver.
     [Fact]
     public void A_node_that_answered_on_many_topics_keeps_no_stream_of_those_that_it_has_closed()
     {
@@ -67,7 +67,7 @@ public sealed class ForgettingTests
 
                     await Task.Delay(TimeSpan.FromMilliseconds(50), node.Time);
                     await wanted.DisposeAsync();
-                    // Back to the region of those who want nothing else: the next answer's is a new one.
+                    // Back to the region of the nodes that want nothing else: the next answer's is a new one.
                     await Task.Delay(TimeSpan.FromMilliseconds(200), node.Time);
                     answered++;
                 }

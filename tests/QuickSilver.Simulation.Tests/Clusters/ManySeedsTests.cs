@@ -1,6 +1,6 @@
 namespace QuickSilver.Simulation.Tests.Clusters;
 
-// Whoever runs many seeds is told the first that fails, with all that is needed to see it again.
+// A run of many seeds reports the first that fails, with all that is needed to see it again.
 public sealed class ManySeedsTests
 {
     private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);

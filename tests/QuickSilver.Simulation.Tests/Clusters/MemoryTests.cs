@@ -43,7 +43,7 @@ public sealed class MemoryTests(ITestOutputHelper output)
         Assert.InRange(many, 1, few + 1000);
     }
 
-    // Each of n nodes that join together is told of all n: what it reads and makes of that is to be all nodes' in common.
+    // Each of n nodes that join together gets all n: what it reads and makes of that is to be all nodes' in common.
     [Fact]
     public void Joining_and_subscribing_allocates_about_as_much_for_each_of_800_nodes_as_of_200()
     {
@@ -53,7 +53,7 @@ public sealed class MemoryTests(ITestOutputHelper output)
         output.WriteLine($"{few:N0} B for each of 200 nodes, {many:N0} B for each of 800");
         Assert.InRange(many, 1, few * 5 / 4);
 
-        // What nodes have in common is kept by nobody else, and a collection between the first that reads it and the next would have it
+        // Only nodes keep what they have in common, and a collection between the first that reads it and the next would have it
         // read again; a collection also counts what is left of a thread's share of memory as allocated. So there is none.
         static long Allocated(int nodes)
         {

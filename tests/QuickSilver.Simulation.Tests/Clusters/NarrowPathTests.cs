@@ -12,7 +12,7 @@ public sealed class NarrowPathTests
     [InlineData(5, 1000)]
     [InlineData(5, 576)]
     [InlineData(20, 1252)]
-    public void When_a_path_becomes_narrow_during_a_run_delivery_goes_on_within_three_seconds(int nodes, int bytes)
+    public void When_a_path_becomes_narrow_during_a_run_delivery_continues_within_three_seconds(int nodes, int bytes)
     {
         for (ulong seed = 1; seed <= 3; seed++)
         {

@@ -59,7 +59,7 @@ public sealed class NoMulticastTests
         Assert.Equal(0, cluster.Nodes[0].Node.GetCounters().CopiesSent);
     }
 
-    // Nobody can be found there without an address; each node says so, and what to do.
+    // No service can be found there without an address; each node says so, and what to do.
     [Fact]
     public void Nodes_that_cannot_find_each_other_report_what_to_do()
     {

@@ -2,7 +2,7 @@ using Microsoft.Extensions.Logging;
 
 namespace QuickSilver.Simulation.Tests.Clusters;
 
-// Whole nodes, of which one is paused under load and goes on (F6).
+// Whole nodes, of which one is paused under load and continues (F6).
 public sealed class PauseTests
 {
     private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
@@ -12,21 +12,21 @@ public sealed class PauseTests
     [InlineData(1, 2)]
     [InlineData(2, 0)]
     [InlineData(2, 2)]
-    public void A_node_that_was_paused_is_not_removed_and_nobody_is_suspected_afterwards(double seconds, int paused) =>
+    public void A_node_that_was_paused_is_not_removed_and_no_node_is_suspected_afterwards(double seconds, int paused) =>
         AssertUnharmed(paused, seconds);
 
-    // Its neighbours report it after less than a second each time. What it told of its first pause is why that is not enough.
+    // Its neighbours report it after less than a second each time. Its notice of the first pause is why that is not enough.
     [Theory]
     [InlineData(3, 0)]
     [InlineData(3, 2)]
     [InlineData(8, 0)]
     [InlineData(8, 2)]
-    public void A_node_that_told_of_a_pause_may_stand_still_for_longer(double seconds, int paused) => AssertUnharmed(paused, 1, seconds);
+    public void A_node_that_reported_a_pause_may_stand_still_for_longer(double seconds, int paused) => AssertUnharmed(paused, 1, seconds);
 
     [Theory]
     [InlineData(0)]
     [InlineData(2)]
-    public void A_node_that_told_of_a_pause_is_removed_after_the_heartbeats_that_any_node_may_miss(int paused)
+    public void A_node_that_reported_a_pause_is_removed_after_the_heartbeats_that_any_node_may_miss(int paused)
     {
         var log = new Lines();
         using var cluster = Busy(1, log);
@@ -73,7 +73,7 @@ public sealed class PauseTests
         }
     }
 
-    // Until it has told of it.
+    // Until it has reported it.
     private static void PauseOne(SimulatedCluster cluster, int paused, double seconds)
     {
         cluster.Nodes[paused].Pause(Second * seconds);

@@ -67,7 +67,7 @@ public sealed class PrefixTests
     }
 
     [Fact]
-    public void A_topic_that_nobody_publishes_any_more_is_closed_after_a_while_and_comes_again()
+    public void A_topic_without_publishers_is_closed_after_a_while_and_comes_again()
     {
         using var cluster = Started(2);
         var prefix = OpenPrefix(cluster, 0, new PrefixOptions<string> { KeepOpen = Second * 5 });
@@ -88,7 +88,7 @@ public sealed class PrefixTests
     }
 
     [Fact]
-    public void A_topic_of_another_type_is_told_and_the_others_go_on()
+    public void A_topic_of_another_type_is_reported_and_the_others_continue()
     {
         using var cluster = Started(2);
         var good = Open(cluster, 1, "prices/good");
@@ -174,7 +174,7 @@ public sealed class PrefixTests
         cluster.Eventually("it is subscribed", () => topic.Subscribers == 1);
         cluster.RunUntilCompleted(async () => await prefix.DisposeAsync());
         Assert.Equal(SubscriptionEndReason.Disposed, cluster.RunUntilCompleted(prefix.Completion).Reason);
-        cluster.Eventually("nobody subscribes", () => topic.Subscribers == 0);
+        cluster.Eventually("no node subscribes", () => topic.Subscribers == 0);
         var second = OpenPrefix(cluster, 0);
         cluster.RunUntilCompleted(async () => await cluster.Nodes[0].Node.DisposeAsync());
         cluster.Eventually("it has ended", () => second.Completion.IsCompleted);
@@ -199,7 +199,7 @@ public sealed class PrefixTests
         cluster.RunUntilCompleted(async () => await bad.PublishAsync("1"));
         cluster.Eventually("it has ended", () => prefix.Topics.Any(static topic => topic.State == PrefixTopicState.Ended));
         Assert.IsType<ConsumerFailedException>(prefix.Topics.Single(static topic => topic.Name == "prices/bad").Error);
-        cluster.Eventually("nobody subscribes", () => bad.Subscribers == 0);
+        cluster.Eventually("no node subscribes", () => bad.Subscribers == 0);
         cluster.RunUntilCompleted(async () => await good.PublishAsync("2"));
         cluster.Run(Second);
         Assert.Equal([("prices/bad", "1"), ("prices/good", "2")], _got);

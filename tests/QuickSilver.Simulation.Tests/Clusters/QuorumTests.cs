@@ -26,12 +26,12 @@ public sealed class QuorumTests : IDisposable
     private readonly List<(int Node, StatusReasonKind? Kind)> _told = [];
 
     [Fact]
-    public void Without_the_service_a_topic_that_requires_a_quorum_refuses_and_goes_on_when_it_is_back()
+    public void Without_the_service_a_topic_that_requires_a_quorum_refuses_and_continues_when_it_is_back()
     {
         Start();
         Service.Crash();
         _cluster.Run(Second / 2);
-        // Another server may take over: nobody can have been removed yet.
+        // Another server may take over: no node can have been removed yet.
         _cluster.RunUntilCompleted(_must[1].PublishAsync("before", PublishCompletion.Stable));
         _cluster.Run(Second);
         var refused = Assert.Throws<QuorumLostException>(() => { _ = _must[1].PublishAsync("during"); });
@@ -62,7 +62,7 @@ public sealed class QuorumTests : IDisposable
     }
 
     [Fact]
-    public void A_short_loss_of_the_service_tells_nobody_that_its_node_is_degraded()
+    public void A_short_loss_of_the_service_raises_no_event_of_a_degraded_node()
     {
         Start();
         Service.Crash();
@@ -74,7 +74,7 @@ public sealed class QuorumTests : IDisposable
     }
 
     [Fact]
-    public void The_minority_refuses_the_majority_goes_on_and_after_healing_all_publish()
+    public void The_minority_refuses_the_majority_continues_and_after_healing_all_publish()
     {
         Start();
         _cluster.Network.Partition([_cluster.Service!.Value, 0, 1, 2], [3, 4]);
@@ -91,7 +91,7 @@ public sealed class QuorumTests : IDisposable
         Assert.Equal([(3, StatusReasonKind.Degraded), (4, StatusReasonKind.Degraded)], _told.Order());
 
         _cluster.Heal();
-        // The service has removed the others, which begin anew.
+        // The service has removed the others, which begin again.
         _cluster.Eventually("all are members", () => _cluster.Nodes.All(node => node.IsJoined && node.Node.Status.Members == Nodes));
         var topic = _cluster.RunUntilCompleted(_cluster.Nodes[4].Node.OpenPublisherAsync<string>("must"));
         _cluster.RunUntilCompleted(topic.WaitForSubscribersAsync(Nodes));

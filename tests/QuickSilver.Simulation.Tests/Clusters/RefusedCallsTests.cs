@@ -18,7 +18,7 @@ public sealed class RefusedCallsTests
     [InlineData(2, 2)]
     [InlineData(4, 3)]
     [InlineData(4, 4)]
-    public void A_port_that_is_refused_once_stops_nobody(int subscribers, ulong seed)
+    public void A_port_that_is_refused_once_stops_no_node(int subscribers, ulong seed)
     {
         using var cluster = Start(subscribers, seed, last => last.Faults.Refusals.Begin(SystemCalls.OpenGroup, atMost: 1));
         cluster.Run(Second * 20);
@@ -43,7 +43,7 @@ public sealed class RefusedCallsTests
     }
 
     [Fact]
-    public void A_node_whose_group_is_refused_for_good_ends_its_endpoints_with_the_reason_and_the_others_go_on()
+    public void A_node_whose_group_is_refused_permanently_ends_its_endpoints_with_the_reason_and_the_others_continue()
     {
         using var cluster = Start(subscribers: 3, seed: 6, last => last.Faults.Refusals.Begin(SystemCalls.OpenGroup));
         cluster.Eventually("the node gives up", () => _ends.Count > 0, Second * 60);

@@ -1,7 +1,7 @@
 namespace QuickSilver.Simulation.Tests.Clusters;
 
-// A network is torn; on the two sides a topic is opened under contracts that do not match, as in an upgrade that goes on. When it heals
-// the smaller side registers anew, and its topic is refused.
+// A network is torn; on the two sides a topic is opened under contracts that do not match, as in an unfinished upgrade. When it heals,
+// the smaller side registers again, and its topic is refused.
 public sealed class RefusedTopicTests
 {
     private const string Name = "t";

@@ -108,7 +108,7 @@ public sealed class RequestTests
             var began = cluster.Now;
             var error = await Assert.ThrowsAsync<NoResponderException>(() => requester.AskAsync("x"));
             Assert.Equal(
-                "Nobody responds to requests for \"sums\", for 1 s. The request was not sent. Open a responder with the same name and "
+                "No node responds to requests for \"sums\", for 1 s. The request was not sent. Open a responder with the same name and "
                 + "types, or raise WaitForResponder.",
                 error.Message);
             Assert.InRange(cluster.Now - began, Second, Second * 1.1);
@@ -152,7 +152,7 @@ public sealed class RequestTests
         // When it is known that there is none, the wait for one begins.
         var began = cluster.Now;
         error = Assert.Throws<NoResponderException>(() => cluster.RunUntilCompleted(requester.AskAsync("x")));
-        Assert.Contains("Nobody responds", error.Message, StringComparison.Ordinal);
+        Assert.Contains("No node responds", error.Message, StringComparison.Ordinal);
         Assert.InRange(cluster.Now - began, Second, Second * 1.6);
     }
 
@@ -164,19 +164,19 @@ public sealed class RequestTests
     {
         using var cluster = Started(2);
         var requester = Requester(cluster, 0, new RequesterOptions { Timeout = Second * deadline, WaitForResponder = Second * wait });
-        // From then on it is known who responds.
+        // After that, it is known which node responds.
         cluster.Run(Second);
         Assert.Throws<NoResponderException>(() => cluster.RunUntilCompleted(requester.AskAsync("x")));
         var error = Assert.Throws<NoResponderException>(() => cluster.RunUntilCompleted(requester.AskAsync("x")));
         Assert.Equal(
             string.Create(
                 System.Globalization.CultureInfo.InvariantCulture,
-                $"Nobody responds to requests for \"sums\", and the {deadline} s of this one are over. It was not sent. {advice}"),
+                $"No node responds to requests for \"sums\", and the {deadline} s of this one are over. It was not sent. {advice}"),
             error.Message);
     }
 
     [Fact]
-    public void A_failure_is_told_with_its_message_and_a_deadline_with_its_time()
+    public void A_failure_is_reported_with_its_message_and_a_deadline_with_its_time()
     {
         using var cluster = Started(2);
         var responder = Respond(cluster, 1, answer: static text => text switch
@@ -241,7 +241,7 @@ public sealed class RequestTests
     }
 
     [Fact]
-    public void A_responder_that_is_disposed_answers_what_it_has_begun_and_the_rest_is_told()
+    public void A_responder_that_is_disposed_answers_what_it_has_begun_and_fails_the_rest()
     {
         using var cluster = Started(2);
         var responder = Respond(cluster, 1, delay: Second / 2, options: new ResponderOptions { Concurrency = 2 });

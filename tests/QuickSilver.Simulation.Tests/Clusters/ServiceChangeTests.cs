@@ -3,8 +3,8 @@ using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Simulation.Tests.Clusters;
 
-// The membership service ends and begins anew under traffic (F4, F14; I1, I3, I7): where nothing has changed, nobody who sends or receives
-// can tell.
+// The membership service ends and begins again under traffic (F4, F14; I1, I3, I7): where nothing has changed, senders and receivers do not
+// notice.
 public sealed class ServiceChangeTests : IDisposable
 {
     private const int Nodes = 5;
@@ -26,7 +26,7 @@ public sealed class ServiceChangeTests : IDisposable
     private bool _isOver;
 
     [Fact]
-    public void Views_and_streams_go_on_and_no_message_waits()
+    public void Views_and_streams_continue_and_no_message_waits()
     {
         Begin();
         var before = Views(Nodes - 1);
@@ -38,7 +38,7 @@ public sealed class ServiceChangeTests : IDisposable
         Assert.Equal(before, Views(Nodes - 1));
         AssertInOrder(Nodes - 1);
         Assert.InRange(LongestPause(Nodes - 1), TimeSpan.Zero, Interval * 4);
-        // Packet numbers go on in the same stream.
+        // Packet numbers continue in the same stream.
         Assert.All(_cluster.Nodes.Take(Nodes - 1), node => Assert.All(
             Multicast(node).Regions.Single().Streams, stream => Assert.True(stream.Highest > 600, $"{stream.Highest}")));
     }
@@ -62,7 +62,7 @@ public sealed class ServiceChangeTests : IDisposable
     }
 
     [Fact]
-    public void A_node_that_publishes_from_the_gathering_on_is_heard_in_the_view_that_goes_on()
+    public void A_node_that_publishes_from_the_gathering_on_is_heard_in_the_view_that_continues()
     {
         _newcomerSubscribes = false;
         Begin();
@@ -92,7 +92,7 @@ public sealed class ServiceChangeTests : IDisposable
     }
 
     [Fact]
-    public void A_member_that_is_lost_with_the_service_costs_those_who_stay_no_message()
+    public void A_member_that_is_lost_with_the_service_costs_the_others_no_message()
     {
         Begin();
         Service.Crash();
@@ -108,7 +108,7 @@ public sealed class ServiceChangeTests : IDisposable
     }
 
     [Fact]
-    public void Many_changes_of_the_service_with_nodes_that_come_and_go_lose_nothing_between_those_who_stay()
+    public void Many_changes_of_the_service_with_nodes_that_come_and_leave_lose_nothing_between_the_others()
     {
         Begin();
         for (int i = 0; i < 6; i++)

@@ -95,7 +95,7 @@ public sealed class SimulatedClusterTests
     }
 
     [Fact]
-    public void A_paused_process_goes_on_later_and_a_dead_one_never()
+    public void A_paused_process_continues_later_and_a_dead_one_never()
     {
         var ticks = new int[2];
         using var cluster = new SimulatedCluster(nodes: 2, seed: 1);

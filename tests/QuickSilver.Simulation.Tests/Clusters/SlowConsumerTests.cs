@@ -34,7 +34,7 @@ public sealed class SlowConsumerTests : IDisposable
             long acceptedBefore = _accepted;
             _cluster.Run(Look * 4);
             Assert.True(Sender.GetCounters().Published > before);
-            // Its callers go on in small steps too, although the queue is never nearly empty.
+            // Its callers continue in small steps too, although the queue is never nearly empty.
             Assert.True(_accepted > acceptedBefore);
             Assert.InRange(Sender.GetCounters().Published - _handled, Capacity, Capacity + 100);
         }
@@ -50,7 +50,7 @@ public sealed class SlowConsumerTests : IDisposable
     }
 
     [Fact]
-    public void The_publisher_goes_on_from_the_beginning_and_what_was_in_flight_becomes_less()
+    public void The_publisher_continues_from_the_beginning_and_less_is_in_flight()
     {
         Begin();
         _cluster.Run(Second);

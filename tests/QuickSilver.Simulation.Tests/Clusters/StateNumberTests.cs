@@ -3,7 +3,7 @@ using QuickSilver.States;
 
 namespace QuickSilver.Simulation.Tests.Clusters;
 
-// Numbers of changes that a member makes up. The others go on, and keep the same values.
+// Numbers of changes that a member makes up. The others continue, and keep the same values.
 public sealed class StateNumberTests : IDisposable
 {
     private const string Name = "prices";
@@ -30,7 +30,7 @@ public sealed class StateNumberTests : IDisposable
     [InlineData(StateStamp.MaxCounter - 1)]
     [InlineData(StateStamp.MaxCounter / 2)]
     [InlineData(StateClock.First * 2)]
-    public void A_number_that_cannot_have_been_counted_is_refused_and_all_go_on(long lie)
+    public void A_number_that_cannot_have_been_counted_is_refused_and_all_continue(long lie)
     {
         var liar = new StateByHand(_cluster, Liar, Name);
         liar.Set("x", "a lie", lie);
@@ -52,7 +52,7 @@ public sealed class StateNumberTests : IDisposable
 
     // The highest numbers that are taken, and again as time goes by.
     [Fact]
-    public void Numbers_at_the_limit_do_not_stop_the_state_and_one_that_opens_it_later_goes_on_too()
+    public void Numbers_at_the_limit_do_not_stop_the_state_or_one_that_opens_it_later()
     {
         _cluster.Run(Second * 30);
         var liar = new StateByHand(_cluster, Liar, Name);
@@ -89,7 +89,7 @@ public sealed class StateNumberTests : IDisposable
         AllGoOn();
         Assert.All(_cluster.Nodes, static node => Assert.Empty(node.Node.Status.Reasons));
 
-        // An age that one member makes up is nobody's.
+        // An age that one member makes up has no effect.
         liar.Set("z", "beyond", StateClock.First + (StateClock.PerSecond * (long)age.TotalSeconds) + (StateClock.Margin * 2));
         _cluster.Run(Second);
         Assert.All(_states, static state => Assert.False(state.TryGet("z", out _)));

@@ -42,7 +42,7 @@ public sealed class StateRefusalTests : IDisposable
 
         Assert.All(_states, static state => Assert.Equal([new("known", "before")], state.ToList()));
         Assert.All(_states, static state => Assert.Equal(1, state.Count));
-        // One that reads slowly is told the last of each key only.
+        // One that reads slowly gets only the last of each key.
         Assert.Equal("before", changes.FindLast(static change => change.Key == "known").Value);
         Assert.True(changes.TrueForAll(static change => change.Key == "known") || changes.FindLast(static c => c.Key == "new").IsRemoved);
 

@@ -38,7 +38,7 @@ public sealed class StateSourceTests : IDisposable
     [InlineData(Lie.TheSameAgain)]
     [InlineData(Lie.NewKeysWithoutEnd)]
     [InlineData(Lie.WrongEnd)]
-    public void A_source_that_lies_keeps_nobody_from_what_another_one_has(Lie lie)
+    public void A_source_that_lies_keeps_no_node_from_what_another_one_has(Lie lie)
     {
         var honest = Open(0);
         Set(honest, "UAL", "1");
@@ -64,7 +64,7 @@ public sealed class StateSourceTests : IDisposable
     [InlineData(Lie.TheSameAgain)]
     [InlineData(Lie.NewKeysWithoutEnd)]
     [InlineData(Lie.WrongEnd)]
-    public void When_nobody_is_complete_a_source_that_lies_is_left_out(Lie lie)
+    public void When_no_node_is_complete_a_source_that_lies_is_left_out(Lie lie)
     {
         Lies(Highest(), lie, isComplete: false);
         AllOpen(Highest(), TimeSpan.FromMinutes(5));
@@ -159,7 +159,7 @@ public sealed class StateSourceTests : IDisposable
 
     // A member that lies about the number of a joiner's hello, and about nodes that there are not.
     [Fact]
-    public void Marks_for_other_numbers_and_other_nodes_keep_nobody_out()
+    public void Marks_for_other_numbers_and_other_nodes_keep_no_node_out()
     {
         var honest = Open(0);
         Set(honest, "UAL", "1");
@@ -182,7 +182,7 @@ public sealed class StateSourceTests : IDisposable
         }
     }
 
-    // Whoever joined meanwhile may not get what a member sends that does not answer its hello.
+    // A node that joined meanwhile may not get what a member sends that does not answer its hello.
     [Fact]
     public void What_a_member_sends_that_answers_no_hello_is_forwarded_for_a_minute()
     {

@@ -31,7 +31,7 @@ public sealed class StateTakerTests
         Assert.Equal((2000, true), (late.Count, late.IsComplete));
     }
 
-    // Nobody asks for their places.
+    // No node asks for their places.
     [Fact]
     public void What_is_given_to_members_that_take_nothing_more_ends()
     {

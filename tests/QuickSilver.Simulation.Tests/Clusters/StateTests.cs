@@ -76,7 +76,7 @@ public sealed class StateTests
 
             isOver = true;
         });
-        cluster.Eventually("the first is told", () => changes.Count == 1);
+        cluster.Eventually("the first is reported", () => changes.Count == 1);
         cluster.RunUntilCompleted(async () =>
         {
             for (int i = 2; i < 500; i++)
@@ -93,7 +93,7 @@ public sealed class StateTests
             release.SetResult();
             return Task.CompletedTask;
         });
-        cluster.Eventually("the others are told", () => changes.Count == 4);
+        cluster.Eventually("the others are reported", () => changes.Count == 4);
         var origin = cluster.Nodes[0].Node.Id;
         Assert.Equal(
             [
@@ -146,7 +146,7 @@ public sealed class StateTests
     }
 
     [Fact]
-    public void A_node_that_was_removed_is_told_and_gets_all_when_it_opens_the_state_again()
+    public void A_node_that_was_removed_is_notified_and_gets_all_when_it_opens_the_state_again()
     {
         using var cluster = Started(3);
         var states = Enumerable.Range(0, 3).Select(node => Open(cluster, node)).ToList();
@@ -205,10 +205,10 @@ public sealed class StateTests
             return Task.CompletedTask;
         });
 
-        // Its own content is not seen before it is open, so the packets of whoever gives are.
+        // Its own content is not seen before it is open, so the packets of the giver are.
         var before = cluster.Nodes.Select(static node => node.Node.GetCounters().PacketsSent).ToArray();
         int source = -1;
-        cluster.Eventually("somebody gives", () =>
+        cluster.Eventually("a node gives", () =>
         {
             for (int i = 0; i < 3; i++)
             {

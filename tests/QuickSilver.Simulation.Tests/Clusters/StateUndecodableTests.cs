@@ -38,7 +38,7 @@ public sealed class StateUndecodableTests : IDisposable
     [InlineData(End.Removed)]
     [InlineData(End.Decoded)]
     [InlineData(End.Closed)]
-    public void A_change_that_a_member_cannot_decode_makes_it_incomplete_until_nobody_has_it_or_it_is_decoded(End end)
+    public void A_change_that_a_member_cannot_decode_makes_it_incomplete_until_no_node_has_it_or_it_is_decoded(End end)
     {
         Open(0, 1, 2);
         Set(0, "r", "old");

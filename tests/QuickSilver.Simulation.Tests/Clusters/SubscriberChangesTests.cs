@@ -1,13 +1,13 @@
 namespace QuickSilver.Simulation.Tests.Clusters;
 
-// Who subscribes to a topic, as its publishers are told; and endpoints that leave out what their own node published.
+// The subscribers of a topic, as its publishers learn them; and endpoints that leave out what their own node published.
 public sealed class SubscriberChangesTests
 {
     private const string Name = "news";
     private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
 
     [Fact]
-    public void Publishers_are_told_who_is_there_who_joins_and_why_nodes_leave()
+    public void Publishers_learn_the_subscribers_and_why_nodes_join_and_leave()
     {
         using var cluster = new SimulatedCluster(nodes: 4, seed: 1);
         cluster.Start();
@@ -16,14 +16,14 @@ public sealed class SubscriberChangesTests
         var publisher = Publisher(cluster);
         cluster.RunUntilCompleted(publisher.WaitForSubscribersAsync(1));
         var told = Watch(cluster, publisher);
-        cluster.Eventually("the present one is told", () => told.Count == 1);
+        cluster.Eventually("the present one is reported", () => told.Count == 1);
         Subscribe(cluster, 2);
         Subscribe(cluster, 3);
-        cluster.Eventually("the others are told", () => told.Count == 3);
+        cluster.Eventually("the others are reported", () => told.Count == 3);
         cluster.RunUntilCompleted(first.DisposeAsync().AsTask());
-        cluster.Eventually("the one that closed is told", () => told.Count == 4);
+        cluster.Eventually("the one that closed is reported", () => told.Count == 4);
         cluster.Nodes[2].Crash(silently: true);
-        cluster.Eventually("the crashed one is told", () => told.Count == 5);
+        cluster.Eventually("the crashed one is reported", () => told.Count == 5);
 
         Assert.Equal(
             [
@@ -37,7 +37,7 @@ public sealed class SubscriberChangesTests
     }
 
     [Fact]
-    public void A_slow_enumeration_is_told_the_last_state_of_each_node_and_ends_with_the_endpoint()
+    public void A_slow_enumeration_gets_the_last_state_of_each_node_and_ends_with_the_endpoint()
     {
         using var cluster = new SimulatedCluster(nodes: 3, seed: 2);
         cluster.Start();
@@ -56,7 +56,7 @@ public sealed class SubscriberChangesTests
             isOver = true;
         });
         Subscribe(cluster, 1);
-        cluster.Eventually("the first is told", () => told.Count == 1);
+        cluster.Eventually("the first is reported", () => told.Count == 1);
         for (int i = 0; i < 20; i++)
         {
             var other = Subscribe(cluster, 2);
@@ -73,7 +73,7 @@ public sealed class SubscriberChangesTests
             release.SetResult();
             return Task.CompletedTask;
         });
-        cluster.Eventually("the second is told", () => told.Count == 2);
+        cluster.Eventually("the second is reported", () => told.Count == 2);
         Assert.True(told[1].IsJoined);
         Assert.Equal(cluster.Nodes[2].Node.Id, told[1].Node);
         cluster.RunUntilCompleted(publisher.DisposeAsync().AsTask());

@@ -2,7 +2,7 @@ using QuickSilver.Multicast;
 
 namespace QuickSilver.Simulation.Tests.Clusters;
 
-// Rights in a cluster of whole nodes: one that asks honestly is refused, and what one that lies sends is taken by nobody.
+// Rights in a cluster of whole nodes: one that asks honestly is refused, and no node takes what one that lies sends.
 public sealed class TopicRightsTests
 {
     private const string Topic = "prices/eur";
@@ -24,7 +24,7 @@ public sealed class TopicRightsTests
     }
 
     [Fact]
-    public void Messages_of_a_member_without_the_right_are_taken_by_nobody_and_hold_nobody_up()
+    public void Messages_of_a_member_without_the_right_are_dropped_and_delay_no_other()
     {
         foreach (ulong seed in new ulong[] { 1, 2, 3 })
         {
@@ -76,7 +76,7 @@ public sealed class TopicRightsTests
 
     // Its own service names who may publish of those that are in its cluster, and the publisher is in another one meanwhile.
     [Fact]
-    public void A_subscriber_that_was_alone_under_a_service_of_its_own_is_told_what_it_missed()
+    public void A_subscriber_that_was_alone_under_a_service_of_its_own_gets_a_report_of_what_it_missed()
     {
         foreach (ulong seed in new ulong[] { 1, 2, 3 })
         {

@@ -6,7 +6,7 @@ using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Simulation.Tests.Clusters;
 
-// Somebody watches a cluster of whole nodes: what the nodes tell of themselves.
+// An observer watches a cluster of whole nodes: what the nodes report about themselves.
 public sealed class WatchTests : IDisposable
 {
     private const int Nodes = 5;
@@ -20,7 +20,7 @@ public sealed class WatchTests : IDisposable
     });
 
     [Fact]
-    public void Every_node_tells_its_rates_levels_regions_and_topics()
+    public void Every_node_reports_its_rates_levels_regions_and_topics()
     {
         var observer = Start();
         var topic = _cluster.RunUntilCompleted(_cluster.Nodes[0].Node.OpenTopicAsync<string>("news"));
@@ -61,7 +61,7 @@ public sealed class WatchTests : IDisposable
     }
 
     [Fact]
-    public void The_busiest_topics_are_told_and_all_are_counted()
+    public void The_busiest_topics_are_reported_and_all_are_counted()
     {
         var observer = Start();
         var node = _cluster.Nodes[0].Node;
@@ -79,7 +79,7 @@ public sealed class WatchTests : IDisposable
     }
 
     [Fact]
-    public void A_publisher_that_a_slow_reader_holds_tells_the_rate_and_the_node_of_the_reader()
+    public void A_publisher_that_a_slow_reader_holds_reports_the_rate_and_the_node_of_the_reader()
     {
         var observer = Start();
         var (sender, receiver) = (_cluster.Nodes[0], _cluster.Nodes[1]);
@@ -104,7 +104,7 @@ public sealed class WatchTests : IDisposable
     }
 
     [Fact]
-    public void A_node_that_stands_still_is_silent_and_the_others_tell()
+    public void A_node_that_stands_still_is_silent_and_the_others_report()
     {
         var observer = Start();
         _cluster.Nodes[3].Pause();

@@ -45,7 +45,7 @@ public sealed class SimulatedLogTests
     }
 
     [Fact]
-    public void A_full_disk_fails_the_log_that_writes_and_it_goes_on_once_there_is_room_and_it_is_opened_again()
+    public void A_full_disk_fails_the_log_that_writes_and_it_continues_once_there_is_room_and_it_is_opened_again()
     {
         var other = _house.Open("other");
         other.AppendAndSync(new byte[600]);
@@ -60,7 +60,7 @@ public sealed class SimulatedLogTests
 
         other.Truncate(0);
         var again = _house.Open();
-        // A part of the write that failed is there: whoever reads a log back must expect a piece of a record at its end.
+        // A part of the write that failed is there: a program that reads a log back must expect a piece of a record at its end.
         Assert.Equal(400, again.Log.Length);
         again.AppendAndSync(new byte[200]);
     }
@@ -69,7 +69,7 @@ public sealed class SimulatedLogTests
     [InlineData("write")]
     [InlineData("sync")]
     [InlineData("read")]
-    public void An_error_of_the_disk_fails_the_log_for_good(string what)
+    public void An_error_of_the_disk_fails_the_log_permanently(string what)
     {
         var log = _house.Open();
         log.AppendAndSync(new byte[100]);
@@ -93,7 +93,7 @@ public sealed class SimulatedLogTests
     }
 
     [Fact]
-    public void A_paused_node_hears_of_what_its_disk_has_done_when_it_goes_on()
+    public void A_paused_node_learns_what_its_disk_has_done_when_it_continues()
     {
         var log = _house.Open();
         log.Ask(() =>

@@ -190,7 +190,7 @@ public sealed class LoadRunTests
     }
 
     [Fact]
-    public void Two_senders_are_told_of_together_and_all_of_both_arrives()
+    public void Two_senders_are_reported_together_and_all_of_both_arrives()
     {
         var plan = Small with { Nodes = 6, Rate = 2000 };
         var one = LoadRun.Measure(plan);
@@ -239,7 +239,7 @@ public sealed class LoadRunTests
     }
 
     [Fact]
-    public void What_a_perturbed_node_lost_is_told_of_it_alone()
+    public void What_a_perturbed_node_lost_is_reported_of_it_alone()
     {
         var plan = Small with { Duration = TimeSpan.FromSeconds(2), Rate = 2000 };
         var figures = LoadRun.Measure(plan with { Faults = new LoadFaults { LossBursts = true } });

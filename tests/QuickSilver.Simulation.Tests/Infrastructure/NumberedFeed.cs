@@ -2,7 +2,7 @@ using System.Buffers.Binary;
 
 namespace QuickSilver.Simulation.Tests.Infrastructure;
 
-// Gives messages that carry their numbers, as many as it may, and keeps what it was told of them.
+// Gives messages that carry their numbers, as many as it may, and keeps its notifications of them.
 internal sealed class NumberedFeed(long messages, int bytes) : IMessageFeed<ReadOnlyMemory<byte>>
 {
     private readonly byte[] _payload = new byte[bytes];

@@ -3,7 +3,7 @@ using QuickSilver.Core.Transport;
 
 namespace QuickSilver.Simulation.Tests.Infrastructure;
 
-// Keeps what a stream tells its handler; consumes all, or as Consume says.
+// Keeps the calls of a stream to its handler; consumes all, or as Consume says.
 internal sealed class RecordingHandler : IControlStreamHandler
 {
     public List<byte> Received { get; } = [];

@@ -7,7 +7,7 @@ namespace QuickSilver.Tests.Composition;
 public sealed class DiscoveryKeysTests
 {
     [Fact]
-    public async Task Who_asks_or_answers_has_the_files_looked_at_and_does_not_wait_for_them()
+    public async Task A_question_or_answer_makes_the_files_be_checked_and_does_not_wait_for_them()
     {
         var credentials = new SlowCredentials();
         var keys = new DiscoveryKeys(credentials);

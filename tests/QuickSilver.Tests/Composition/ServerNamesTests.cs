@@ -16,7 +16,7 @@ public sealed class ServerNamesTests
     private readonly List<AddressFamily> _families = [];
 
     [Fact]
-    public async Task All_addresses_of_each_name_are_resolved_anew_at_each_call()
+    public async Task All_addresses_of_each_name_are_resolved_again_at_each_call()
     {
         var names = Names("a:7400,b:7401");
         (_hosts["a"], _hosts["b"]) = ([First], [Second, First]);
@@ -79,7 +79,7 @@ public sealed class ServerNamesTests
         var parts = await NodeComposition.ForMachineAsync(options, NullLoggerFactory.Instance, CancellationToken.None, lookup: (_, _, _) =>
             Interlocked.Increment(ref asked) switch
             {
-                // Nobody is at the first one.
+                // No server is at the first one.
                 1 => Task.FromResult<IPAddress[]>([IPAddress.Parse("127.0.0.3")]),
                 2 => Task.FromException<IPAddress[]>(new SocketException((int)SocketError.TryAgain)),
                 // The first one is out of the reach of the loopback interface.

@@ -133,7 +133,7 @@ public sealed class NodeMeterTests
     }
 
     [Fact]
-    public async Task A_topic_that_is_opened_again_goes_on_counting()
+    public async Task A_topic_that_is_opened_again_continues_its_counts()
     {
         _options.MeteredTopics = 10;
         using var meter = new MeterReading(_options.Cluster);

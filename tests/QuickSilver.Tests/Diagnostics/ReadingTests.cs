@@ -29,7 +29,7 @@ public sealed class ReadingTests
     }
 
     [Fact]
-    public void The_times_of_the_queues_are_told_under_their_names()
+    public void The_times_of_the_queues_are_reported_under_their_names()
     {
         var core = new CoreCounters { AlarmTicks = 10, RequestTicks = 20 };
         foreach (var workClass in Enum.GetValues<WorkClass>())

@@ -8,7 +8,7 @@ namespace QuickSilver.Tests.Diagnostics;
 public sealed class TimeHistogramTests
 {
     [Fact]
-    public void A_histogram_without_samples_tells_zero() => Assert.Equal(
+    public void A_histogram_without_samples_is_zero() => Assert.Equal(
         (0L, TimeSpan.Zero, TimeSpan.Zero),
         (TimeHistogram.Empty.Count, TimeHistogram.Empty.Mean, TimeHistogram.Empty.Percentile(0.99)));
 
@@ -51,7 +51,7 @@ public sealed class TimeHistogramTests
     }
 
     [Fact]
-    public void The_last_class_has_no_upper_limit_and_tells_its_lower_one()
+    public void The_last_class_has_no_upper_limit_and_gives_its_lower_one()
     {
         Assert.Equal(TimeSpan.MaxValue, TimeHistogram.LimitOf(TimeHistogram.Classes - 1));
         Assert.Equal(TimeHistogram.LimitOf(TimeHistogram.Classes - 2), Of([int.MaxValue]).Percentile(1));

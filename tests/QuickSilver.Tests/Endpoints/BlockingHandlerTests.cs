@@ -94,7 +94,7 @@ public sealed class BlockingHandlerTests
     }
 
     [Fact]
-    public async Task Other_endpoints_go_on_without_the_one_that_blocked()
+    public async Task Other_endpoints_continue_without_the_one_that_blocked()
     {
         await using var bench = await ConsumerBench.StartAsync();
         var other = await bench.Parts.OpenSubscriberAsync<string>(bench.Node, "orders");

@@ -26,7 +26,7 @@ public sealed class HandlerTests
     }
 
     [Fact]
-    public async Task A_handler_that_throws_is_counted_and_logged_and_the_others_go_on()
+    public async Task A_handler_that_throws_is_counted_and_logged_and_the_others_continue()
     {
         await using var parts = new FakeParts();
         var logs = new RecordingLogs();

@@ -34,7 +34,7 @@ public sealed class ObservableTests
     }
 
     [Fact]
-    public async Task An_observer_that_leaves_is_told_nothing_more_and_the_others_go_on()
+    public async Task An_observer_that_leaves_gets_nothing_more_and_the_others_continue()
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();
@@ -54,7 +54,7 @@ public sealed class ObservableTests
     }
 
     [Fact]
-    public async Task An_expelled_node_tells_observers_the_reason()
+    public async Task An_expelled_node_gives_observers_the_reason()
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();
@@ -75,7 +75,7 @@ public sealed class ObservableTests
     }
 
     [Fact]
-    public async Task A_topic_that_is_refused_later_tells_observers_the_reason()
+    public async Task A_topic_that_is_refused_later_gives_observers_the_reason()
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();
@@ -88,7 +88,7 @@ public sealed class ObservableTests
     }
 
     [Fact]
-    public async Task Whoever_observes_an_ended_topic_is_told_at_once()
+    public async Task An_observer_of_an_ended_topic_is_notified_at_once()
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();

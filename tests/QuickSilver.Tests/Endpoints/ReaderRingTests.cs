@@ -27,7 +27,7 @@ public sealed class ReaderRingTests
     }
 
     [Fact]
-    public void Dropping_the_oldest_keeps_the_newest_and_tells_the_gap_first()
+    public void Dropping_the_oldest_keeps_the_newest_and_reports_the_gap_first()
     {
         var ring = new ReaderRing<int>(3, SlowReaderPolicy.DropOldest);
         Assert.True(ring.TryAttach());
@@ -58,7 +58,7 @@ public sealed class ReaderRingTests
     }
 
     [Fact]
-    public void Dropping_the_newest_keeps_the_oldest_and_tells_the_gap_where_it_is()
+    public void Dropping_the_newest_keeps_the_oldest_and_reports_the_gap_where_it_is()
     {
         var ring = new ReaderRing<int>(3, SlowReaderPolicy.DropWrite);
         Assert.True(ring.TryAttach());
@@ -95,7 +95,7 @@ public sealed class ReaderRingTests
     [Theory]
     [InlineData(SlowReaderPolicy.Wait)]
     [InlineData(SlowReaderPolicy.DropWrite)]
-    public void While_nobody_reads_the_oldest_make_room_whatever_the_policy(SlowReaderPolicy policy)
+    public void Without_a_reader_the_oldest_make_room_whatever_the_policy(SlowReaderPolicy policy)
     {
         var ring = new ReaderRing<int>(2, policy);
         for (int i = 1; i <= 5; i++)

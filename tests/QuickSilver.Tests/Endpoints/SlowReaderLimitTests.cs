@@ -2,7 +2,7 @@ using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Tests.Endpoints;
 
-// I17, I24: a reader that takes longer than it may is dropped, and told what it lost.
+// I17, I24: a reader that takes longer than it may is dropped, and gets a report of its loss.
 public sealed class SlowReaderLimitTests
 {
     private const string Name = "flights";
@@ -52,7 +52,7 @@ public sealed class SlowReaderLimitTests
     }
 
     [Fact]
-    public async Task A_reader_that_makes_room_in_time_goes_on()
+    public async Task A_reader_that_makes_room_in_time_continues()
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync();
@@ -107,7 +107,7 @@ public sealed class SlowReaderLimitTests
     }
 
     [Fact]
-    public async Task Another_endpoint_of_the_node_goes_on_without_it()
+    public async Task Another_endpoint_of_the_node_continues_without_it()
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync();

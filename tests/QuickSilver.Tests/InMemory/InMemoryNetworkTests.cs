@@ -104,7 +104,7 @@ public sealed class InMemoryNetworkTests
     }
 
     [Fact]
-    public async Task Who_subscribes_and_leaves_is_told()
+    public async Task Subscribers_that_come_and_leave_are_reported()
     {
         await using var first = await _network.StartNodeAsync().OrFail();
         var second = await _network.StartNodeAsync().OrFail();

@@ -52,7 +52,7 @@ public sealed class InboxRoutesTests : IAsyncLifetime
         await Patience.Until(() => Opened(new NodeId(2, 1)) is [{ State: not EndpointState.Open }]);
         await Patience.Until(() => Opened(new NodeId(1, 1)) is [{ State: EndpointState.Open }]);
 
-        // Whoever was closed gets a new way with the next letter.
+        // A node whose way was closed gets a new way with the next letter.
         await _routes.SendAsync(new NodeId(2, 1), Letter(2));
         await Patience.Until(() => Opened(new NodeId(2, 1)) is [_, { State: EndpointState.Open }]);
         Assert.Equal(MostRoutes, _routes.Count);
@@ -142,7 +142,7 @@ public sealed class InboxRoutesTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_full_queue_of_the_node_holds_up_whoever_answers_and_loses_nothing()
+    public async Task A_full_queue_of_the_node_holds_up_the_responder_and_loses_nothing()
     {
         await _routes.SendAsync(Asker, Letter(0));
         await Patience.Until(() => Opened(Asker).Count == 1);

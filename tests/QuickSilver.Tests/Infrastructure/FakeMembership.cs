@@ -41,7 +41,7 @@ internal sealed class FakeMembership : IMembership
 
     public NodeRoster Roster { get; } = new SharedViews().NoNodes;
 
-    /// <summary>Who follows is told nothing, unless the test gives another.</summary>
+    /// <summary>Followers get nothing, unless the test gives another.</summary>
     public TopicFollows Follows { get; set; } = new(static _ => { });
 
     public void Open(TopicRequest request, Action<TopicOutcome> completed)

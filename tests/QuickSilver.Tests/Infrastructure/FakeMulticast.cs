@@ -176,7 +176,7 @@ internal sealed class FakeSender : ITopicSender
         _unstable.Clear();
     }
 
-    /// <summary>One of those that wait to be told becomes stable, by its place since all were last told.</summary>
+    /// <summary>One of those that wait becomes stable, by its place since all were last notified.</summary>
     public void Reach(int at)
     {
         var (number, observer) = _unstable[at];

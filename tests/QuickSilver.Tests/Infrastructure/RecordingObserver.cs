@@ -1,6 +1,6 @@
 namespace QuickSilver.Tests.Infrastructure;
 
-// What an observer was told, in order, and on which threads.
+// The calls of an observer, in order, and on which threads.
 internal sealed class RecordingObserver : IObserver<Message<string>>
 {
     public List<string> Told { get; } = [];

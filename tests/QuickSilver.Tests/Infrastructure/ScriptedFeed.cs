@@ -1,6 +1,6 @@
 namespace QuickSilver.Tests.Infrastructure;
 
-// A feed that does in its turns what the test says, and keeps what it was told.
+// A feed that does in its turns what the test says, and keeps its notifications.
 internal sealed class ScriptedFeed(Func<IFeedWriter<string>, bool> pull) : IMessageFeed<string>
 {
     public int Asked { get; private set; }

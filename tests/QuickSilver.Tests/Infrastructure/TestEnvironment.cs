@@ -28,7 +28,7 @@ internal sealed class TestEnvironment : INodeEnvironment, IDisposable
         }
     }
 
-    /// <summary>How often anyone posted: each is a wake of the core thread at worst.</summary>
+    /// <summary>How often any thread posted: each is a wake of the core thread at worst.</summary>
     public int Posts => Volatile.Read(ref _posts);
 
     public bool IsThreaded => _thread is not null;

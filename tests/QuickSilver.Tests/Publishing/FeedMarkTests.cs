@@ -2,7 +2,7 @@ using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Tests.Publishing;
 
-// What a feed is told of its messages, and how it ends.
+// The notifications of a feed about its messages, and its end.
 public sealed class FeedMarkTests : IAsyncLifetime
 {
     private const string Name = "feed";
@@ -22,7 +22,7 @@ public sealed class FeedMarkTests : IAsyncLifetime
     public async ValueTask DisposeAsync() => await _parts.DisposeAsync();
 
     [Fact]
-    public void A_feed_is_told_once_for_all_messages_that_are_stable_and_after_the_protocol_s_step()
+    public void A_feed_is_notified_once_for_all_messages_that_are_stable_and_after_the_protocol_s_step()
     {
         Sender.RoomBytes = 100;
         var feed = ScriptedFeed.Counting(messages: 50);
@@ -44,7 +44,7 @@ public sealed class FeedMarkTests : IAsyncLifetime
     }
 
     [Fact]
-    public void Marks_that_are_reached_out_of_order_are_told_in_order()
+    public void Marks_that_are_reached_out_of_order_are_reported_in_order()
     {
         Sender.RoomBytes = 1;
         var feed = ScriptedFeed.Counting(messages: 20);
@@ -90,7 +90,7 @@ public sealed class FeedMarkTests : IAsyncLifetime
     }
 
     [Fact]
-    public void Without_memory_to_note_it_a_kept_message_of_a_detached_feed_waits_and_is_sent_and_told()
+    public void Without_memory_to_note_it_a_kept_message_of_a_detached_feed_waits_and_is_sent_and_reported()
     {
         Sender.GiveRoom(1);
         var feed = ScriptedFeed.Counting(messages: 20);
@@ -135,7 +135,7 @@ public sealed class FeedMarkTests : IAsyncLifetime
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public async Task A_detached_feed_is_told_when_all_is_stable_and_then_its_end(bool byDrain)
+    public async Task A_detached_feed_is_notified_when_all_is_stable_and_then_of_its_end(bool byDrain)
     {
         Sender.GiveRoom(2);
         var feed = ScriptedFeed.Counting(messages: 10);
@@ -234,7 +234,7 @@ public sealed class FeedMarkTests : IAsyncLifetime
     }
 
     [Fact]
-    public void A_cancelled_topic_s_feed_that_had_no_room_is_not_told_that_all_is_stable()
+    public void A_cancelled_topic_s_feed_that_had_no_room_gets_no_notice_that_all_is_stable()
     {
         Sender.GiveRoom(2);
         Sender.Stabilizes = true;

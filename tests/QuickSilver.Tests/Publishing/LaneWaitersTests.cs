@@ -4,7 +4,7 @@ using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Tests.Publishing;
 
-// Which topics' publishers go on when the lane has room again; by calls, on one thread.
+// Which topics' publishers continue when the lane has room again; by calls, on one thread.
 public sealed class LaneWaitersTests
 {
     private const int Bytes = 1_000;
@@ -40,7 +40,7 @@ public sealed class LaneWaitersTests
 
     // As where a slow reader holds the topic: three quarters of the lane may need many seconds.
     [Fact]
-    public async Task The_publishers_of_a_held_topic_go_on_with_whatever_room_the_lane_has_now_and_then()
+    public async Task The_publishers_of_a_held_topic_continue_from_time_to_time_with_any_room_in_the_lane()
     {
         var sender = new FakeSender();
         _bench.Publisher.Open(sender);

@@ -28,7 +28,7 @@ public sealed class MessageFeedTests : IAsyncLifetime
     public async ValueTask DisposeAsync() => await _parts.DisposeAsync();
 
     [Fact]
-    public void A_feed_is_told_how_many_messages_and_bytes_it_may_give_and_that_is_what_it_can_write()
+    public void A_feed_gets_a_budget_of_messages_and_bytes_and_can_write_exactly_that()
     {
         Sender.RoomBytes = 1000;
         var budgets = new List<(int Messages, int Bytes)>();
@@ -165,7 +165,7 @@ public sealed class MessageFeedTests : IAsyncLifetime
     }
 
     [Fact]
-    public void A_feed_that_throws_when_it_is_told_something_is_counted_and_asked_again_when_it_signals()
+    public void A_feed_that_throws_in_a_notification_is_counted_and_asked_again_when_it_signals()
     {
         var feed = new ScriptedFeed(writer =>
         {

@@ -3,7 +3,7 @@ using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Tests.Publishing;
 
-// Who enters, who waits, and who goes on when room comes; by calls, on one thread.
+// Which calls enter, which wait, and which continue when room comes; by calls, on one thread.
 public sealed class PublishGateTests
 {
     private const long Limit = 20_000;
@@ -81,7 +81,7 @@ public sealed class PublishGateTests
     }
 
     [Fact]
-    public void Nobody_enters_before_those_who_wait_though_there_is_room_for_it()
+    public void No_call_enters_before_waiting_ones_although_there_is_room_for_it()
     {
         Fill();
         var waiting = _bench.Wait(_bench.Request(100, Bytes));
@@ -93,7 +93,7 @@ public sealed class PublishGateTests
     }
 
     [Fact]
-    public async Task Those_who_wait_go_on_in_their_order_when_half_of_the_room_is_free()
+    public async Task Waiting_calls_continue_in_their_order_when_half_of_the_room_is_free()
     {
         int filled = Fill();
         _bench.TakeInbox();
@@ -135,7 +135,7 @@ public sealed class PublishGateTests
 
     // As where a slow reader holds the topic: half of the room may need many seconds.
     [Fact]
-    public async Task Those_who_wait_for_long_go_on_as_soon_as_a_message_has_gone()
+    public async Task Calls_that_wait_for_long_continue_as_soon_as_a_message_has_gone()
     {
         Fill();
         _bench.TakeInbox();
@@ -154,7 +154,7 @@ public sealed class PublishGateTests
     }
 
     [Fact]
-    public void Who_finds_room_on_joining_the_line_does_not_wait()
+    public void A_call_that_finds_room_on_joining_the_line_does_not_wait()
     {
         var request = _bench.Request(1, Bytes);
 
@@ -185,7 +185,7 @@ public sealed class PublishGateTests
     }
 
     [Fact]
-    public async Task Whoever_stood_behind_a_large_message_that_is_withdrawn_may_go()
+    public async Task Calls_behind_a_large_message_that_is_withdrawn_continue()
     {
         _bench.Push(1);
         var large = _bench.Request(100, (int)Limit);
@@ -268,7 +268,7 @@ public sealed class PublishGateTests
 
     // Otherwise all messages after them would go past the lane too, for as long as publishers are faster than the network.
     [Fact]
-    public async Task Those_who_waited_for_the_lane_leave_their_messages_in_it_in_their_order()
+    public async Task Calls_that_waited_for_the_lane_leave_their_messages_in_it_in_their_order()
     {
         FillLane();
         var waiting = new List<Task>();

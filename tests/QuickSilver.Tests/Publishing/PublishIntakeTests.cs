@@ -19,7 +19,7 @@ public sealed class PublishIntakeTests
     [InlineData(1)]
     [InlineData(2)]
     [InlineData(3)]
-    public async Task Messages_in_the_lane_and_past_it_stay_in_their_order_whoever_has_room(int seed)
+    public async Task Messages_in_the_lane_and_past_it_stay_in_their_order(int seed)
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync(SmallQueue);
@@ -127,7 +127,7 @@ public sealed class PublishIntakeTests
     }
 
     [Fact]
-    public async Task Messages_of_a_cancelled_endpoint_in_the_lane_are_not_sent_and_block_nobody()
+    public async Task Messages_of_a_cancelled_endpoint_in_the_lane_are_not_sent_and_block_no_other()
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync();
@@ -167,7 +167,7 @@ public sealed class PublishIntakeTests
     [Theory]
     [InlineData(101)]
     [InlineData(-1)]
-    public async Task A_feeds_codec_that_writes_another_size_than_it_may_counts_as_a_fault_and_the_feed_goes_on(int lie)
+    public async Task A_feeds_codec_that_writes_another_size_than_it_may_counts_as_a_fault_and_the_feed_continues(int lie)
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync(SmallQueue);
@@ -246,7 +246,7 @@ public sealed class PublishIntakeTests
         }));
     }
 
-    // Asks for so many bytes, and says that it wrote as many as the value tells.
+    // Asks for so many bytes, and says that it wrote as many as the value names.
     private sealed class LyingCodec(int bytes) : IPayloadCodec<int>
     {
         public PayloadSchema Schema { get; } = new("lie", PayloadSchema.BytesKind, []);

@@ -3,7 +3,7 @@ using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Tests.Publishing;
 
-// The heap refuses memory on the way from the publishers to the senders. Nothing that was accepted is lost, and everything goes on when
+// The heap refuses memory on the way from the publishers to the senders. Nothing that was accepted is lost, and everything continues when
 // there is memory.
 public sealed class PublishShortageTests
 {
@@ -48,7 +48,7 @@ public sealed class PublishShortageTests
     }
 
     [Fact]
-    public async Task The_lane_goes_on_without_memory_when_the_topic_at_its_head_has_room()
+    public async Task The_lane_continues_without_memory_when_the_topic_at_its_head_has_room()
     {
         await using var parts = new FakeParts(threaded: false);
         parts.Core.Heap = new RefusingHeap { Refuses = true };

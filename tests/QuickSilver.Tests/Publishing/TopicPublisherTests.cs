@@ -44,7 +44,7 @@ public sealed class TopicPublisherTests
     }
 
     [Fact]
-    public void What_there_is_no_room_for_waits_in_its_order_and_nothing_is_lost_or_doubled()
+    public void Messages_without_room_wait_in_their_order_and_nothing_is_lost_or_doubled()
     {
         _sender.GiveRoom(0);
         Publisher.Open(_sender);
@@ -73,7 +73,7 @@ public sealed class TopicPublisherTests
         _bench.Push(1);
         _bench.Core.Pump();
 
-        // Room of which the sender has not told.
+        // Room that the sender has not announced.
         _sender.Room = 5;
         _bench.Push(2);
         _bench.Core.Pump();
@@ -180,7 +180,7 @@ public sealed class TopicPublisherTests
     }
 
     [Fact]
-    public void A_topic_that_is_opened_again_goes_on_with_its_new_sender()
+    public void A_topic_that_is_opened_again_continues_with_its_new_sender()
     {
         _sender.GiveRoom(0);
         Publisher.Open(_sender);
@@ -240,7 +240,7 @@ public sealed class TopicPublisherTests
     }
 
     [Fact]
-    public void A_message_with_nobody_to_wait_for_is_stable_at_once_without_a_sender()
+    public void A_message_without_receivers_is_stable_at_once_without_a_sender()
     {
         bool isCalled = false;
 

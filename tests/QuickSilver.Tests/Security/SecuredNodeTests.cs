@@ -60,7 +60,7 @@ public sealed class SecuredNodeTests : IDisposable
     [Theory]
     [InlineData(UnixFileMode.OtherRead, true)]
     [InlineData(UnixFileMode.GroupRead, false)]
-    public async Task A_secret_that_every_user_of_the_machine_can_read_is_told(UnixFileMode toOthers, bool isTold)
+    public async Task A_secret_that_every_user_of_the_machine_can_read_is_reported(UnixFileMode toOthers, bool isTold)
     {
         if (OperatingSystem.IsWindows())
         {
@@ -85,7 +85,7 @@ public sealed class SecuredNodeTests : IDisposable
     }
 
     [Fact]
-    public async Task A_name_of_no_file_is_told_with_its_option_and_without_advice_that_would_harm_the_machine()
+    public async Task A_name_of_no_file_is_reported_with_its_option_and_without_advice_that_would_harm_the_machine()
     {
         string folder = Path.TrimEndingDirectorySeparator(Path.GetTempPath());
         await StartFails($"The option Security:SecretFile cannot be used: {folder} is a directory.", new() { SecretFile = folder });
@@ -106,9 +106,9 @@ public sealed class SecuredNodeTests : IDisposable
         using var authority = NewAuthority("house");
         var failure = await Assert.ThrowsAsync<MembershipUnreachableException>(() => TryStartAsync(PeerRole.Node, authority, authority));
         Assert.Contains(
-            "this node does not host one, because nobody would believe its certificate as that of a service: it is not for a service. "
-            + "Issue one with 'qsm keys certificate --role both', or name a service. Start the service, or correct MembershipService, "
-            + "Cluster, Interface, DiscoveryPort or Security.",
+            "this node does not host one, because other nodes would not accept its certificate as that of a service: it is not for "
+            + "a service. Issue one with 'qsm keys certificate --role both', or name a service. Start the service, or correct "
+            + "MembershipService, Cluster, Interface, DiscoveryPort or Security.",
             failure.Message,
             StringComparison.Ordinal);
         Assert.Contains(_logs.Entries, static entry => entry.Text.StartsWith("This node never hosts", StringComparison.Ordinal));
@@ -117,7 +117,7 @@ public sealed class SecuredNodeTests : IDisposable
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public async Task A_certificate_that_those_with_the_same_authorities_refuse_is_told(bool isForeign)
+    public async Task A_certificate_that_nodes_with_the_same_authorities_refuse_is_reported(bool isForeign)
     {
         using var authority = NewAuthority("house");
         using var other = NewAuthority("house");
@@ -131,7 +131,7 @@ public sealed class SecuredNodeTests : IDisposable
     [InlineData((int)PeerRole.Node, -1, "holds from")]
     [InlineData((int)PeerRole.Node, -1, "Issue another one with 'qsm keys certificate', or set the clock of this machine if it is wrong.")]
     [InlineData((int)PeerRole.Service, 1, "is not for a node. Issue one with 'qsm keys certificate --role node', or --role both.")]
-    public async Task A_certificate_that_nobody_would_believe_fails_the_start(int role, int untilDays, string expected)
+    public async Task A_certificate_that_no_peer_would_accept_fails_the_start(int role, int untilDays, string expected)
     {
         using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
         var now = DateTimeOffset.UtcNow;

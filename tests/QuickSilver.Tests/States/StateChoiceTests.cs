@@ -30,7 +30,7 @@ public sealed class StateChoiceTests
     }
 
     [Fact]
-    public void When_nobody_is_complete_the_first_takes_from_each_and_the_next_ones_after_ten_attempts_each()
+    public void When_no_node_is_complete_the_first_takes_from_each_and_the_next_ones_after_ten_attempts_each()
     {
         Marks();
         for (int i = 1; i < 20; i++)
@@ -49,7 +49,7 @@ public sealed class StateChoiceTests
     [InlineData(StateAskEnd.Incomplete, 3)]
     [InlineData(StateAskEnd.Endless, 3)]
     [InlineData(StateAskEnd.Busy, 20)]
-    public void When_nobody_is_complete_one_that_fails_again_and_again_is_left_out(object end, int times)
+    public void When_no_node_is_complete_one_that_fails_again_and_again_is_left_out(object end, int times)
     {
         Marks();
         for (int i = 0; i < times; i++)

@@ -104,7 +104,7 @@ public sealed class StateJoinsTests
     }
 
     [Fact]
-    public void One_that_does_not_mark_keeps_nobody_out_and_is_known_as_such()
+    public void One_that_does_not_mark_keeps_no_node_out_and_is_known_as_such()
     {
         Hello(Joiner, 7);
         _joins.OnMark(Other, Joiner, 7);

@@ -15,7 +15,7 @@ public sealed class MissingCodecTests
     }
 
     [Fact]
-    public async Task A_type_that_nobody_can_mark_is_to_be_wrapped()
+    public async Task A_type_that_cannot_be_marked_is_to_be_wrapped()
     {
         string[] said =
         [

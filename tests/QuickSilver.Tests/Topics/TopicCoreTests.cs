@@ -5,7 +5,7 @@ using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Tests.Topics;
 
-// What a topic asks of the service, and what its endpoints are told.
+// What a topic asks of the service, and what its endpoints get.
 public sealed class TopicCoreTests
 {
     private const string Name = "topic";
@@ -107,7 +107,7 @@ public sealed class TopicCoreTests
     }
 
     [Fact]
-    public async Task A_subscription_that_was_ended_and_begun_while_the_service_was_asked_is_ended_there_before_it_begins_anew()
+    public async Task A_subscription_that_was_ended_and_begun_while_the_service_was_asked_is_ended_there_before_it_begins_again()
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();
@@ -129,7 +129,7 @@ public sealed class TopicCoreTests
     }
 
     [Fact]
-    public async Task A_subscription_is_ended_before_it_begins_anew_without_asking_for_a_right_to_publish()
+    public async Task A_subscription_is_ended_before_it_begins_again_without_asking_for_a_right_to_publish()
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();
@@ -205,7 +205,7 @@ public sealed class TopicCoreTests
     }
 
     [Fact]
-    public async Task A_gap_is_told_to_every_endpoint_that_subscribes_and_counted_once()
+    public async Task A_gap_is_reported_to_every_endpoint_that_subscribes_and_counted_once()
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();

@@ -37,7 +37,7 @@ public sealed class DashboardAccessTests
         Assert.Equal(isAllowed, Open.AllowsHost(host));
 
     [Fact]
-    public void Beyond_the_loopback_interface_nobody_looks_without_a_token() =>
+    public void Beyond_the_loopback_interface_no_user_is_admitted_without_a_token() =>
         Assert.Contains("loopback", Assert.Throws<ArgumentException>(() => new DashboardAccess(IPAddress.Any, token: null, [])).Message);
 
     [Fact]

@@ -29,7 +29,7 @@ public sealed class DashboardPlacesTests
     }
 
     [Fact]
-    public void Who_was_admitted_keeps_its_place_and_strangers_of_the_address_with_the_most_give_way()
+    public void An_admitted_user_keeps_its_place_and_strangers_of_the_address_with_the_most_give_way()
     {
         Take(1, MostOfAddress);
         Take(2, MostOfAddress);

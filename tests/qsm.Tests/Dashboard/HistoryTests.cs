@@ -24,7 +24,7 @@ public sealed class HistoryTests
     }
 
     [Fact]
-    public void A_clock_that_was_set_back_begins_anew()
+    public void A_clock_that_was_set_back_begins_again()
     {
         Add(10, 11, 12, 4, 5);
         Assert.Equal([4, 5], Times());

@@ -7,7 +7,7 @@ using QuickSilver.Tool.Top;
 
 namespace QuickSilver.Tool.Tests.Dashboard;
 
-// What the page is told.
+// What the page gets.
 public sealed class PageJsonTests
 {
     private readonly Departures _departures = new(most: 2, TimeSpan.FromSeconds(60));
@@ -36,7 +36,7 @@ public sealed class PageJsonTests
     }
 
     [Fact]
-    public void A_silent_node_and_one_in_trouble_are_told_with_what_to_do()
+    public void A_silent_node_and_one_in_trouble_are_reported_with_what_to_do()
     {
         var waits = Waits.Of(Cluster.At(
             0, Cluster.Told(1, new NodeSigns { Trouble = "The publisher of topic 'a' waits for a reader on node 2." }), Cluster.Silent(2)));
@@ -48,7 +48,7 @@ public sealed class PageJsonTests
     }
 
     [Fact]
-    public void Each_reason_of_a_node_is_told_with_whom_it_waits_for_and_what_to_do()
+    public void Each_reason_of_a_node_is_reported_with_whom_it_waits_for_and_what_to_do()
     {
         var reason = new ReasonSigns("The publisher of topic 'a' waits for a reader on node 2.")
         {

@@ -42,7 +42,7 @@ public sealed class SignsGatheringTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task A_browser_that_comes_is_told_the_past_and_the_present()
+    public async Task A_new_browser_gets_the_past_and_the_present()
     {
         var gathering = Start(watched: 1, unwatched: 1);
         await _source.AskedAsync(3);
@@ -52,7 +52,7 @@ public sealed class SignsGatheringTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task A_service_that_cannot_be_reached_is_told_once_to_the_terminal_and_asked_again()
+    public async Task A_service_that_cannot_be_reached_is_reported_once_on_the_terminal_and_asked_again()
     {
         using var viewer = _broadcast.TryAdd()!;
         _source.FailuresLeft = 3;
@@ -67,7 +67,7 @@ public sealed class SignsGatheringTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Signs_that_are_old_are_asked_for_anew()
+    public async Task Signs_that_are_old_are_asked_for_again()
     {
         var gathering = Start(watched: 1, unwatched: 3_600_000);
         await _source.AskedAsync(1);

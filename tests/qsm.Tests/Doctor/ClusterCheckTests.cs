@@ -133,7 +133,7 @@ public sealed class ClusterCheckTests
     }
 
     [Fact]
-    public void A_service_of_another_cluster_is_told_with_the_option_that_names_it()
+    public void A_service_of_another_cluster_is_reported_with_the_option_that_names_it()
     {
         var finding = ServiceCheck.Of(Service(ServiceOutcome.Refused) with { OtherCluster = "o'hare" });
         Assert.Equal("Why. Correct --cluster, or --gms.", finding.Text);
@@ -160,7 +160,7 @@ public sealed class ClusterCheckTests
     }
 
     [Fact]
-    public void What_nodes_report_of_themselves_is_told()
+    public void Reports_of_nodes_about_themselves_are_shown()
     {
         var well = new ClusterNode("aa", EndPoint, null, null);
         Assert.Equal(FindingStatus.NotChecked, Assert.Single(NodesCheck.Of(null, Local)).Status);

@@ -9,7 +9,7 @@ public sealed class EtcdCheckTests
     private static readonly Remedy AskPlain = new("etcdctl endpoint health --cluster", "a host of etcd");
 
     [Fact]
-    public void Members_that_all_answer_are_in_order_and_what_may_still_fail_is_told()
+    public void Members_that_all_answer_are_in_order_and_possible_failures_are_named()
     {
         Assert.Equal((FindingStatus.Ok, "3 of 3 members answer; 1 more may fail."), One(3, Says(1), Says(2), Says(3)));
         Assert.Equal((FindingStatus.Ok, "2 of 2 members answer; one more lost and no server can lead."), One(2, Says(1), Says(2)));

@@ -21,7 +21,7 @@ public sealed class HostCheckTests
     }
 
     [Fact]
-    public void A_buffer_below_what_a_node_asks_for_is_told_with_the_limit_to_raise()
+    public void A_buffer_below_what_a_node_asks_for_is_reported_with_the_limit_to_raise()
     {
         var finding = BufferCheck.Of(BufferCheck.Receive, new BufferFacts("net.core.rmem_max", 8 * MiB, 212_992, 212_992), "Slow.");
         Assert.Equal(FindingStatus.Warning, finding.Status);
@@ -30,7 +30,7 @@ public sealed class HostCheckTests
     }
 
     [Fact]
-    public void A_limit_that_only_privileged_processes_exceed_is_told_although_this_one_does()
+    public void A_limit_that_only_privileged_processes_exceed_is_reported_although_this_one_does()
     {
         var finding = BufferCheck.Of(BufferCheck.Send, new BufferFacts("net.core.wmem_max", 4 * MiB, 4 * MiB, 212_992), "Slow.");
         Assert.Equal(FindingStatus.Warning, finding.Status);
@@ -149,11 +149,11 @@ public sealed class HostCheckTests
     }
 
     [Fact]
-    public void A_discovery_port_is_not_checked_where_nodes_are_told_their_service() => Assert.Equal(
+    public void A_discovery_port_is_not_checked_where_options_name_the_service() => Assert.Equal(
         FindingStatus.NotChecked, PortCheck.OfDiscovery(Ports() with { UsesDiscovery = false }).Status);
 
     [Fact]
-    public void Ports_that_the_system_assigns_to_anybody_are_told_with_how_to_reserve_them()
+    public void Ports_that_the_system_assigns_to_any_process_are_reported_with_how_to_reserve_them()
     {
         var ports = Ports(ephemeral: "1024 65000");
         var discovery = PortCheck.OfDiscovery(ports);
@@ -170,7 +170,7 @@ public sealed class HostCheckTests
     }
 
     [Fact]
-    public void Held_ports_of_groups_are_told()
+    public void Held_ports_of_groups_are_reported()
     {
         var finding = PortCheck.OfGroups(Ports() with { Groups = [new HeldPort(21_007, "process 12 (x)"), new HeldPort(17_500, null)] });
         Assert.Equal(FindingStatus.Warning, finding.Status);

@@ -21,10 +21,10 @@ public sealed class NetworkCheckTests
         FindingStatus.Ok, Firewall(Answered(Service), Answered(First)).Status);
 
     [Fact]
-    public void Nothing_is_said_of_firewalls_where_nobody_can_answer() => Assert.Equal(FindingStatus.NotChecked, Firewall().Status);
+    public void Firewalls_are_not_checked_where_no_host_can_answer() => Assert.Equal(FindingStatus.NotChecked, Firewall().Status);
 
     [Fact]
-    public void A_firewall_that_lets_in_answers_only_is_told()
+    public void A_firewall_that_lets_in_answers_only_is_reported()
     {
         var finding = Firewall(Service with { IsAnswered = true }, First with { IsAnswered = true, IsHeardUnsolicited = true });
         Assert.Equal(FindingStatus.Problem, finding.Status);
@@ -34,7 +34,7 @@ public sealed class NetworkCheckTests
     }
 
     [Fact]
-    public void If_nobody_answers_this_host_is_the_suspect_and_its_own_chains_come_first()
+    public void If_no_host_answers_this_host_is_the_suspect_and_its_own_chains_come_first()
     {
         var finding = Firewall(Service, First);
         Assert.Equal(FindingStatus.Problem, finding.Status);
@@ -57,7 +57,7 @@ public sealed class NetworkCheckTests
     }
 
     [Fact]
-    public void A_service_that_alone_does_not_answer_is_no_problem_but_told()
+    public void A_service_that_alone_does_not_answer_is_reported_but_no_problem()
     {
         var finding = Firewall(Service, Answered(First));
         Assert.Equal((FindingStatus.Warning, "10.0.0.1"), (finding.Status, Assert.Single(finding.Remedies).Where));
@@ -74,7 +74,7 @@ public sealed class NetworkCheckTests
     }
 
     [Fact]
-    public void A_missing_route_is_told_with_what_the_system_said()
+    public void A_missing_route_is_reported_with_what_the_system_said()
     {
         var finding = Firewall(First with { Refusal = "Network is unreachable" });
         Assert.Equal(FindingStatus.Problem, finding.Status);
@@ -118,12 +118,12 @@ public sealed class NetworkCheckTests
         status, MtuCheck.OfInterface(new MtuFacts("eth0", mtu, packetBytes)).Status);
 
     [Fact]
-    public void An_interface_that_is_too_narrow_is_told_with_both_ways_out() => Assert.Equal(
+    public void An_interface_that_is_too_narrow_is_reported_with_both_ways_out() => Assert.Equal(
         [new Remedy("ip link set dev eth0 mtu 1500"), new Remedy("export QuickSilver__PacketBytes=1422", "every node")],
         MtuCheck.OfInterface(new MtuFacts("eth0", 1450, 1472)).Remedies);
 
     [Fact]
-    public void A_path_that_loses_large_packets_is_told_with_the_size_that_passes()
+    public void A_path_that_loses_large_packets_is_reported_with_the_size_that_passes()
     {
         var finding = Path(new MtuFacts("eth0", 1500, 1472), new PathFacts("node a", 1252), new PathFacts("node b", 1472));
         Assert.Equal(FindingStatus.Problem, finding.Status);
@@ -233,7 +233,7 @@ public sealed class NetworkCheckTests
     }
 
     [Fact]
-    public void Multicast_that_the_system_refuses_is_told_with_its_cause()
+    public void Multicast_that_the_system_refuses_is_reported_with_its_cause()
     {
         var route = Assert.Single(MulticastCheck.Of(Multicast() with { Fault = "Network is unreachable" }));
         Assert.Equal("ip route add 224.0.0.0/4 dev eth0", Assert.Single(route.Remedies).Command);
@@ -265,7 +265,7 @@ public sealed class NetworkCheckTests
     }
 
     [Fact]
-    public void A_time_to_live_that_ends_before_the_nodes_is_told()
+    public void A_time_to_live_that_ends_before_the_nodes_is_reported()
     {
         var facts = new TimeToLiveFacts(1, Local, IPNetwork.Parse("10.0.0.0/24"), [IPAddress.Parse("10.0.0.9")]);
         Assert.Equal(FindingStatus.Ok, TimeToLiveCheck.Of(facts).Status);
@@ -291,7 +291,7 @@ public sealed class NetworkCheckTests
         Assert.Null(DoctorDatagram.Read(bytes, "trading"));
     }
 
-    // Whoever sends one may write another host's address as its own.
+    // A sender may write another host's address as its own.
     [Theory]
     [InlineData(false)]
     [InlineData(true)]

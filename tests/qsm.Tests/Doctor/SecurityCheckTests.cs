@@ -122,7 +122,7 @@ public sealed class SecurityCheckTests
     }
 
     [Fact]
-    public void A_certificate_of_a_service_that_soon_expires_is_told_with_where_the_service_is()
+    public void A_certificate_of_a_service_that_soon_expires_is_reported_with_the_address_of_the_service()
     {
         var gms = new CertificateDates("gms-1", CertificateUse.Service, Now.AddDays(-1), Now.AddDays(3))
         {
@@ -138,7 +138,7 @@ public sealed class SecurityCheckTests
     }
 
     [Fact]
-    public void Certificates_of_etcd_that_soon_expire_are_made_anew_by_the_authority_of_etcd()
+    public void Certificates_of_etcd_that_soon_expire_are_renewed_by_the_authority_of_etcd()
     {
         var member = new CertificateDates("etcd", CertificateUse.Etcd, Now.AddDays(-1), Now.AddDays(3))
         {

@@ -73,7 +73,7 @@ public sealed class ServersCheckTests
     }
 
     [Fact]
-    public void A_server_that_answers_without_the_leader_is_told_from_one_that_does_not_answer()
+    public void A_server_that_answers_without_the_leader_is_distinguished_from_one_that_does_not_answer()
     {
         var finding = Assert.Single(Of([Says(One, One), StandsBy(Two)]));
         Assert.Equal(FindingStatus.Warning, finding.Status);

@@ -133,7 +133,7 @@ public sealed class TopRenderingTests
     }
 
     [Fact]
-    public void All_topics_are_counted_and_not_only_those_that_nodes_tell()
+    public void All_topics_are_counted_and_not_only_those_that_nodes_report()
     {
         var tables = Tables();
         var service = tables.Answer.Service with { Topics = 4_321 };
@@ -197,7 +197,7 @@ public sealed class TopRenderingTests
     }
 
     [Fact]
-    public void A_region_and_a_topic_have_one_row_with_what_all_nodes_tell()
+    public void A_region_and_a_topic_have_one_row_with_what_all_nodes_report()
     {
         var tables = Tables();
         var region = Assert.Single(tables.Regions);
@@ -253,7 +253,7 @@ public sealed class TopRenderingTests
     }
 
     [Fact]
-    public void Rows_are_sorted_by_what_is_asked_and_nodes_that_have_not_told_come_first()
+    public void Rows_are_sorted_by_what_is_asked_and_nodes_without_an_answer_come_first()
     {
         Assert.Equal(["00000003", "00000004", "00000001", "00000002"], Names(SortKey.Rate));
         Assert.Equal(["00000003", "00000004", "00000001", "00000002"], Names(SortKey.Pending));
@@ -283,7 +283,7 @@ public sealed class TopRenderingTests
     }
 
     [Fact]
-    public void The_object_has_what_was_told_and_leaves_out_what_was_not()
+    public void The_object_has_what_was_reported_and_leaves_out_what_was_not()
     {
         var json = JsonDocument.Parse(TopReport.Of(Tables()).ToJson()).RootElement;
         Assert.Equal(("flights", 4), (json.GetProperty("cluster").GetString(), json.GetProperty("nodeCount").GetInt32()));
@@ -298,7 +298,7 @@ public sealed class TopRenderingTests
     }
 
     [Fact]
-    public void What_a_node_tells_wrongly_is_named()
+    public void A_wrong_report_of_a_node_is_named()
     {
         var tables = Tables(null, Node(1, null, fault: "invalid vital signs: x"));
         Assert.Contains("invalid vital signs: x", Render(TopScreen.Of(tables, 160, 50)));

@@ -1,6 +1,6 @@
 namespace QuickSilver.Core.Security.Identities;
 
-// Who is at the other end of a stream, as it has proved: the name of the secret, which many may share, or the common name of a certificate.
+// The proved identity of the other end of a stream: the name of the secret, which many may share, or the common name of a certificate.
 internal readonly record struct PeerIdentity(string Name, bool IsShared)
 {
     public override string ToString() => Name;
@@ -9,7 +9,7 @@ internal readonly record struct PeerIdentity(string Name, bool IsShared)
 // The certificate that the other end of a stream has shown, if it was not made of a secret: its name and its dates.
 internal sealed record PeerCertificate(string Name, DateTimeOffset From, DateTimeOffset Until);
 
-// What a certificate may be used for. Whoever has none of the two says nothing that anybody believes.
+// What a certificate may be used for. Peers accept nothing from a holder of neither.
 [Flags]
 internal enum PeerRole
 {

@@ -5,8 +5,8 @@ using System.Text;
 
 namespace QuickSilver.Core.Security.Identities;
 
-// What the processes of a cluster share: at least 256 random bits, and a name, which is the identity of who shows that it has them. As
-// text: quicksilver-secret:NAME:BASE64. Nothing of it but the name is ever shown.
+// What the processes of a cluster share: at least 256 random bits, and a name, which is the identity of a process that proves to have them.
+// As text: quicksilver-secret:NAME:BASE64. Nothing of it but the name is ever shown.
 internal sealed class Secret
 {
     public const int LeastKeyBytes = 32;
@@ -27,7 +27,7 @@ internal sealed class Secret
 
     public string Name { get; }
 
-    /// <summary>Tells secrets apart, and does not tell what is in them.</summary>
+    /// <summary>Distinguishes secrets, without revealing them.</summary>
     public string Fingerprint { get; }
 
     public static Secret Of(string name, ReadOnlySpan<byte> key) =>
@@ -39,7 +39,7 @@ internal sealed class Secret
     /// <summary>Whether the text seems to be a secret, where something else is expected.</summary>
     public static bool IsLike(string text) => text.TrimStart().StartsWith(Prefix + Separator, StringComparison.Ordinal);
 
-    /// <summary>The text without the keys of secrets in it: somebody may have given one where something else is expected.</summary>
+    /// <summary>The text without the keys of secrets in it: a user may have given one where something else is expected.</summary>
     public static string Hide(string text)
     {
         int from = 0;
@@ -97,10 +97,10 @@ internal sealed class Secret
             ? null
             : $"A name has 1 to {MostNameCharacters} ASCII letters, digits, hyphens, underscores and full stops.";
 
-    /// <summary>The text of the secret, for a file that nobody else reads.</summary>
+    /// <summary>The text of the secret, for a file that only the process reads.</summary>
     public string Reveal() => $"{Prefix}{Separator}{Name}{Separator}{Convert.ToBase64String(_key)}";
 
-    /// <summary>A key for one purpose. Keys for different purposes tell nothing of each other, or of the secret.</summary>
+    /// <summary>A key for one purpose. Keys for different purposes reveal nothing of each other, or of the secret.</summary>
     public byte[] Derive(string purpose, int bytes) => HKDF.DeriveKey(
         HashAlgorithmName.SHA256, _key, bytes, "quicksilver secret v1"u8.ToArray(), Encoding.UTF8.GetBytes(purpose));
 

@@ -4,7 +4,7 @@ using System.Security.Cryptography.X509Certificates;
 
 namespace QuickSilver.Core.Security.Identities;
 
-// The certificate authority that follows from a secret: whoever has the secret has its key, signs a certificate for itself, and believes
+// The certificate authority that follows from a secret: a process with the secret has its key, signs a certificate for itself, and accepts
 // those that others have signed so. So TLS is the same for secrets and for certificates.
 //
 // The key is a number below the order of P-256, from 128 bits more than that has, so that it is as good as drawn evenly (FIPS 186-5,

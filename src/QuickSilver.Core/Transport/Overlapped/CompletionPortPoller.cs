@@ -151,7 +151,7 @@ internal sealed unsafe class CompletionPortPoller(IOverlappedCalls calls) : IPol
         return false;
     }
 
-    /// <summary>Nobody waits for the operation any more: its memory is freed when the system is done with it.</summary>
+    /// <summary>Nothing waits for the operation any more: its memory is freed when the system is done with it.</summary>
     internal void End(OverlappedOperation operation)
     {
         if (operation.IsUnderWay)

@@ -59,7 +59,7 @@ internal unsafe class OverlappedOperation(IOverlappedOwner owner, Socket socket,
         _state = OperationState.Idle;
     }
 
-    /// <summary>Its entry was taken. False: nobody waits for it any more.</summary>
+    /// <summary>Its entry was taken. False: nothing waits for it any more.</summary>
     public bool End(int bytes, SocketError error)
     {
         Check(OperationState.UnderWay);
@@ -113,7 +113,7 @@ internal unsafe class OverlappedOperation(IOverlappedOwner owner, Socket socket,
 // Whose operations they are.
 internal interface IOverlappedOwner
 {
-    /// <summary>Who is named when there is something to take.</summary>
+    /// <summary>The source that is named when there is something to take.</summary>
     CompletionSource Source { get; }
 
     /// <summary>Whether there is something to take, or to begin.</summary>

@@ -149,7 +149,7 @@ internal sealed unsafe class OverlappedPortSource : PortSource, IOverlappedOwner
             {
                 Parts = part,
                 PartCount = 1,
-                // Into how long segments a run is cut comes with it; the packets of a run tell their own lengths.
+                // Into how long segments a run is cut comes with it; the packets of a run contain their own lengths.
                 Control = new BufferPart { Length = ControlBytes, Bytes = (byte*)(part + 1) },
             };
             return message;

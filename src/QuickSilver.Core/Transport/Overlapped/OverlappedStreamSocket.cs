@@ -145,7 +145,7 @@ internal sealed unsafe class OverlappedStreamSocket : IStreamSocket, IOverlapped
         return given;
     }
 
-    // The receive that is under way goes on: so many bytes are taken from the kernel and wait here.
+    // The receive that is under way continues: so many bytes are taken from the kernel and wait here.
     public void PauseReceiving(bool isPaused)
     {
         _isReceivingPaused = isPaused;

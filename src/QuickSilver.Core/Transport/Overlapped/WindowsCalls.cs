@@ -126,7 +126,7 @@ internal sealed unsafe class WindowsCalls : IOverlappedCalls
         }
         catch (SocketException)
         {
-            // The peer is gone again; the first receive tells.
+            // The peer is gone again; the first receive reports it.
         }
     }
 
@@ -172,7 +172,7 @@ internal sealed unsafe class WindowsCalls : IOverlappedCalls
         }
         catch (ObjectDisposedException)
         {
-            // Nobody waits any more.
+            // Nothing waits any more.
         }
     }
 

@@ -113,7 +113,7 @@ internal sealed unsafe class EpollPoller : ReadyPoller
         }
         catch (ObjectDisposedException)
         {
-            // Nobody waits any more.
+            // Nothing waits any more.
         }
     }
 

@@ -2,7 +2,7 @@ using System.Net.Sockets;
 
 namespace QuickSilver.Core.Transport.Readiness;
 
-// A poller over a system that tells which sockets are ready.
+// A poller over a system that reports which sockets are ready.
 internal abstract class ReadyPoller : IPoller
 {
     private readonly PostedSources _posted = new();

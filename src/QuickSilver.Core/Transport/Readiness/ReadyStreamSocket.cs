@@ -3,7 +3,7 @@ using System.Net.Sockets;
 
 namespace QuickSilver.Core.Transport.Readiness;
 
-// A TCP socket whose calls return at once, tried when the poller has told that it is ready.
+// A TCP socket whose calls return at once, tried when the poller has reported it as ready.
 internal sealed class ReadyStreamSocket : IStreamSocket
 {
     private readonly ReadyPoller _poller;

@@ -21,7 +21,7 @@ internal sealed class SelectPoller : ReadyPoller
 
     public SelectPoller()
     {
-        // Connected to each other, so that nobody else's datagram wakes us.
+        // Connected to each other, so that datagrams of others do not wake us.
         _wakeSender.Connect(_wakeReceiver.LocalEndPoint!);
         _wakeReceiver.Connect(_wakeSender.LocalEndPoint!);
     }
@@ -92,7 +92,7 @@ internal sealed class SelectPoller : ReadyPoller
         }
         catch (ObjectDisposedException)
         {
-            // Nobody waits any more.
+            // Nothing waits any more.
         }
     }
 

@@ -5,7 +5,7 @@ using QuickSilver.Core.Transport.Tls;
 
 namespace QuickSilver.Core.Transport.Streams;
 
-// A node's TCP streams and listeners, and who closes them at the node's end. All of it is the core thread's.
+// Owns a node's TCP streams and listeners, and closes them at the node's end. All of it is the core thread's.
 internal sealed class ControlStreams
 {
     private readonly Func<StreamThread> _newThread;

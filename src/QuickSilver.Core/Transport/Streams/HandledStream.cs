@@ -3,7 +3,7 @@ using QuickSilver.Core.Security.Identities;
 
 namespace QuickSilver.Core.Transport.Streams;
 
-// The side of a control stream towards its handler: what came and the handler has not consumed, and the end that it is told of.
+// The side of a control stream towards its handler: what came and the handler has not consumed, and the end of which it is notified.
 internal abstract class HandledStream : CompletionSource, IControlStream
 {
     internal const int HeldLimitBytes = 64 << 20;
@@ -44,7 +44,7 @@ internal abstract class HandledStream : CompletionSource, IControlStream
         }
         finally
         {
-            // An exception leaves consumed as it was, and nobody knows then where the next frame begins.
+            // An exception does not set consumed, so it is not known then where the next frame begins.
             if (consumed < 0 || consumed > offered.Length)
             {
                 OnClosed("the stream's handler failed");
@@ -63,7 +63,7 @@ internal abstract class HandledStream : CompletionSource, IControlStream
         }
     }
 
-    /// <summary>Closes the stream, and tells the handler.</summary>
+    /// <summary>Closes the stream, and notifies the handler.</summary>
     protected void OnClosed(string reason)
     {
         if (!IsClosed)

@@ -33,7 +33,7 @@ internal static class LingeringClose
         }
         catch (Exception failure) when (failure is SocketException or ObjectDisposedException or OperationCanceledException)
         {
-            // Closed is closed; who cares for an answer waits for it before closing.
+            // Closed is closed; a user that needs an answer waits for it before closing.
         }
         finally
         {

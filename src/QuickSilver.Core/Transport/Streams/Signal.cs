@@ -2,7 +2,7 @@ using System.Threading.Tasks.Sources;
 
 namespace QuickSilver.Core.Transport.Streams;
 
-// What one asynchronous method of a stream thread waits for again and again. The wait goes on within Set. A Set that no one waits for is
+// What one asynchronous method of a stream thread waits for again and again. The wait continues within Set. A Set without a wait is
 // kept for the next wait, once.
 //
 // Invariant: all calls are the stream thread's. A continuation that is registered after its source is complete would run on the thread

@@ -12,7 +12,7 @@ internal static class SmallSegments
     private const int TcpLevel = 6;
     private const int MaximumSegment = 2;
 
-    /// <summary>Both ends send small segments if one of them limits its own: it tells the other when they connect.</summary>
+    /// <summary>Both ends send small segments if one of them limits its own: it notifies the other when they connect.</summary>
     public static Socket Open(AddressFamily family)
     {
         var socket = new Socket(family, SocketType.Stream, ProtocolType.Tcp);

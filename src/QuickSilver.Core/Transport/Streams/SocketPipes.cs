@@ -70,7 +70,7 @@ internal sealed class SocketPipes : StreamSource
         _sending = SendAllAsync();
     }
 
-    /// <summary>Sends what was written, and then notifies the peer that no more comes. It may go on to send.</summary>
+    /// <summary>Sends what was written, and then notifies the peer that no more comes. The peer may still send.</summary>
     public async Task FinishAsync()
     {
         _outgoing.Writer.Complete();
@@ -94,7 +94,7 @@ internal sealed class SocketPipes : StreamSource
         }
     }
 
-    /// <summary>Closes the socket. Who still waits at a pipe gets an IOException.</summary>
+    /// <summary>Closes the socket. A wait at a pipe ends with an IOException.</summary>
     public void Close()
     {
         if (!_isClosed)

@@ -5,7 +5,7 @@ namespace QuickSilver.Core.Transport.Streams;
 // Why a stream could not be made or failed, in words.
 internal static class StreamFailure
 {
-    // The system's own words differ from one to the next, and say neither that somebody answered nor what to look at.
+    // The system's own words differ from one to the next, and say neither that a host answered nor what to look at.
     public static string InWords(SocketError error) => error switch
     {
         SocketError.ConnectionRefused => "connection refused; nothing listens there, or a firewall blocks it",

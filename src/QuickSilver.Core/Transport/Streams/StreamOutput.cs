@@ -2,7 +2,7 @@ using System.Net.Sockets;
 
 namespace QuickSilver.Core.Transport.Streams;
 
-// What a stream has still to send: whole arrays that nobody changes, some of them other streams' too. Small ones are gathered, so that many
+// What a stream has still to send: whole arrays that do not change, some of them other streams' too. Small ones are gathered, so that many
 // messages of a turn go with one call.
 internal sealed class StreamOutput(byte[] scratch)
 {
@@ -42,7 +42,7 @@ internal sealed class StreamOutput(byte[] scratch)
         return all;
     }
 
-    /// <summary>What is left, for who sends it in the stream's place.</summary>
+    /// <summary>What is left, for a sender in the stream's place.</summary>
     public Queue<ReadOnlyMemory<byte>> TakeRest()
     {
         var rest = new Queue<ReadOnlyMemory<byte>>(_pieces.Count);

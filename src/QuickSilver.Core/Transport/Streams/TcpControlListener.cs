@@ -10,7 +10,7 @@ namespace QuickSilver.Core.Transport.Streams;
 internal sealed class TcpControlListener : CompletionSource, IControlListener
 {
     private const int Backlog = 512;
-    // Doubled while the system goes on refusing: who waits in the backlog is not lost.
+    // Doubled while the system continues to refuse: connections in the backlog are not lost.
     private static readonly TimeSpan FirstRetry = TimeSpan.FromMilliseconds(50);
     private static readonly TimeSpan LastRetry = TimeSpan.FromSeconds(1);
 

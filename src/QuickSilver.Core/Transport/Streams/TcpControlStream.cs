@@ -56,7 +56,7 @@ internal sealed class TcpControlStream : HandledStream
 
     public override bool IsClosed => _state == StreamState.Closed;
 
-    /// <summary>Connects from this address: the stream goes the way that datagrams go, and tells whether there is one.</summary>
+    /// <summary>Connects from this address: the stream goes the way that datagrams go, and shows whether there is one.</summary>
     internal static TcpControlStream Connect(IPAddress local, IPEndPoint remote, IControlStreamHandler handler, ControlStreams streams)
     {
         var socket = SmallSegments.Open(remote.AddressFamily);

@@ -99,7 +99,7 @@ internal static class CredentialFiles
 
     /// <summary>
     /// Whether every user of the machine may read what is in the file. False where files have no modes, for one that is gone or empty, and
-    /// for what is no file: who takes a directory or a device away from all others harms the machine.
+    /// for what is no file: to take a directory or a device away from all other users harms the machine.
     /// </summary>
     public static bool IsReadByAll(string path)
     {
@@ -120,7 +120,7 @@ internal static class CredentialFiles
     {
         if (Secret.IsLike(path))
         {
-            // It would be shown by whoever tells what is wrong.
+            // It would be shown with the failure.
             throw new CredentialException("A secret was given where the name of a file is expected. It is not shown here.");
         }
 

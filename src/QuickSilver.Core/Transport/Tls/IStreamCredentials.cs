@@ -9,7 +9,7 @@ internal interface IStreamCredentials
     /// <summary>Whether <see cref="Refresh"/> would look at files now. From any thread; never waits.</summary>
     bool IsLookDue => true;
 
-    /// <summary>As <see cref="Latest"/>, after files that have changed were read anew. From any thread; waits for files.</summary>
+    /// <summary>As <see cref="Latest"/>, after files that have changed were read again. From any thread; waits for files.</summary>
     TlsCredentials Refresh() => Latest;
 }
 

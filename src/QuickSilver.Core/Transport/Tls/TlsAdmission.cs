@@ -5,11 +5,11 @@ using QuickSilver.Core.Transport.Streams;
 
 namespace QuickSilver.Core.Transport.Tls;
 
-// The handshakes of a listener. The acceptor hears of a stream when it is known who is there, and of those who did not get so far only why.
-// When a secret or an authority is taken away, the streams that were admitted by it end.
+// The handshakes of a listener. The acceptor gets a stream when the identity of its peer is known, and only the reason if a handshake
+// fails. When a secret or an authority is taken away, the streams that were admitted by it end.
 internal sealed class TlsAdmission(IStreamCredentials credentials, IControlAcceptor acceptor, ControlStreams streams) : ITlsAdmission
 {
-    /// <summary>The reason of which the handler of a stream is told, when what its peer had proved itself with was taken away.</summary>
+    /// <summary>The reason that the handler of a stream gets when what its peer had proved itself with was taken away.</summary>
     public const string NotAcceptedAnyMore = "the secret or authority that it proved itself with is not accepted any more";
 
     private static readonly TimeSpan LookInterval = TimeSpan.FromSeconds(2);
@@ -21,7 +21,7 @@ internal sealed class TlsAdmission(IStreamCredentials credentials, IControlAccep
     private bool _isLooking;
     private bool _isClosed;
 
-    /// <summary>Begins the handshake with who has connected, unless there is no room for it. Another may have to give way to it.</summary>
+    /// <summary>Begins the handshake with a new connection, unless there is no room for it. Another may have to give way to it.</summary>
     public void Accept(Socket socket)
     {
         Look();

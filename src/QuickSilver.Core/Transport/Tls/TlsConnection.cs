@@ -200,7 +200,7 @@ internal sealed class TlsConnection
             _thread.Cancel(_limit);
             if (beneath is { IsForeign: true } && _side is TlsServerSide)
             {
-                // So that the peer can tell its user. It sent more than this.
+                // So that the peer can notify its user. It sent more than this.
                 _socket.Send(TlsSide.NoTlsAlert, SocketFlags.None, out _);
             }
 
@@ -349,7 +349,7 @@ internal sealed class TlsConnection
         }
         catch (Exception broken) when (IsOfNetwork(broken))
         {
-            // Closed is closed; who cares for an answer waits for it before closing.
+            // Closed is closed; a user that needs an answer waits for it before closing.
         }
 
         _pipes!.Close();

@@ -11,7 +11,7 @@ namespace QuickSilver.Core.Transport.Tls;
 //   Beginning → Open → Closed      Beginning: it connects, or the handshake is under way.
 //   Beginning → Closed
 //
-// Invariants: as those of TcpControlStream. An accepted stream has no handler, and is nobody's, until the handshake is over.
+// Invariants: as those of TcpControlStream. An accepted stream has no handler, and no owner, until the handshake is over.
 [DebuggerDisplay("{RemoteEndPoint}")]
 internal sealed class TlsControlStream : HandledStream
 {
@@ -63,7 +63,7 @@ internal sealed class TlsControlStream : HandledStream
         return new TlsControlStream(socket, remote, new TlsClientSide(local, remote), streams, handler, admission: null);
     }
 
-    /// <summary>Begins the handshake with who has connected; the admission is told of its end.</summary>
+    /// <summary>Begins the handshake with the peer that has connected; the admission is notified of its end.</summary>
     internal static TlsControlStream Accept(Socket socket, IPEndPoint remote, ITlsAdmission admission, ControlStreams streams) =>
         new(socket, remote, new TlsServerSide(remote), streams, handler: null, admission);
 
@@ -143,7 +143,7 @@ internal sealed class TlsControlStream : HandledStream
     /// <summary>Whether its peer would be admitted again.</summary>
     public bool IsStillKnownTo(TlsCredentials credentials) => credentials.Believes(_side.Root);
 
-    /// <summary>Ends it, and tells its handler.</summary>
+    /// <summary>Ends it, and notifies its handler.</summary>
     public void End(string reason) => OnClosed(reason);
 
     public override string ToString() => $"TLS stream to {RemoteEndPoint}";
@@ -193,7 +193,7 @@ internal sealed class TlsControlStream : HandledStream
     }
 }
 
-// Of a listener: who takes streams in when their peers have said who they are.
+// Of a listener: admits streams when their peers have proved their identity.
 internal interface ITlsAdmission
 {
     /// <summary>The handshake is over, or given up. Said once.</summary>

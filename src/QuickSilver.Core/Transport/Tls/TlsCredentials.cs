@@ -112,7 +112,7 @@ internal sealed class TlsCredentials
         return policy;
     }
 
-    /// <summary>Who the peer is; false with why it is not believed, as the end of a sentence.</summary>
+    /// <summary>The identity of the peer; false with why it is not accepted, as the end of a sentence.</summary>
     public bool TryIdentify(X509Certificate2? certificate, X509Chain? chain, PeerRole role, out PeerIdentity identity, out string fault)
     {
         identity = default;

@@ -3,20 +3,20 @@ using QuickSilver.Core.Transport.Descriptors;
 
 namespace QuickSilver.Core.Transport.Tls;
 
-// Who may begin a handshake with a listener. A handshake costs the service a millisecond of a processor for somebody who has not shown
-// anything yet: so there are so many at a time, of one address a part of them, and of an address whose handshakes fail again and again only
-// a few a second. Who is sent away comes again; its peers at other addresses do not notice.
+// Admits handshakes with a listener. A handshake costs the service a millisecond of a processor for a peer that has not proved anything
+// yet. So the number at a time is limited, of one address to a part of it, and of an address whose handshakes fail again and again to a few
+// a second. A peer that is refused comes again; its peers at other addresses do not notice.
 //
-// Intuition: who connects and says nothing holds a place for as long as a handshake may take, and has not failed yet. So a few addresses
-// could hold all places. Once these are taken, an address that has far more of them than the newcomer's gives one up: its oldest, as an
-// honest handshake is over in milliseconds. A newcomer whose address has none always finds a place.
+// Intuition: a peer that connects and sends nothing holds a place for as long as a handshake may take, and has not failed yet. So a few
+// addresses could hold all places. Once these are taken, an address that has far more of them than the newcomer's gives one up: its oldest,
+// as an honest handshake is over in milliseconds. A newcomer whose address has none always finds a place.
 //
 // Where the process may open few more descriptors, there are as many places as handshakes are under way: each newcomer takes that of
 // another one. If no address has more handshakes than the newcomer's, it is the newcomer's oldest.
 //
-// What goes wrong: of addresses that have one handshake each, the oldest of all gives way. Who connects from that many addresses, within
-// the time that a handshake takes, still keeps others out. Two addresses of which one has one more do not take places from each other:
-// each would lose what the service has done for it already, and would come again for the other's.
+// What goes wrong: of addresses that have one handshake each, the oldest of all gives way. An attacker that connects from that many
+// addresses, within the time that a handshake takes, still keeps others out. Two addresses of which one has one more do not take places
+// from each other: each would lose what the service has done for it already, and would come again for the other's.
 internal sealed class TlsGate<THandshake>(TimeProvider time)
     where THandshake : class
 {

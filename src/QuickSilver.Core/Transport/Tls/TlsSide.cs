@@ -9,7 +9,7 @@ using QuickSilver.Core.Transport.Streams;
 namespace QuickSilver.Core.Transport.Tls;
 
 // One side of a TLS handshake: what it shows, whom it believes, and in words why it failed. TLS 1.3 alone, both sides with certificates.
-// Nothing is resumed, so that each stream says anew who is there.
+// Nothing is resumed, so that each stream proves the identity of its peer again.
 internal abstract class TlsSide(IPEndPoint remote)
 {
     // What a TLS server answers to what is no TLS: a fatal alert "unexpected message". A node without security recognizes it.
@@ -18,7 +18,7 @@ internal abstract class TlsSide(IPEndPoint remote)
     private string? _fault;
     private KeyFault _peerFault;
 
-    /// <summary>Who the peer is; valid after the handshake.</summary>
+    /// <summary>The identity of the peer; valid after the handshake.</summary>
     public PeerIdentity Peer { get; private set; }
 
     /// <summary>What the peer has shown; valid after the handshake. Null: it follows from a secret.</summary>
@@ -168,7 +168,7 @@ internal sealed class TlsClientSide(IPAddress local, IPEndPoint remote) : TlsSid
             limit);
 
     // The service looks at the certificate after this side is done, and its refusal may be lost when it resets the connection. Then what is
-    // wrong with the own certificate tells more than how the connection ended.
+    // wrong with the own certificate says more than how the connection ended.
     public override string BeforeAnything(Exception? failure)
     {
         bool isRefusal = OwnFault is not null || (failure is not null && IsAlert(failure));
@@ -188,7 +188,7 @@ internal sealed class TlsClientSide(IPAddress local, IPEndPoint remote) : TlsSid
         $"cannot connect to {Remote} from {local}: {StreamFailure.InWords(error)}";
 }
 
-// Of a membership service, to which somebody has connected.
+// Of a membership service, to which a peer has connected.
 internal sealed class TlsServerSide(IPEndPoint remote) : TlsSide(remote)
 {
     protected override string PeerInWords => $"the peer at {Remote}";

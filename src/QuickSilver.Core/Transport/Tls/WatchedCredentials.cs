@@ -1,6 +1,6 @@
 namespace QuickSilver.Core.Transport.Tls;
 
-// Credentials of files, which are read anew when they have changed.
+// Credentials of files, which are read again when they have changed.
 internal sealed class WatchedCredentials : IStreamCredentials
 {
     private readonly WatchedFiles<TlsCredentials> _files;

@@ -1,6 +1,6 @@
 namespace QuickSilver.Core.Transport.Tls;
 
-// What is made of files, which are read anew when they have changed: looked at when somebody connects, once a second at most. Files that
+// What is made of files, which are read again when they have changed: looked at when a peer connects, once a second at most. Files that
 // cannot be used leave what was read before, and that is said once until they change again.
 internal sealed class WatchedFiles<T>
     where T : class
@@ -19,7 +19,8 @@ internal sealed class WatchedFiles<T>
     /// <param name="read">Reads all of the files.</param>
     /// <param name="paths">Those that are looked at.</param>
     /// <param name="time">The clock for the interval.</param>
-    /// <param name="told">Told that files were read anew, or (false) why they were not. On the thread of who asked.</param>
+    /// <param name="told">Called when files were read again, or (false) with why they were not. On the thread of the caller that
+    /// asked.</param>
     /// <exception cref="CredentialException">The files cannot be used.</exception>
     public WatchedFiles(Func<T> read, string[] paths, TimeProvider time, Action<string, bool> told)
     {
@@ -82,7 +83,7 @@ internal sealed class WatchedFiles<T>
         }
         catch (Exception exception) when (exception is IOException or UnauthorizedAccessException)
         {
-            // What is wrong is told when it is read.
+            // A failure is reported when it is read.
             return default;
         }
     })];

@@ -2,9 +2,9 @@ using QuickSilver.Simulation.Checkers.Records;
 
 namespace QuickSilver.Simulation.Checkers.Progress;
 
-// I23: a majority loses no member by a partition or by its end. The injector of faults tells which nodes are faulty. Faulty nodes, such as
-// a minority that is cut off, may be removed. If the other nodes are more than half, none of them may be removed, neither during the fault
-// nor when it ends.
+// I23: a majority loses no member by a partition or by its end. The injector of faults reports which nodes are faulty. Faulty nodes, such
+// as a minority that is cut off, may be removed. If the other nodes are more than half, none of them may be removed, neither during the
+// fault nor when it ends.
 internal sealed class MajorityChecker(int nodes) : HistoryChecker
 {
     private readonly HashSet<int> _troubled = [];

@@ -19,7 +19,7 @@ internal readonly record struct Published(TimeSpan At, MessageId Message, ulong 
 
 internal readonly record struct Delivered(TimeSpan At, Subscription Subscription, MessageId Message, ulong PayloadHash);
 
-// The subscriber was told that it will not get these numbers, ends included.
+// The subscriber got a notice that it will not get these numbers, ends included.
 internal readonly record struct GapTold(TimeSpan At, Subscription Subscription, NodeKey Sender, long First, long Last);
 
 // The views of regions into which a sender put its message.
@@ -34,7 +34,7 @@ internal readonly record struct Configured(TimeSpan At, int Node, NodeKey Life, 
     public long Number => Change.Number;
 }
 
-// A node's life was told a region's view. MembersHash: of the members' keys in their order.
+// A node's life got a region's view. MembersHash: of the members' keys in their order.
 internal readonly record struct RegionSeen(TimeSpan At, int Node, NodeKey Life, RegionView View, ulong MembersHash)
 {
     public ulong RegionId => View.RegionId;
@@ -42,7 +42,7 @@ internal readonly record struct RegionSeen(TimeSpan At, int Node, NodeKey Life, 
     public uint Number => View.Number;
 }
 
-// A node's life was told a topic's view, after the region views that came with it.
+// A node's life got a topic's view, after the region views that came with it.
 internal readonly record struct TopicSeen(TimeSpan At, int Node, NodeKey Life, TopicView View);
 
 // What an incarnation of a node keeps in memory. IsQuiet: everything that was sent has been stable everywhere for a long time.
@@ -69,7 +69,7 @@ internal readonly record struct MemoryReading(TimeSpan At, int Node, NodeKey Lif
 // The repairs of a run so far, and the losses that caused them.
 internal readonly record struct RepairTotals(TimeSpan At, long Disturbances, long Requests, long Retransmissions);
 
-// The publisher of a message was told that it is stable.
+// The publisher of a message was notified that it is stable.
 internal readonly record struct ToldStable(TimeSpan At, MessageId Message);
 
 // A node has a persistent fault from now on, or no longer. Topic: only the subscribers and publishers of this topic are affected (a reader
@@ -92,7 +92,7 @@ internal readonly record struct PublisherEnded(TimeSpan At, NodeKey Sender, ulon
     public required long Unacknowledged { get; init; }
 }
 
-// A subscriber was told its end, and how many of the messages that had come for it were not handled. Told: those in gap notices with this
+// A subscriber got its end, and the number of messages that had come for it and were not handled. Reported: those in gap notices with this
 // reason.
 internal readonly record struct SubscriberEnded(TimeSpan At, Subscription Subscription, long Unhandled, long Told)
 {

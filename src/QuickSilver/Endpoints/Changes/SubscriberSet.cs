@@ -37,7 +37,7 @@ internal interface ISubscriberInterest
     /// <summary>Completes the task when there are so many subscribers, or fails it when the endpoint ends before.</summary>
     void Await(TopicEndpoint endpoint, int count, TaskCompletionSource done);
 
-    /// <summary>Tells the watch the subscribers and their changes, until the endpoint ends.</summary>
+    /// <summary>Reports the subscribers and their changes to the watch, until the endpoint ends.</summary>
     void Add(TopicEndpoint endpoint, SubscriberWatch watch);
 
     void Remove(SubscriberWatch watch);

@@ -8,8 +8,8 @@ internal sealed class SubscriberWatch(IEndpointNode node)
 {
     private readonly ChangeQueue<NodeId, SubscriberChange> _changes = new(node.Completions);
 
-    /// <summary>Core thread: tells the changes from one set to the next.</summary>
-    /// <param name="before">The set that was told last.</param>
+    /// <summary>Core thread: reports the changes from one set to the next.</summary>
+    /// <param name="before">The set that was reported last.</param>
     /// <param name="after">The set now.</param>
     /// <param name="came">Why nodes are in it.</param>
     /// <param name="whyLeft">Why a node is not in it any more.</param>

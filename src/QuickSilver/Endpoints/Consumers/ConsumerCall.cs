@@ -33,7 +33,7 @@ internal sealed class ConsumerCall<T> : IDisposable
     private ITimer? _timer;
     private Step _step;
     private int _attempts;
-    // 1 during a wait before a retry. Whoever sets it back runs the worker.
+    // 1 during a wait before a retry. The thread that sets it back runs the worker.
     private int _isDelayed;
 
     public ConsumerCall(Consumption<T> consumption, IThreadPoolWorkItem worker)
@@ -100,7 +100,7 @@ internal sealed class ConsumerCall<T> : IDisposable
 
     public void Dispose() => _timer?.Dispose();
 
-    // Never goes on where the consumer's task is completed, which may be the core thread, or a thread that has other work to do.
+    // Never continues where the consumer's task is completed, which may be the core thread, or a thread that has other work to do.
     private void RunWorker() => _consumption.RunBeside(_worker);
 
     private bool Call()
@@ -137,7 +137,7 @@ internal sealed class ConsumerCall<T> : IDisposable
         }
         finally
         {
-            // The worker goes on with other messages while the consumer waits.
+            // The worker continues with other messages while the consumer waits.
             Activity.Current = outer;
         }
     }

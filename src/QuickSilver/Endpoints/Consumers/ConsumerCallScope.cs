@@ -17,7 +17,7 @@ internal sealed class ConsumerCallScope(object consumer)
     /// <summary>Runs the callback with the mark.</summary>
     public void Run(ContextCallback callback, object state)
     {
-        // Null: somebody has suppressed the flow of the context, so that a mark would not reach continuations either.
+        // Null: the caller has suppressed the flow of the context, so that a mark would not reach continuations either.
         if (ExecutionContext.Capture() is not { } context)
         {
             callback(state);

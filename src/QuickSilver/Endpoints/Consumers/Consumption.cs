@@ -16,8 +16,8 @@ internal enum ConsumerOutcome
 // A consumer: the endpoint's reader, which calls the application for each message. Its intake takes messages from the endpoint's buffer. If
 // one is handled at a time, the intake calls the consumer itself, and nothing is copied. Otherwise it passes them to workers.
 //
-// The intake and the workers are work items. Each is run by one thread at a time: by whoever ends what it waits for. So none needs a lock
-// for its own fields.
+// The intake and the workers are work items. Each is run by one thread at a time: by the one that ends what it waits for. So none needs a
+// lock for its own fields.
 internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWorkItem
 {
     // After so many messages a part lets other work of the thread pool pass, and the core thread of a simulated node.
@@ -143,7 +143,7 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
 
     public void Execute() => _scope.Run(static consumption => ((Consumption<T>)consumption!).Run(), this);
 
-    /// <summary>Runs a part of this consumer, so that calls to end it can tell that they come from it.</summary>
+    /// <summary>Runs a part of this consumer, so that calls to end it can detect that they come from it.</summary>
     public void RunInside(ContextCallback part, object state) => _scope.Run(part, state);
 
     private void Run()
@@ -269,7 +269,7 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
         _completion.TrySetResult(end);
     }
 
-    // Everything that was not handled is told before the end, which has the number.
+    // Everything that was not handled is reported before the end, which has the number.
     private SubscriptionEnd ReportRest()
     {
         foreach (var gap in _abandoned.Ranges())
@@ -288,7 +288,7 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
 
     private long Read(ConsumerOutcome outcome) => Volatile.Read(ref _outcomes[(int)outcome]);
 
-    // True: the intake goes on. False: it is run again when there is something to do, or it has ended.
+    // True: the intake continues. False: it is run again when there is something to do, or it has ended.
     private bool TryStep()
     {
         if (_direct is { IsPending: true })
@@ -337,7 +337,7 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
                 End(SubscriptionEnd.Of(null, _endpoint.State == EndpointState.Cancelled), Life.Stopping);
                 return true;
             default:
-                // Who ended the consumer before the ring knew of this wait could not end the wait.
+                // A call that ended the consumer before the ring knew of this wait could not end the wait.
                 return _life != Life.Running && _ring.TryCancelWait(this);
         }
     }

@@ -41,8 +41,8 @@ public interface IConsumption : IAsyncDisposable
     /// and reported as gaps with the reason <see cref="GapReason.SubscriberEnded"/>, and this call ends.
     /// </summary>
     /// <remarks>
-    /// The endpoint receives nothing afterwards, and its handlers end as well. A publisher of the same endpoint goes on. A call that comes
-    /// from the consumer itself, or from one of its callbacks, begins the end and does not wait for it.
+    /// The endpoint receives nothing afterwards, and its handlers end as well. A publisher of the same endpoint continues. A call that
+    /// comes from the consumer itself, or from one of its callbacks, begins the end and does not wait for it.
     /// </remarks>
     /// <exception cref="OperationCanceledException">The token was cancelled before the last call returned.</exception>
     Task StopAsync(CancellationToken cancellationToken = default);

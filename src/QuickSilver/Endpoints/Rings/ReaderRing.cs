@@ -215,7 +215,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     }
 
     /// <summary>
-    /// Called when handlers were attached. The first ones get the buffered messages, and nothing is buffered from then on until a reader
+    /// Called when handlers were attached. The first ones get the buffered messages, and nothing is buffered after that until a reader
     /// comes, because no reader would need the copies. True if there is a backlog to deliver to them.
     /// </summary>
     public bool TryClaim(HandlerEndpoint<T>[] handlers)

@@ -5,7 +5,7 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Topics.Subscribers;
 
-// What somebody on this node wants to know of a topic's subscribers: that there are enough of them, who they are, or who comes and leaves.
+// What the application wants to know of a topic's subscribers: that there are enough of them, which they are, or which come and leave.
 // Most topics have none of it, so a topic creates it when it is first asked. Core thread only, unless stated otherwise.
 internal sealed class SubscriberInterest(ITopicNode node, TopicCore topic) : ISubscriberInterest
 {

@@ -79,7 +79,7 @@ public sealed class SocketPipesTests : IDisposable
     [Theory]
     [InlineData(PollerKind.Default)]
     [InlineData(PollerKind.Select)]
-    internal void A_peer_is_held_back_while_nothing_is_read_and_goes_on_afterwards(PollerKind kind)
+    internal void A_peer_is_held_back_while_nothing_is_read_and_continues_afterwards(PollerKind kind)
     {
         const int Sent = 24 << 20;
         int taken = 0;
@@ -114,7 +114,7 @@ public sealed class SocketPipesTests : IDisposable
     [Theory]
     [InlineData(PollerKind.Default)]
     [InlineData(PollerKind.Select)]
-    internal void The_end_of_the_peer_comes_behind_its_bytes_and_this_side_may_go_on(PollerKind kind) => OnThread(kind, async pipes =>
+    internal void The_end_of_the_peer_comes_behind_its_bytes_and_this_side_may_continue(PollerKind kind) => OnThread(kind, async pipes =>
     {
         Peer.Send([7]);
         Peer.Shutdown(SocketShutdown.Send);
@@ -163,7 +163,7 @@ public sealed class SocketPipesTests : IDisposable
     });
 
     [Fact]
-    public void A_port_at_which_no_one_listens_refuses_the_connection()
+    public void A_port_without_a_listener_refuses_the_connection()
     {
         var to = (IPEndPoint)_listener.LocalEndPoint!;
         _listener.Dispose();

@@ -31,7 +31,7 @@ public sealed class StreamThreadTests : IDisposable
     }
 
     [Fact]
-    public void Work_that_throws_is_logged_and_the_others_go_on()
+    public void Work_that_throws_is_logged_and_the_others_continue()
     {
         var done = new TaskCompletionSource<bool>();
         _thread.Schedule(static _ => throw new InvalidOperationException("meant"), null);
@@ -84,7 +84,7 @@ public sealed class StreamThreadTests : IDisposable
                 "the failure"));
 
     [Fact]
-    public void A_signal_that_no_one_waits_for_is_kept_once()
+    public void A_signal_without_a_wait_is_kept_once()
     {
         var signal = new Signal();
         signal.Set();

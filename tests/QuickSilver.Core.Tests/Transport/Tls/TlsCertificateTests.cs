@@ -73,7 +73,7 @@ public sealed class TlsCertificateTests
     [Theory]
     [InlineData(-1, "does not accept the certificate of this node: it holds from")]
     [InlineData(30, "closed the stream after the TLS handshake (Connection reset by peer): it does not accept the authority of this node")]
-    public async Task A_connection_that_is_reset_after_the_handshake_is_told_by_its_likely_cause(int untilDays, string expected)
+    public async Task A_connection_that_is_reset_after_the_handshake_is_reported_with_its_likely_cause(int untilDays, string expected)
     {
         Assert.SkipUnless(OperatingSystem.IsLinux(), "other systems have other words for a reset");
         using var listener = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);

@@ -7,7 +7,7 @@ using QuickSilver.Core.Transport.Tls;
 
 namespace QuickSilver.Core.Tests.Transport.Tls;
 
-// T4: who gets through the door, and what both sides are told when somebody does not.
+// T4: the connections that are admitted, and the reasons that both sides get for the others.
 public sealed class TlsControlStreamTests
 {
     private static readonly Secret Ours = TlsHouse.NewSecret("ours");
@@ -110,7 +110,7 @@ public sealed class TlsControlStreamTests
     }
 
     [Fact]
-    public void Another_secret_is_refused_and_both_sides_are_told_why()
+    public void Another_secret_is_refused_and_both_sides_get_the_reason()
     {
         using var service = new TlsService(TlsHouse.Of(Ours));
         using var node = new TlsNode(TlsHouse.Of(Theirs));
@@ -142,7 +142,7 @@ public sealed class TlsControlStreamTests
     }
 
     [Fact]
-    public void A_service_without_tls_is_told_from_one_with_another_secret()
+    public void A_service_without_tls_is_distinguished_from_one_with_another_secret()
     {
         // As a service without security: it answers what it does not understand with a frame.
         using var plain = new TlsService(null) { OnOffer = static (stream, bytes) => Answer(stream, bytes) };
@@ -161,7 +161,7 @@ public sealed class TlsControlStreamTests
 
     // So that a service that ends can say so to a node that has just come.
     [Fact]
-    public void Who_was_under_way_when_the_service_stopped_to_listen_still_comes_in()
+    public void A_handshake_in_progress_completes_after_the_service_stopped_to_listen()
     {
         using var service = new TlsService(TlsHouse.Of(Ours));
         using var node = new TlsNode(TlsHouse.Of(Ours));
@@ -198,7 +198,7 @@ public sealed class TlsControlStreamTests
     }
 
     [Fact]
-    public void A_port_where_nobody_listens_is_said_as_without_tls()
+    public void A_port_without_a_listener_is_reported_as_without_tls()
     {
         int port;
         using (var service = new TlsService(TlsHouse.Of(Ours)))
@@ -213,7 +213,7 @@ public sealed class TlsControlStreamTests
     }
 
     [Fact]
-    public void Who_never_begins_the_handshake_is_closed_and_holds_nobody_up()
+    public void A_connection_that_never_begins_the_handshake_is_closed_and_delays_no_other()
     {
         using var service = new TlsService(TlsHouse.Of(Ours));
         using var silent = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);

@@ -100,7 +100,7 @@ public sealed class TlsGateTests
     }
 
     [Fact]
-    public void An_address_that_fails_again_and_again_is_let_in_slowly_and_nobody_gives_way_to_it()
+    public void An_address_that_fails_repeatedly_is_admitted_slowly_and_no_other_gives_way_to_it()
     {
         Fail(One);
         Assert.NotNull(_gate.Refuse(One, out _));

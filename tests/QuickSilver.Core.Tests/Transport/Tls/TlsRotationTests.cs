@@ -57,7 +57,7 @@ public sealed class TlsRotationTests : IDisposable
     }
 
     [Fact]
-    public void Files_are_read_anew_without_a_pause_and_who_came_with_the_old_secret_goes_with_it()
+    public void Files_are_read_again_without_a_pause_and_streams_of_the_old_secret_end_with_it()
     {
         var old = TlsHouse.NewSecret("cluster");
         var next = TlsHouse.NewSecret("cluster");
@@ -92,7 +92,7 @@ public sealed class TlsRotationTests : IDisposable
         Assert.Null(of.Reason);
 
         Write(next);
-        Patience.Until(() => Poked(second, service, () => of.Reason is not null), "the end of who has the old one");
+        Patience.Until(() => Poked(second, service, () => of.Reason is not null), "the end of the stream with the old one");
         Patience.Until(
             () => service.Recorders.Any(static one => one.Reason == $"closed: {TlsAdmission.NotAcceptedAnyMore}"),
             "the reason that the service has");
@@ -127,7 +127,7 @@ public sealed class TlsRotationTests : IDisposable
 
     // As volumes of Kubernetes are: the file is a link through a folder that is a link, and that one is changed.
     [Fact]
-    public void Files_behind_links_are_read_anew_when_a_link_is_changed()
+    public void Files_behind_links_are_read_again_when_a_link_is_changed()
     {
         var folder = Directory.CreateTempSubdirectory("qs");
         try

@@ -13,7 +13,7 @@ public sealed class ConsumerAllocationTests
     private const int WarmingRounds = 10;
     private const int Rounds = 60;
     // An object has at least 24 bytes. What is less than one object for ten messages is not of the path but of the pool's threads, which
-    // come and go on a busy machine.
+    // start and end on a busy machine.
     private const long Limit = Messages / 10 * 24;
     private static readonly byte[] Payload = new byte[1000];
 

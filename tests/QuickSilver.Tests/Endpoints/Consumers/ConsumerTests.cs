@@ -175,7 +175,7 @@ public sealed class ConsumerTests
     [Theory]
     [InlineData(1)]
     [InlineData(4)]
-    public async Task A_consumer_that_stops_at_an_error_tells_the_message_and_the_cause_and_its_endpoint_stays_open(int concurrency)
+    public async Task A_consumer_that_stops_at_an_error_reports_the_message_and_the_cause_and_its_endpoint_stays_open(int concurrency)
     {
         await using var bench = await ConsumerBench.StartAsync();
         var ends = new ConcurrentQueue<SubscriptionEnd>();

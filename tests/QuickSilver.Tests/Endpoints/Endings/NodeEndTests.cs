@@ -47,7 +47,7 @@ public sealed class NodeEndTests
     }
 
     [Fact]
-    public async Task A_node_reports_once_what_a_reader_that_does_not_go_on_has_not_read()
+    public async Task A_node_reports_once_what_a_reader_that_does_not_continue_has_not_read()
     {
         var network = new InMemoryNetwork();
         await using var here = await network.StartNodeAsync().OrFail();

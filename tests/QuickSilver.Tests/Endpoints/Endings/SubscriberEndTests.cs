@@ -165,7 +165,7 @@ public sealed class SubscriberEndTests
     }
 
     [Fact]
-    public async Task A_cancelled_endpoint_tells_its_reader_what_it_drops()
+    public async Task A_cancelled_endpoint_reports_to_its_reader_what_it_drops()
     {
         await using var bench = await ConsumerBench.StartAsync(logs: _logs);
         var gaps = new List<GapNotice>();
@@ -193,7 +193,7 @@ public sealed class SubscriberEndTests
     }
 
     [Fact]
-    public async Task What_has_come_and_cannot_be_handed_on_is_told_before_the_end_and_counted_there()
+    public async Task Messages_that_cannot_be_handed_on_are_reported_before_the_end_and_counted_there()
     {
         await using var bench = await ConsumerBench.StartAsync(logs: _logs);
         using var handler = Record(bench, out var told);
