@@ -47,7 +47,7 @@ internal sealed class CampaignRun(CampaignPlan plan)
     {
         try
         {
-            // A machine that slows down under load takes it out on whoever comes later: each comes later as often as earlier.
+            // A machine that slows down under load is unfair to later runs: each runs later as often as earlier.
             var rows = round % 2 == 0 ? section.Rows.Reverse() : section.Rows;
             foreach (var row in rows.TakeWhile(_ => !_isStopped))
             {

@@ -3,7 +3,7 @@ using QuickSilver.Campaign.Contenders;
 
 namespace QuickSilver.Campaign;
 
-// What an application meets in daily use: requests, a reader that does not read, and somebody who watches.
+// What an application meets in daily use: requests, a reader that does not read, and an observer.
 internal sealed class EverydaySections(Namespaces namespaces)
 {
     private const double WatchedMessagesPerSecond = 1e6;

@@ -5,7 +5,7 @@ using QuickSilver.Microbenchmarks.Memory;
 using QuickSilver.Microbenchmarks.Regions;
 using QuickSilver.Microbenchmarks.Sealing;
 
-// `--list flat` names the benchmarks, `--filter '*Alarm*'` runs some; `receive` alone tells quickly what a received message
+// `--list flat` names the benchmarks, `--filter '*Alarm*'` runs some; `receive` alone shows quickly what a received message
 // costs; `seal` what encryption adds to a packet, beside openssl; `gc` is a trial over whole processes (docs/gc.md); `topics` weighs idle
 // topics, and `idle` an idle node (docs/memory.md), with `burst` also after a burst.
 if (args is ["gc", "send" or "receive", _])

@@ -3,7 +3,8 @@ using QuickSilver;
 
 namespace CacheInvalidation;
 
-// A cache in front of a slow store, in each of several processes. Who changes a product publishes its id, and all drop their copy.
+// A cache in front of a slow store, in each of several processes. A process that changes a product publishes its id, and all drop their
+// copy.
 //
 // What makes it correct: an id is published after the store has the new value, and a message that could not be delivered is reported as a
 // gap. A cache that has a gap, or has lost its topic, knows that it may be wrong, and drops everything.

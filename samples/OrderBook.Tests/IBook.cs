@@ -13,7 +13,7 @@ internal interface IBook
 /// Wrong, and right in every test on a quiet network: it takes for granted that an order is placed before it is cancelled. But
 /// the two come from different senders, and QuickSilver keeps order per sender. When the datagram with the order is lost and
 /// repaired, its cancellation, which another node sent because it had the order already, comes first. It is for an order that
-/// nobody knows here, so it does nothing, and the order that comes then stays open for ever.
+/// is unknown here, so it does nothing, and the order that comes then stays open forever.
 /// </summary>
 internal sealed class TrustingBook : IBook
 {

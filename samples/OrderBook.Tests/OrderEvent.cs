@@ -2,7 +2,7 @@ using System.Runtime.Serialization;
 
 namespace OrderBook.Tests;
 
-/// <summary>What happens to an order: it is placed, or it is cancelled by whoever watches over limits.</summary>
+/// <summary>What happens to an order: it is placed, or the process that watches limits cancels it.</summary>
 [DataContract]
 public sealed record OrderEvent(
     [property: DataMember(Order = 1)] int Id,

@@ -24,7 +24,7 @@ await quotes.WaitForRespondersAsync(3);
 Offer first = await quotes.AskAsync(new Quote("tea", 2));
 Console.WriteLine($"The first answer comes from an open shop: {first.Shop != "closed"}");
 
-// All answers, and who has none.
+// All answers, and the nodes without one.
 var replies = await quotes.AskAllAsync(new Quote("tea", 2), TimeSpan.FromSeconds(5));
 var offers = replies.Where(reply => reply.Error is null).Select(reply => reply.Value!).OrderBy(offer => offer.Price);
 foreach (var offer in offers)

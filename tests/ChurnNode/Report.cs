@@ -14,7 +14,7 @@ internal sealed record EndpointReport(int Topic, bool Kept, long First, long Las
 /// <summary>The stream of one member that stays, as another one received it.</summary>
 internal sealed record SteadyReport(int Stayer, long Last, long Received, string? Fault);
 
-/// <summary>What came of those who join and leave.</summary>
+/// <summary>The result of the nodes that join and leave.</summary>
 internal sealed record RoamingReport(int Lives, long Received, long Missing, string? Fault);
 
 /// <summary>Of a member that stayed.</summary>

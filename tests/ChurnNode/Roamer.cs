@@ -30,7 +30,7 @@ internal static class Roamer
             }
             catch (Exception exception) when (exception is QuickSilverException or TimeoutException or OperationCanceledException)
             {
-                // No server leads, perhaps; those who join try again.
+                // No server leads, perhaps; joining nodes try again.
                 failures++;
                 Console.Error.WriteLine($"life {lives} failed: {exception.Message}");
             }

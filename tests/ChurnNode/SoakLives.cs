@@ -6,8 +6,8 @@ namespace ChurnNode;
 // A process whose nodes come and go at a rate: each opens the state, changes it, sends a request, publishes a few messages that become
 // stable at all that stay, and leaves.
 //
-// Input: "pause" begins no life and writes "paused COUNT FAILED" when none runs; "measure" writes the footprint; "resume" goes on; the end
-// of the input ends it.
+// Input: "pause" begins no life and writes "paused COUNT FAILED" when none runs; "measure" writes the footprint; "resume" continues; the
+// end of the input ends it.
 internal static class SoakLives
 {
     private static readonly TimeSpan LifeLimit = TimeSpan.FromSeconds(60);
@@ -18,7 +18,7 @@ internal static class SoakLives
     private static readonly Lock Count = new();
     private static int _running;
     private static bool _isPaused;
-    // Completes when no life runs any more; null: nobody waits for that.
+    // Completes when no life runs any more; null: nothing waits for that.
     private static TaskCompletionSource? _rest;
     private static volatile bool _isEnded;
 

@@ -7,6 +7,6 @@ internal static class Topics
     /// <summary>The steady stream of a member that stays.</summary>
     public static string Steady(int stayer) => $"steady/{stayer}";
 
-    /// <summary>To which those who join and leave publish.</summary>
+    /// <summary>To which the nodes that join and leave publish.</summary>
     public const string Roaming = "roaming";
 }

@@ -211,7 +211,7 @@ public sealed class DashboardPageTests(ChromiumBrowser chromium) : IClassFixture
     [InlineData(ColorScheme.Light, 1280)]
     [InlineData(ColorScheme.Dark, 1280)]
     [InlineData(ColorScheme.Light, 360)]
-    public async Task Nothing_keeps_anybody_from_reading_it(ColorScheme scheme, int width)
+    public async Task It_is_accessible(ColorScheme scheme, int width)
     {
         var page = await OpenAsync(width, scheme: scheme);
         await page.Locator("#panel-nodes .toggle").First.ClickAsync();

@@ -25,7 +25,7 @@ public sealed class CorpusTests
         Assert.Equal(seeds.Length, seeds.DistinctBy(static seed => seed.Name).Count());
         Assert.All(seeds, seed => Assert.True(
             File.Exists(FileOf(name, seed)) && File.ReadAllBytes(FileOf(name, seed)).AsSpan().SequenceEqual(seed.Bytes),
-            $"{FileOf(name, seed)} is not what is written now. To write the corpus anew, run QuickSilver.Fuzz --seeds {Root}"));
+            $"{FileOf(name, seed)} is not what is written now. To write the corpus again, run QuickSilver.Fuzz --seeds {Root}"));
     }
 
     [Fact]

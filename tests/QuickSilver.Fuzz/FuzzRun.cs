@@ -3,7 +3,7 @@ namespace QuickSilver.Fuzz;
 // One input and one target. The fuzzer and the replay of the corpus run this, so what one finds the other shows again.
 internal static class FuzzRun
 {
-    /// <summary>The longest input. The fuzzer is told to make no longer ones, and a datagram is no longer.</summary>
+    /// <summary>The longest input. The fuzzer makes no longer ones, and a datagram is no longer.</summary>
     public const int MostBytes = 64 << 10;
 
     /// <exception cref="Exception">The target has a finding.</exception>

@@ -2,7 +2,7 @@ using QuickSilver.Packages.Tests.Infrastructure;
 
 namespace QuickSilver.Packages.Tests;
 
-// Someone who has the packages and the README, and nothing of this repository.
+// A newcomer who has the packages and the README, and nothing of this repository.
 [Collection(nameof(Feed))]
 public sealed class NewcomerTests(Feed feed)
 {

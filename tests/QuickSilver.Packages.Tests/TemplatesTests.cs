@@ -2,7 +2,7 @@ using QuickSilver.Packages.Tests.Infrastructure;
 
 namespace QuickSilver.Packages.Tests;
 
-// Someone who installs the templates, and makes a project of each.
+// A newcomer who installs the templates, and makes a project of each.
 [Collection(nameof(Feed))]
 public sealed class TemplatesTests(Feed feed)
 {

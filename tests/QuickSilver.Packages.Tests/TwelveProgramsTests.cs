@@ -146,7 +146,7 @@ public sealed class TwelveProgramsTests(Feed feed)
         }
     }
 
-    // From any of them on, because a message that is published before somebody subscribes goes to nobody.
+    // From any of them on, because a message that is published before a node subscribes goes to no node.
     private static async Task ExpectSuccessiveAsync(RunningProgram program, string pattern)
     {
         int first = Number(await program.NextAsync(pattern));

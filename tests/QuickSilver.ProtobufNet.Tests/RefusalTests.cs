@@ -51,7 +51,7 @@ public sealed class RefusalTests
         RefusalOf<Figure>());
 
     [Fact]
-    public void Members_of_a_base_that_is_not_told_of_the_type_are_refused() => Assert.Contains(
+    public void Members_of_a_base_that_does_not_declare_the_type_are_refused() => Assert.Contains(
         "Child inherits Parent.Name, which protobuf-net does not send. Add [ProtoInclude(n, typeof(Child))] to Parent", RefusalOf<Child>());
 
     [Fact]

@@ -9,7 +9,7 @@ public sealed class SampleTests
     private readonly string _cluster = $"--QuickSilver:Cluster=samples-{Guid.NewGuid():N}";
 
     [Fact]
-    public async Task Two_workers_archive_each_others_readings_and_end_when_they_are_told_to()
+    public async Task Two_workers_archive_each_others_readings_and_end_on_a_signal()
     {
         await using var north = new SampleProcess("Telemetry", _cluster, "--Sensor:Name=north");
         await using var south = new SampleProcess("Telemetry", _cluster, "--Sensor:Name=south");

@@ -23,7 +23,7 @@ public sealed class ChurnCampaign(ITestOutputHelper output)
     public void Endpoints_that_stay_open_get_everything_once_and_in_order(ulong seed) => new Run(output).Check(seed);
 
     // Two nodes hosted a service at the start and became one cluster: configurations of the one, equal in number to those of
-    // the other, told subscribers to wait for messages that were published before the publisher came.
+    // the other, made subscribers wait for messages that were published before the publisher came.
     [Theory]
     [InlineData(23)]
     [InlineData(187)]
@@ -85,8 +85,8 @@ public sealed class ChurnCampaign(ITestOutputHelper output)
             RequireEnd(cluster, "after the churn", Limit);
             cluster.History.Count(cluster.CountRepairs());
             cluster.History.AssertHolds();
-            cluster.Require(cluster.Nodes.All(node => node.Lives.Count == 1), "nobody was removed from a healthy cluster");
-            cluster.Require(cluster.History.GapCount == 0, "nobody was told of a gap");
+            cluster.Require(cluster.Nodes.All(node => node.Lives.Count == 1), "no node was removed from a healthy cluster");
+            cluster.Require(cluster.History.GapCount == 0, "no subscriber got a gap");
             return cluster.Result();
         }
 

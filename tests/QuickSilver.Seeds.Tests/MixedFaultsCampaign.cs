@@ -5,11 +5,11 @@ using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Seeds.Tests;
 
-// Campaign "MixedFaults": each seed draws its own cluster (4 to 16 nodes, dedicated or embedded membership, one region for a node
-// or several, packet sizes, multicast or unicast, clocks near the wrap of what is counted in seconds) and its own mixture of the
-// faults F1 to F8, F11 to F15 and F17. Three seeds in five also meet hardships (F14, F16, F18 to F25, rights, and uses of the public face,
-// each drawn apart: HardshipTable), and of these one in five is a run in which one fault stands and all others go on (StandingFaults). Half
-// of them are of nodes that seal their packets. I1 to I4, I7 to I11, I17 to I24 and rights (T13) hold.
+// Campaign "MixedFaults": each seed draws its own cluster (4 to 16 nodes, dedicated or embedded membership, one region for a node or
+// several, packet sizes, multicast or unicast, clocks near the wrap of what is counted in seconds) and its own mixture of the faults F1 to
+// F8, F11 to F15 and F17. Three seeds in five also meet hardships (F14, F16, F18 to F25, rights, and uses of the public face, each drawn
+// apart: HardshipTable), and of these one in five is a run in which one fault stands and all others continue (StandingFaults). Half of them
+// are of nodes that seal their packets. I1 to I4, I7 to I11, I17 to I24 and rights (T13) hold.
 //
 // Many seeds, and one again:
 //   QS_SEEDS=2000 dotnet test --project tests/QuickSilver.Seeds.Tests -c Release --filter-class "*.MixedFaultsCampaign"
@@ -27,19 +27,19 @@ public sealed class MixedFaultsCampaign(ITestOutputHelper output)
     public void Invariants_hold_under_any_mixture_of_faults(ulong seed) => new MixedFaults(output).Check(seed);
 
     [Theory]
-    // Where clocks show 2088 or later, configurations had negative numbers, and nobody ever joined.
+    // Where clocks show 2088 or later, configurations had negative numbers, and no node ever joined.
     [InlineData(134)]
-    // A node that came over to a service was told, when it came again, what had been settled there before it. So it closed old
+    // A node that came over to a service learned, when it came again, what had been settled there before it. So it closed old
     // views in which its own messages were not settled, and never confirmed them.
     [InlineData(556)]
-    // The leader of the rings died between deciding what of a gone sender was lost and telling all: its epoch never ended.
+    // The leader of the rings died between deciding what of a gone sender was lost and reporting it to all: its epoch never ended.
     [InlineData(6446)]
-    // Two leaders of one ring's root, of which one took the other for gone: the later went on numbering the other's epochs.
+    // Two leaders of one ring's root, of which one took the other for gone: the later continued the numbers of the other's epochs.
     [InlineData(1527)]
     // A node that this one had never heard of came over from the same cluster: it had sent in a view of that cluster, and given it
     // up, and was waited for there.
     [InlineData(69)]
-    // A member took one for its leader that took the leader for gone, and dropped the tokens of the leader from then on.
+    // A member took one for its leader that took the leader for gone, and dropped the tokens of the leader after that.
     [InlineData(2403)]
     // The members acknowledged for those left after a removal of which the sender did not hear: it let go what the removed one
     // lacked, and was one with it again when both came to a new service.
@@ -55,15 +55,15 @@ public sealed class MixedFaultsCampaign(ITestOutputHelper output)
     // A region went out of a node's sight and came back within one view: the node numbered its packets in it from 1 again.
     [InlineData(78)]
     [InlineData(1752)]
-    // The service told that all was settled by those that were left before it told who was removed: they closed views of which
+    // The service announced that the remaining members had settled all before it announced the removal: they closed views of which
     // another member lacked what the removed one had sent.
     [InlineData(515)]
-    // The keepers of packets of a sender that was gone lacked them. Each decision counted the requests anew, so nobody else was asked.
+    // The keepers of packets of a sender that was gone lacked them. Each decision counted the requests again, so no other member was asked.
     [InlineData(214)]
     // A decision about a sender that was gone went around three times, each time without one member, which waited for it ever after.
     [InlineData(1279)]
-    // A service announced a node and ended before that node heard of it. The next service took it for new, and went on with a view in which
-    // the members took it for one that had been removed: they dropped what it sent.
+    // A service announced a node and ended before that node heard of it. The next service took it for new, and continued with a view in
+    // which the members took it for one that had been removed: they dropped what it sent.
     [InlineData(2319)]
     public void Seeds_that_once_failed_hold(ulong seed) => new MixedFaults(output, Hardships.None).Check(seed);
 
@@ -73,14 +73,14 @@ public sealed class MixedFaultsCampaign(ITestOutputHelper output)
     [InlineData(246, "Refusals, LoneHost", null)]
     // One lie of a sender about its last number had each member ask for a whole window.
     [InlineData(255, "Standing", "Liar")]
-    // A new service that gathered the members of the old one answered nobody, and topics that waited for it were not named.
+    // A new service that gathered the members of the old one answered no node, and topics that waited for it were not named.
     [InlineData(44, "Standing", "LoneHost")]
     // A service kept what the last configuration had changed, and the regions that nodes had left in it, until the next configuration.
     [InlineData(37, "Interface, StableAndFeeds, LoneHost, Churned", null)]
     // One whose system refused most of what it sent: those that lead rings with it were blamed, and removed.
     [InlineData(39, "Standing", "RefusedSends")]
     [InlineData(48, "Standing", "RefusedSends")]
-    // A member of a ring below took the last packets after its ring's leader had, and nobody asked again: the sender waited for ever.
+    // A member of a ring below took the last packets after its ring's leader had, and no member asked again: the sender waited forever.
     [InlineData(63, "LittleMemory, SlowLinks, FullRate, MulticastStops, OtherCluster", null)]
     [InlineData(564, "Replay, Interface, SlowLinks, FullRate, Endings", null)]
     // The one that lost what it sent was removed, and in the same second the healthy leader whom the others had blamed for it.
@@ -95,7 +95,7 @@ public sealed class MixedFaultsCampaign(ITestOutputHelper output)
     [InlineData(1230, "Replay, LargeMessages, Endings", null)]
     // Spare claims were kept without a limit.
     [InlineData(1913, "BestEffort, StableAndFeeds, LoneHost, Churned", null)]
-    // A node that was told of its own removal still heard a removed sender, and passed on its message to one that still knew this node.
+    // A node that knew of its own removal still heard a removed sender, and passed on its message to one that still knew this node.
     [InlineData(967, "StableAndFeeds, BusyHandlers, MulticastStops", null)]
     // A topic with an address of its own kept the streams of its last run when their views were over.
     [InlineData(1664, "Refusals, StableAndFeeds, NoMulticast, Churned", null)]
@@ -106,10 +106,10 @@ public sealed class MixedFaultsCampaign(ITestOutputHelper output)
     [InlineData(3, "Sealed, SeveralServers, Rights, Forgeries", null)]
     // A node that was denied the right to subscribe was denied to publish, too, as it asked for both at the same time.
     [InlineData(2, "Sealed, SeveralServers, Rights, Forgeries", null)]
-    // A node that had hosted a service of its own went on sealing its echoes under that one's key, and no service could find that datagrams
-    // reached it again.
+    // A node that had hosted a service of its own continued to seal its echoes under that one's key, and no service could find that
+    // datagrams reached it again.
     [InlineData(2382695907, "BestEffort, Standing, Sealed", "DeafDatagrams")]
-    // The leader of a ring went in place of a slow member, of which nobody had just heard.
+    // The leader of a ring went in place of a slow member, of which no member had just heard.
     [InlineData(1600, "BestEffort, StableAndFeeds, Standing, Sealed", "Slow")]
     // The last member of a large view learned of one other member after the other that it had closed the view, with a wait for each.
     [InlineData(359, "DeadDatagrams, Endings", null)]
@@ -119,7 +119,7 @@ public sealed class MixedFaultsCampaign(ITestOutputHelper output)
     [InlineData(130, "Replay, SleepingReaders, OtherCluster, Rights, Removals", null)]
     // An opening that waited for the end of an earlier subscription of its node was not named.
     [InlineData(52, "StableAndFeeds, Standing, Sealed", "LoneHost")]
-    // Members went on sealing the rest of a view under a key of the old service, which the others had forgotten, as the number of the new
+    // Members continued to seal the rest of a view under a key of the old service, which the others had forgotten, as the number of the new
     // service's key was lower.
     [InlineData(1578, "YearsOff, Sealed, AddressChanges, RaisedNumbers", null)]
     // A node held the first message of a topic and had no memory to read it. Its sender counted on it that the node knew where the topic
@@ -164,7 +164,7 @@ internal sealed class MixedFaults(
     // Several regions for a node as soon as topics differ in their subscribers.
     private static readonly TopicSetRules ManyRegions = new() { RegularOverlaps = 1, NodesToMembershipCost = 1000, FarSetCost = 0 };
 
-    // What a seed draws with shares of its own; what came later is drawn apart, so that this stays as it is.
+    // What a seed draws with shares of its own; what came later is drawn apart, so that this does not change.
     private const FaultKinds FirstKinds = (FaultKinds)(((int)FaultKinds.StrangerPackets << 1) - 1);
 
     private static readonly int[] PacketSizes = [1472, 1472, 1472, 576, 8972];
@@ -204,7 +204,7 @@ internal sealed class MixedFaults(
         {
             var fault = standing ?? StandingFaults.Draw(seed, isLong: !drawn.HasFlag(Hardships.Standing));
             var beside = fault == StandingFault.Liar ? BesideStanding : BesideStanding & ~Hardships.RaisedNumbers;
-            // Who computes nothing for a minute has old keys when it goes on.
+            // A node that computes nothing for a minute has old keys when it continues.
             var also = fault == StandingFault.Minute ? Hardships.Sealed : Hardships.None;
             var cluster = scene.Cluster with
             {
@@ -212,7 +212,7 @@ internal sealed class MixedFaults(
                 HasOddSubscribers = false,
                 IsEmbedded = scene.Cluster.IsEmbedded || StandingFaults.IsOfHost(fault),
                 ReaderCapacity = fault == StandingFault.SleepingReader ? FewMessages : scene.Cluster.ReaderCapacity,
-                // Before what a healthy node waits for must go on, so that of these too it is seen whether they name what they wait for.
+                // Before what a healthy node waits for must continue, so that of these too it is seen whether they name what they wait for.
                 Options = scene.Cluster.Options with { StallWarning = TimeSpan.FromSeconds(2) },
             };
             return scene with
@@ -262,7 +262,7 @@ internal sealed class MixedFaults(
 
         if ((drawn & WithoutMulticast) != 0)
         {
-            // Embedded services find each other by multicast: without, nodes must be told of one.
+            // Embedded services find each other by multicast: without, options must name one.
             options = options with { Dissemination = new QuickSilverOptions().Dissemination };
             cluster = cluster with { IsEmbedded = false, Hardships = drawn & ~Hardships.LoneHost };
         }

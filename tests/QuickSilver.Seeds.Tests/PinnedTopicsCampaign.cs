@@ -2,7 +2,7 @@ using QuickSilver.Seeds.Tests.Infrastructure;
 
 namespace QuickSilver.Seeds.Tests;
 
-// Campaign "PinnedTopics": the clusters and faults of MixedFaults, where every reliable topic owns its region and is told of its views
+// Campaign "PinnedTopics": the clusters and faults of MixedFaults, where every reliable topic owns its region and delivers its views
 // between its messages. What MixedFaults asks for holds, and I6.
 //
 // Many seeds, and one again:

@@ -32,7 +32,7 @@ public sealed class RandomFaultsCampaign(ITestOutputHelper output)
     // Acknowledgements for a sender's earlier life at the same address let go what the new life had not yet sent.
     [InlineData(37)]
     [InlineData(112)]
-    // A member that heard late of a removal brought more of the gone sender after the ring had told that nothing more comes.
+    // A member that heard late of a removal brought more of the gone sender after the ring had announced that nothing more comes.
     [InlineData(128)]
     [InlineData(142)]
     // A member closed an old view, all settled, while another still lacked packets of a sender that was gone.
@@ -40,31 +40,31 @@ public sealed class RandomFaultsCampaign(ITestOutputHelper output)
     [InlineData(162)]
     // A subscription closed and opened again while the service was out of reach began in the middle of its old view.
     [InlineData(40)]
-    // A ring's leader stopped telling what is stable before the others had heard it, and the ring turned at full speed.
+    // A ring's leader stopped announcing what is stable before the others had heard it, and the ring turned at full speed.
     [InlineData(188)]
-    // A token for a member's earlier life came to its next one, which is the leader: a round that had passed nobody counted.
+    // A token for a member's earlier life came to its next one, which is the leader: a round that had passed no member counted.
     [InlineData(209)]
-    // A sender that others knew of first looked gone to a member, and stayed so: what was on its way was told as a gap.
+    // A sender that others knew of first looked gone to a member, and stayed so: what was on its way was reported as a gap.
     [InlineData(1437)]
     // A topic opened between a node's registration with the service and its welcome was never asked for.
     [InlineData(910005)]
     // The first message of a newer view came before any of an older one that was still in use, with a table that no longer said
     // where the topic had begun there.
     [InlineData(1600053)]
-    // Loss was told of once the oldest view had come to its end, though in those between something was still on its way.
+    // Loss was reported once the oldest view had come to its end, although in those between something was still on its way.
     [InlineData(2907730281)]
     public void Seeds_that_once_failed_hold(ulong seed) => new Run(output, isEmbedded: false).Check(seed);
 
     [Theory]
     // A message of before the service moved was held for ever, with the views it was sent in, and nothing was settled any more:
-    // its sender had been admitted anew, together with its receiver.
+    // its sender had been admitted again, together with its receiver.
     [InlineData(54)]
     [InlineData(9)]
     [InlineData(28)]
     [InlineData(38)]
     [InlineData(46)]
     [InlineData(51)]
-    // Two nodes did not judge each other alike after a host had fallen while it told a change: one waited for the other, in an
+    // Two nodes did not judge each other alike after a host had fallen while it sent a change: one waited for the other, in an
     // old view that the other had given up or never saw, for ever.
     [InlineData(15)]
     // A node that returned sent again in a view in which it had sent before it went: from 1 again, and given up there. And

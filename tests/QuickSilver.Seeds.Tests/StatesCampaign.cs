@@ -6,7 +6,7 @@ namespace QuickSilver.Seeds.Tests;
 
 // Campaign "States": five nodes set and remove keys of a state, two of them fail at random times and one of those comes back. One node
 // joins in the middle, and another one joins and leaves again and again. Some links lose datagrams, others deliver them late and out of
-// order. A joiner has each key that was set before it was told that it is complete, and in the end all have the same content, with all that
+// order. A joiner has each key that was set before it learned that it is complete, and in the end all have the same content, with all that
 // a node that stayed has set: I16.
 //
 // Many seeds, and one again:
@@ -31,7 +31,7 @@ public sealed class StatesCampaign(ITestOutputHelper? output)
     [MemberData(nameof(Chosen))]
     public void One_seed_is_one_run(ulong seed) => Assert.Equal(new Run(seed, keys: 100).Check(), new Run(seed, keys: 100).Check());
 
-    /// <summary>The number of failed seeds is told, and each of them.</summary>
+    /// <summary>Prints the number of failed seeds, and each of them.</summary>
     public static int RunMany(ulong first, ulong count, int keys)
     {
         int failed = 0;

@@ -8,7 +8,7 @@ namespace QuickSilver.Seeds.Tests;
 
 // Campaign "Takeover": three servers of the membership service, of which the leader dies again and again, with five nodes that stay and
 // publish steadily and three that join, visit topics and leave. All packets are sealed. What members that stay owe each other comes within
-// a bound (I22), whichever server leads, and no gap is told between them: I1 to I4, I7 to I10, I17 to I20.
+// a bound (I22), whichever server leads, and no gap is reported between them: I1 to I4, I7 to I10, I17 to I20.
 //
 // Many seeds, and one again:
 //   QS_SEEDS=200 dotnet test --project tests/QuickSilver.Seeds.Tests -c Release --filter-class "*.TakeoverCampaign"
@@ -21,9 +21,9 @@ public sealed class TakeoverCampaign(ITestOutputHelper output)
 
     [Theory]
     [MemberData(nameof(Chosen))]
-    public void Streams_go_on_whichever_server_leads(ulong seed) => new Takeover(output).Check(seed);
+    public void Streams_continue_whichever_server_leads(ulong seed) => new Takeover(output).Check(seed);
 
-    // A sender came late to the next leader. What it had sent meanwhile was told as a gap only when no node had left for three seconds.
+    // A sender came late to the next leader. What it had sent meanwhile was reported as a gap only when no node had left for three seconds.
     [Theory]
     [InlineData(60164)]
     // A node that leaves while two leaders die one after the other takes messages after it closed its subscriptions, and then none.
@@ -48,7 +48,7 @@ internal sealed class Takeover(ITestOutputHelper? output) : Campaign("Takeover",
     private static readonly TimeSpan Step = TimeSpan.FromMilliseconds(100);
     private static readonly TimeSpan Limit = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan Bound = TimeSpan.FromSeconds(4);
-    // Two takeovers in a row, of which the second server dies before it tells anything.
+    // Two takeovers in a row, of which the second server dies before it sends anything.
     private static readonly TimeSpan WaitBound = TimeSpan.FromSeconds(15);
     private static readonly TimeSpan ShortestTerm = TimeSpan.FromSeconds(2.5);
     private static readonly TimeSpan LongestTerm = TimeSpan.FromSeconds(7);
@@ -93,7 +93,7 @@ internal sealed class Takeover(ITestOutputHelper? output) : Campaign("Takeover",
         return cluster.Result();
     }
 
-    // From the same instant for all to as late as on a busy machine: some nodes are told of a configuration, and others are not.
+    // From the same instant for all to as late as on a busy machine: some nodes get a configuration, and others do not.
     private static LinkModel LinkOf(ulong seed) => new()
     {
         Jitter = (seed % 4) switch { 0 => TimeSpan.Zero, 1 => Tick / 10, 2 => Tick, _ => Tick * 4 },

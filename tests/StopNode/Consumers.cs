@@ -82,7 +82,7 @@ internal static class BareConsumer
     }
 }
 
-// What a consumer has handled, and what it was told that it will not get.
+// What a consumer has handled, and what was reported to it as not coming.
 internal sealed class Account
 {
     private readonly TimeSpan _each;
@@ -105,7 +105,7 @@ internal sealed class Account
 
     public Task Ended => _ended.Task;
 
-    // A call whose token is cancelled has been handled all the same: it was begun, and nobody else gets the message.
+    // A call whose token is cancelled has been handled all the same: it was begun, and no other call gets the message.
     public async ValueTask HandleAsync(CancellationToken stop)
     {
         if (Interlocked.Increment(ref _handled) == 1)

@@ -4,8 +4,8 @@ using QuickSilver;
 
 namespace StreamNode;
 
-// What one subscription gets: of each sender all numbers, in order, each once, or told of as a gap in its place. They begin at 1, or for
-// who comes late at any number.
+// What one subscription gets: of each sender all numbers, in order, each once, or reported as a gap in its place. They begin at 1. For a
+// late subscription they begin at any number.
 internal sealed class Intake
 {
     private readonly Lock _turn = new();
@@ -94,7 +94,7 @@ internal sealed class Intake
             long last = Last(gap.Sender, gap.First);
             if (gap.First != last + 1)
             {
-                Fault ??= $"the gap {gap.First}-{gap.Last} of {gap.Sender} was told of after {last}";
+                Fault ??= $"the gap {gap.First}-{gap.Last} of {gap.Sender} was reported after {last}";
             }
 
             _last[gap.Sender] = gap.Last;

@@ -22,8 +22,8 @@ using StreamNode;
 //   flood TOPIC SECONDS BYTES                             the same, as many as go in so long
 //   admit                                                 "admits": everybody may publish, says the service that it hosts
 //   halt                                                  these end now
-//   expect TOPIC SENDERS COUNT                            "has TOPIC DELIVERED TOLD", when so many came or were told as gaps
-//   read TOPIC                                            the reader goes on
+//   expect TOPIC SENDERS COUNT                            "has TOPIC DELIVERED REPORTED", when so many came or were reported as gaps
+//   read TOPIC                                            the reader continues
 //   respond NAME MILLISECONDS                             "responds NAME"; it answers after so long
 //   ask NAME MILLISECONDS                                 "asked NAME", and then "answered NAME" or "failed NAME EXCEPTION", within so long
 //   hold NAME                                             "holds NAME", a state

@@ -1,6 +1,6 @@
 namespace StreamNode;
 
-// Lines of standard output, whole, whoever writes them.
+// Lines of standard output, each whole, from any thread.
 internal static class Say
 {
     private static readonly Lock Turn = new();

@@ -10,7 +10,7 @@ internal sealed record RateShare(Series Of, double Share)
     public bool IsKnown => MessagesPerSecond > 0;
 }
 
-/// <summary>What `qsm perf send` and `receive` are told beyond the load: by default to move bytes as fast as they can.</summary>
+/// <summary>The options of `qsm perf send` and `receive` beyond the load: by default to move bytes as fast as they can.</summary>
 internal sealed record OwnTraffic
 {
     /// <summary>To all processes.</summary>

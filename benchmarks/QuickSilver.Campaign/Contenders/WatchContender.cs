@@ -12,7 +12,7 @@ internal enum Watcher
     /// <summary>qsm top, on a pseudo-terminal.</summary>
     TopOnTerminal,
 
-    /// <summary>qsm dashboard, at which nobody looks.</summary>
+    /// <summary>qsm dashboard, without an open page.</summary>
     Dashboard,
 
     /// <summary>qsm dashboard, with a page's events open.</summary>

@@ -5,8 +5,8 @@ using QuickSilver.Core.Alarms;
 namespace QuickSilver.Microbenchmarks.Alarms;
 
 // Three loads over a standing set of alarms, with the delays that a node sets. Fire: the earliest fires and is set again,
-// as the timers of rings and announcements. Move: one of a favoured few is moved, mostly before it is due, the clock goes
-// on by 10 microseconds, and what is due fires and is set again. Cancel: the same, but that an alarm is set beside the
+// as the timers of rings and announcements. Move: one of a favoured few is moved, mostly before it is due, the clock advances
+// by 10 microseconds, and what is due fires and is set again. Cancel: the same, but that an alarm is set beside the
 // others and taken back. After each step the next due instant is asked for, as the core thread does each turn.
 //
 // PriorityQueue cannot move an entry where it lies: it queues another and drops the stale one when it comes up. So stale

@@ -26,7 +26,7 @@ internal sealed class BareEnvironment : INodeEnvironment
 
     public IPAddress LocalAddress => IPAddress.Loopback;
 
-    /// <summary>Who receives from the ports of this environment: the node's packet reader.</summary>
+    /// <summary>The receiver of the ports of this environment: the node's packet reader.</summary>
     public IDatagramReceiver? Receiver { get; private set; }
 
     public IDatagramPort Port { get; } = new BarePort();

@@ -6,7 +6,7 @@ using QuickSilver.Multicast.Sending;
 namespace QuickSilver.Microbenchmarks.Packing;
 
 // A batch of equal messages into packets of 1472 bytes, which are then let go as if acknowledged: packed; one packet for
-// each message, by the same code told to close after each; and the payloads merely copied one after the other into the same
+// each message, by the same code, which closes after each; and the payloads merely copied one after the other into the same
 // kind of blocks. Headers, checksums and retention are in the first two.
 [MemoryDiagnoser]
 public class PackerBenchmarks

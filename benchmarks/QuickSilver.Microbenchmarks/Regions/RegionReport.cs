@@ -48,7 +48,7 @@ internal static class RegionReport
         Console.WriteLine(
             $"{nodes} nodes, {topics} topics, {(distinct ? "distinct" : "drawn")}, {batch} nodes at a time: {seconds:0.00} s, "
             + $"{GC.GetTotalMemory(forceFullCollection: true) >> 20} MB, {experiment.Map.Reassignments} topics moved, "
-            + $"parted anew {experiment.Map.Partitions} times");
+            + $"parted again {experiment.Map.Partitions} times");
         Console.WriteLine(
             $"  a node: {figures.TopicsPerNode:0.0} topics, {figures.RegionsPerNode:0.0} regions (most {figures.MostRegionsOfANode}), "
             + $"{figures.GroupsPerNode:0.0} with a group; two busiest {figures.ShareOfTwoBusiest:0.000} of its traffic, "
@@ -81,6 +81,6 @@ internal static class RegionReport
         Console.WriteLine(
             $"  one change of a subscription: {all / Changes:0.00} ms (worst {worst:0.0}), "
             + $"{(double)newViews / Changes:0.0} new region views "
-            + $"(most {mostViews}), {(double)regionViews / Changes:0} told, {(double)topicViews / Changes:0} topic views");
+            + $"(most {mostViews}), {(double)regionViews / Changes:0} sent, {(double)topicViews / Changes:0} topic views");
     }
 }

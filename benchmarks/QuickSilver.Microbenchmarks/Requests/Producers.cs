@@ -1,6 +1,6 @@
 namespace QuickSilver.Microbenchmarks.Requests;
 
-// Threads that stand ready and each produce their part of a batch when told, so that no thread's start is measured.
+// Threads that stand ready and each produce their part of a batch on a signal, so that no thread's start is measured.
 internal sealed class Producers : IDisposable
 {
     private readonly Thread[] _threads;

@@ -7,7 +7,7 @@ namespace FlightBoard.Board;
 // A process of this same program in a role, as the board sees it: its last status, and what it logged.
 internal sealed class RoleProcess : IDisposable
 {
-    // Enough to tell what went wrong; a process that logs without end must not fill the board's memory.
+    // Enough to see what went wrong; a process that logs without end must not fill the board's memory.
     private const int MaxLogLines = 50;
 
     private readonly Process _process;

@@ -43,7 +43,7 @@ internal sealed record ProcessStatus
 
     public string DatagramPath { get; init; } = "";
 
-    /// <summary>What is not as it must be; null while all is well.</summary>
+    /// <summary>A fault; null while there is none.</summary>
     public string? Fault { get; init; }
 
     public static ProcessStatus? Parse(string line)

@@ -41,8 +41,8 @@ internal static class Publisher
         return progress.Fault is null ? 0 : 1;
     }
 
-    // A topic per airport; each has to have its followers before the first departure, for who joins late gets what is
-    // sent from then on.
+    // A topic per airport; each has to have its followers before the first departure, because a late one gets only what is
+    // sent after that.
     private static async Task<Dictionary<string, ITopicPublisher<Departure>>> OpenAsync(ChildRun run, IReadOnlyList<Departure> departures)
     {
         var origins = departures.Select(departure => departure.Origin).Distinct().ToList();

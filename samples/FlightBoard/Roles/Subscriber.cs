@@ -25,7 +25,7 @@ internal static class Subscriber
         }
         catch (OperationCanceledException)
         {
-            // Stopped while it opened its topics; what it lacks is told below.
+            // Stopped while it opened its topics; what it lacks is reported below.
         }
 
         await reports;

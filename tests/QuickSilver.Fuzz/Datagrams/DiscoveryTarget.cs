@@ -5,7 +5,7 @@ using QuickSilver.Tool.Doctor.Facts;
 
 namespace QuickSilver.Fuzz.Datagrams;
 
-// Datagrams that come from anybody before there is a cluster: those of discovery, and those of doctors.
+// Datagrams that come from any process before there is a cluster: those of discovery, and those of doctors.
 internal sealed class DiscoveryTarget : FuzzTarget
 {
     private const string Cluster = "default";

@@ -5,7 +5,7 @@ using QuickSilver.Tool.Etcd;
 
 namespace QuickSilver.Fuzz.Etcd;
 
-// What a server of the membership service is answered by etcd, or by whoever answers in its place. The first byte of the input chooses the
+// The answers of etcd, or of a process in its place, to a server of the membership service. The first byte of the input chooses the
 // answer; the rest is text.
 internal sealed class EtcdTarget : FuzzTarget
 {

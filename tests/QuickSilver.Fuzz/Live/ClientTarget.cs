@@ -14,8 +14,8 @@ using QuickSilver.Simulation.Machines;
 namespace QuickSilver.Fuzz.Live;
 
 // A node up to its multicast layer, and what a service says to it. Each part of the input is said on the stream: the first byte says
-// whether a valid welcome and a valid configuration come first, the second is the kind of a frame around the bytes, or 0 for bytes as
-// they are. No step of the node may throw.
+// whether a valid welcome and a valid configuration come first, the second is the kind of a frame around the bytes, or 0 for bytes
+// without one. No step of the node may throw.
 internal sealed class ClientTarget : FuzzTarget
 {
     private const int MostParts = 64;
@@ -82,10 +82,10 @@ internal sealed class ClientTarget : FuzzTarget
         }
 
         machines.Run(After);
-        FindingException.ThrowUnless(multicast.OutboundStreams == 0, "A node sends what nobody published.");
+        FindingException.ThrowUnless(multicast.OutboundStreams == 0, "A node sends what was never published.");
     }
 
-    // A service that says whatever it is told to.
+    // A service that sends what the target gives it.
     private sealed class FrameService : IControlAcceptor, IControlStreamHandler
     {
         private IControlStream? _stream;

@@ -6,7 +6,7 @@ using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Fuzz.Live;
 
-// One who speaks to the membership service, and says whatever it is told to. It reads all that comes.
+// A client of the membership service that sends what the target gives it. It reads all that comes.
 internal sealed class FrameClient : IControlStreamHandler
 {
     private readonly SimulatedMachine _machine;
@@ -38,7 +38,7 @@ internal sealed class FrameClient : IControlStreamHandler
 
     public void SendFrames(byte[] frames) => _stream.Send(frames);
 
-    /// <summary>Sends the bytes in a frame of this kind; of kind 0, as they are.</summary>
+    /// <summary>Sends the bytes in a frame of this kind; of kind 0, without one.</summary>
     public void Send(byte kind, ReadOnlySpan<byte> bytes)
     {
         if (kind == 0)

@@ -12,7 +12,7 @@ namespace QuickSilver.Fuzz.Live;
 
 // A membership service with a member of good will, and what another client says to it. Each part of the input is sent on a stream: the
 // first byte says on which of two and whether a valid join comes first, the second is the kind of a frame around the bytes, or 0 for bytes
-// as they are. No step of the service may throw, and the member stays.
+// without one. No step of the service may throw, and the member stays.
 internal sealed class ServiceTarget : FuzzTarget
 {
     private const int MostParts = 64;

@@ -15,7 +15,7 @@ internal static class MessageSeeds
         .. Message(topic, 3, payloadBytes, withTable: false, withHeaders: false),
     ];
 
-    /// <summary>What a sender tells of a topic.</summary>
+    /// <summary>What a sender announces of a topic.</summary>
     public static byte[] Mark()
     {
         byte[] message = new byte[MessageHeader.Bytes + TopicMark.Bytes];

@@ -8,7 +8,7 @@ using QuickSilver.Multicast.Stability;
 
 namespace QuickSilver.Fuzz.Packets;
 
-// Packets of all kinds. A fuzzer does not find a checksum, so the input is checked as it is, and then once more with its version, cluster,
+// Packets of all kinds. A fuzzer does not find a checksum, so the input is checked unchanged, and then once more with its version, cluster,
 // length and checksum set. A body is read as its handler reads it; what was read is written and read again.
 internal sealed class PacketTarget : FuzzTarget
 {

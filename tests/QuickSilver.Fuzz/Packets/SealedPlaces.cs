@@ -34,7 +34,7 @@ internal static class SealedPlaces
     private static readonly SecretKey ViewKey = KeyOf(2);
     private static readonly SecretKey RestKey = ViewKey.OfRest(ClusterKey.Key);
 
-    /// <summary>The view that the receiver is told.</summary>
+    /// <summary>The view that the receiver gets.</summary>
     public static RegionView Told { get; } =
         new() { RegionId = Region, Number = View, Configuration = 1, Group = null, Members = [Sender, new NodeKey(8, 1)], Key = ViewKey };
 

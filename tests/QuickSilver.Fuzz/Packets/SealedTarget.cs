@@ -9,7 +9,7 @@ namespace QuickSilver.Fuzz.Packets;
 
 // Sealed packets, as a node with the keys and the service receive them. The first byte says what the others are: a datagram as it comes off
 // the wire, or the content of a packet that is sealed here and then changed on its way. Nothing may be accepted that was not sealed with
-// the keys, and what was changed anywhere is not what was sealed. A packet that nobody changed opens to what it was, also after a forged
+// the keys, and what was changed anywhere is not what was sealed. An unchanged packet opens to what it was, also after a forged
 // one.
 internal sealed class SealedTarget : FuzzTarget
 {
@@ -95,7 +95,7 @@ internal sealed class SealedTarget : FuzzTarget
         receiver.LearnViews();
         foreach (var (kind, body) in receiver.Handled)
         {
-            FindingException.ThrowUnless(SealedPlaces.IsGenuine(kind, body), $"A packet of kind {kind} was accepted that nobody sealed.");
+            FindingException.ThrowUnless(SealedPlaces.IsGenuine(kind, body), $"A packet of kind {kind} was accepted but never sealed.");
         }
     }
 
@@ -140,7 +140,7 @@ internal sealed class SealedTarget : FuzzTarget
     private static bool IsTaken(PacketKind kind, Place place) =>
         kind != PacketKind.Shared && (place != Place.Cluster || kind is PacketKind.Echo or PacketKind.EchoReply);
 
-    // An echo is answered once, if nobody changed it.
+    // An echo is answered once, if it is unchanged.
     private static void CheckService(SealedReceiver machine, byte[] plain, byte[] whole, byte[] sent, bool isWhole)
     {
         var header = new PacketHeader(plain);

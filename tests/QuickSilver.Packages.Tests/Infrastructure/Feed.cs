@@ -19,7 +19,7 @@ public sealed class Feed : IDisposable
             $"-p:RepositoryUrl={RepositoryUrl}");
     }
 
-    /// <summary>The address that whoever publishes the packages would name.</summary>
+    /// <summary>The address that the publisher of the packages would name.</summary>
     public const string RepositoryUrl = "https://example.org/quicksilver";
 
     /// <summary>The repository's own folder.</summary>
@@ -66,7 +66,7 @@ public sealed class Feed : IDisposable
         return folder;
     }
 
-    /// <summary>What this project's file tells of the build: a folder, or the version of a package that newcomers add.</summary>
+    /// <summary>What this project's file says about the build: a folder, or the version of a package that newcomers add.</summary>
     public static string Known(string key) =>
         typeof(Feed).Assembly.GetCustomAttributes<AssemblyMetadataAttribute>().Single(attribute => attribute.Key == key).Value!;
 

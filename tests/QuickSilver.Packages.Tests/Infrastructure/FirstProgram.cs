@@ -2,7 +2,7 @@ using System.Text.RegularExpressions;
 
 namespace QuickSilver.Packages.Tests.Infrastructure;
 
-// The program that the README shows to who sees QuickSilver for the first time, and the test that the page of the
+// The program that the README shows to a reader who sees QuickSilver for the first time, and the test that the page of the
 // simulator's package shows.
 internal static partial class FirstProgram
 {

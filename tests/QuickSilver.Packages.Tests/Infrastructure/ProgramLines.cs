@@ -2,7 +2,7 @@ using System.Text.RegularExpressions;
 
 namespace QuickSilver.Packages.Tests.Infrastructure;
 
-// The lines of a program that somebody has to think of, by the rule that the page about the twelve programs states.
+// The lines of a program that a programmer has to think of, by the rule that the page about the twelve programs states.
 internal static partial class ProgramLines
 {
     public static int Count(string source) =>

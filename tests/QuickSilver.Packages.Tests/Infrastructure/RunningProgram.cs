@@ -4,7 +4,7 @@ using System.Threading.Channels;
 
 namespace QuickSilver.Packages.Tests.Infrastructure;
 
-// A program that was built before, while it runs. It is killed when it is disposed: most programs go on for ever.
+// A program that was built before, while it runs. It is killed when it is disposed: most programs run forever.
 internal sealed class RunningProgram : IAsyncDisposable
 {
     // So that a test that would hang fails. Programs write after a second or two.

@@ -2,7 +2,7 @@ using System.Text;
 
 namespace QuickSilver.ProtobufNet.Tests.Differential;
 
-// Bytes that other writers may send, or that nobody should: each library reads them as the generated codec does, or raw-inputs.txt says
+// Bytes that other writers may send, or that none should: each library reads them as the generated codec does, or raw-inputs.txt says
 // which does not, and why.
 public sealed class RawInputTests
 {

@@ -15,7 +15,7 @@ internal sealed record ClusterSetup
     public QuickSilverOptions? OtherOptions { get; init; }
 
     /// <summary>
-    /// Whether what is sent again was lost before: who is in no group has all by repair of those who send to groups and make no copies.
+    /// Whether what is sent again was lost before: a node in no group gets all by repair from nodes that send to groups and make no copies.
     /// </summary>
     public bool CountsLosses => OtherOptions is not { } other
         || !Mixes(Options.Dissemination, other.Dissemination, Dissemination.Unicast, Dissemination.Multicast);
@@ -43,7 +43,7 @@ internal sealed record ClusterSetup
     /// <summary>Of topics by their numbers: a third of them, where the seed has any.</summary>
     public bool IsBestEffort(ulong topic) => Hardships.HasFlag(Hardships.BestEffort) && topic % 3 == 0;
 
-    /// <summary>Who may publish and subscribe to what; null: everybody.</summary>
+    /// <summary>The rights to publish and subscribe; null: all nodes have all rights.</summary>
     public DrawnRights? Rights { get; init; }
 
     /// <summary>Servers of the membership service where no node hosts it. Several have a store with a lease.</summary>

@@ -6,7 +6,7 @@ using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Seeds.Tests.Infrastructure;
 
-// Who may publish and subscribe to which topics of a run, by the identities that its machines share. Of the topics with a rule, each
+// The rights to publish and subscribe to the topics of a run, by the identities that its machines share. Of the topics with a rule, each
 // identity lacks a right now and then; topics without one are everybody's.
 internal sealed class DrawnRights : ITopicRights
 {

@@ -108,7 +108,7 @@ internal abstract partial class FaultyRun(string name, ITestOutputHelper? output
 
     private static void End(WholeCluster cluster, string when) => RequireEnd(cluster, when, OrderLimit);
 
-    // As many changes as in a run under faults, each undone: what is open then is what was open before. Some nodes begin anew.
+    // As many changes as in a run under faults, each undone: what is open then is what was open before. Some nodes begin again.
     private static void ChurnQuietly(WholeCluster cluster, Scene scene)
     {
         var wanted = cluster.Nodes.Select(node => (Node: node, S: node.Subscriptions.ToArray(), P: node.Publications.ToArray())).ToArray();
@@ -118,7 +118,7 @@ internal abstract partial class FaultyRun(string name, ITestOutputHelper? output
             PublishSome(cluster);
             if (cluster.Random.Chance(0.1))
             {
-                // Topics that nobody ever comes back to.
+                // Topics to which no node ever comes back.
                 var node = cluster.Nodes[cluster.Random.Below(cluster.Nodes.Count)];
                 string passing = $"passing/{cluster.Random.Next():x}";
                 node.Subscribe(passing);
@@ -203,7 +203,7 @@ internal abstract partial class FaultyRun(string name, ITestOutputHelper? output
     private static int SizeOf(WholeCluster cluster) =>
         cluster.Random.Chance(0.05) ? 1400 + cluster.Random.Below(6000) : 16 + cluster.Random.Below(200);
 
-    // What a node said last, some have and some have not: those who are left must come to one end with it.
+    // What a node sent last, some have and some have not: the remaining nodes must come to one end with it.
     private static void DieTalking(WholeCluster cluster, Scene scene)
     {
         if (!scene.DieTalking || cluster.Simulation.Now < FaultsBegin || !cluster.Random.Chance(0.01))

@@ -73,7 +73,7 @@ internal static class HardCourses
 
         if (scene.Hardships.HasFlag(Hardships.MulticastStops))
         {
-            // For good: the end of all faults does not undo it.
+            // Permanently: the end of all faults does not undo it.
             schedule.Add(plan.Until + TimeSpan.FromTicks(1), "F12", "nothing reaches groups any more",
                 c => c.Network.Model = c.Network.Model with { MulticastOff = true });
         }
@@ -124,7 +124,7 @@ internal static class HardCourses
             schedule.Add(at, "F16", $"node {victim} {(isDead ? "loses power" : "stands still")} for about the time in which it is removed",
                 c => Silence(c.Nodes[victim], isDead));
             schedule.Add(end, "F16", $"node {victim} ends", c => c.Nodes[victim].Crash());
-            schedule.Add(end + random.UpTo(LongestRestart), "F16", $"node {victim} begins anew", c => Begin(c.Nodes[victim]));
+            schedule.Add(end + random.UpTo(LongestRestart), "F16", $"node {victim} begins again", c => Begin(c.Nodes[victim]));
             at = end;
         }
     }

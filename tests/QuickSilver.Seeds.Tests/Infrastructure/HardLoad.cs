@@ -21,7 +21,7 @@ internal sealed class HardLoad(WholeCluster cluster, Scene scene)
 
     private readonly SeededRandom _random = SeededRandom.Derive(cluster.Seed, purpose: 30, owner: 0);
 
-    /// <summary>Before anybody has subscribed.</summary>
+    /// <summary>Before any node has subscribed.</summary>
     public void ChooseSleepers()
     {
         if (!scene.Hardships.HasFlag(Hardships.SleepingReaders))
@@ -74,7 +74,7 @@ internal sealed class HardLoad(WholeCluster cluster, Scene scene)
         }
     }
 
-    // A subscriber knows the region in which the others hear, and needs nobody's leave to send there.
+    // A subscriber knows the region in which the others hear, and needs no permission to send there.
     private void PublishWithoutRight()
     {
         if (scene.Cluster.Rights is null || !_random.Chance(WithoutRightShare))

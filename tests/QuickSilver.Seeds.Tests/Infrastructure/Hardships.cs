@@ -26,7 +26,7 @@ internal enum Hardships : long
     OtherOptions = 1 << 18,
     Churned = 1 << 19,
 
-    // One fault that stands, and everybody else goes on: StandingFaults.
+    // One fault that stands, and all others continue: StandingFaults.
     Standing = 1 << 20,
 
     // No hardship by itself, but all others are met by nodes that seal their packets.
@@ -99,9 +99,9 @@ internal static class HardshipTable
         (Hardships.OtherOptions, 0.1, Yes),
         // Topics, regions and peers come and go for a while after the faults; then tables are what they were.
         (Hardships.Churned, 0.05, Yes),
-        // The others go on while a fault stands (I22 to I24).
+        // The others continue while a fault stands (I22 to I24).
         (Hardships.Standing, 0.2, Yes),
-        // F18: who is on the network has no key, and who has one cannot be told from another.
+        // F18: an attacker on the network has no key. Nodes with a key cannot be distinguished.
         (Hardships.Sealed, 0.5, Yes),
         // F14: the store of the membership service keeps nothing, is not read, and answers late or not at all.
         (Hardships.StoreFailures, 0.12, Yes),
@@ -109,13 +109,13 @@ internal static class HardshipTable
         (Hardships.SeveralServers, 0.12, Yes),
         // T13: identities without the right to publish or to subscribe. Some publish all the same.
         (Hardships.Rights, 0.15, Yes),
-        // F18: sealed packets are recorded, and come again as they were, changed, or as somebody else's. Of those that are sealed.
+        // F18: sealed packets are recorded, and come again unchanged, changed, or in the name of another node. Of those that are sealed.
         (Hardships.Forgeries, 0.3, Yes),
         // F16: silent for as long as it takes, unheard by its neighbours, and replaced by a newer incarnation, all at about the same time.
         (Hardships.Removals, 0.12, Yes),
-        // F26: the interfaces of nodes get other addresses, for good.
+        // F26: the interfaces of nodes get other addresses, permanently.
         (Hardships.AddressChanges, 0.1, Yes),
-        // F26: no stream passes between a node, or who hosts the membership service, and others, while datagrams do.
+        // F26: no stream passes between a node, or the host of the membership service, and others, while datagrams do.
         (Hardships.DeadStreams, 0.1, Yes),
         // F20: processes may open so few descriptors that a host has hardly enough for its sessions.
         (Hardships.FewDescriptors, 0.06, Yes),

@@ -7,7 +7,7 @@ using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Seeds.Tests.Infrastructure;
 
-// What several servers of one service agree on, as an engine with leases keeps it: who leads, and the last number that was claimed.
+// What several servers of one service agree on, as an engine with leases keeps it: the leader, and the last number that was claimed.
 internal sealed class Lease(SimulatedMachines machines)
 {
     public static readonly TimeSpan TimeToLive = TimeSpan.FromSeconds(1);

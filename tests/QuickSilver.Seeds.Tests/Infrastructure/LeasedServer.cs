@@ -9,7 +9,7 @@ using QuickSilver.Simulation.Machines;
 namespace QuickSilver.Seeds.Tests.Infrastructure;
 
 // One life of one of several servers: the service while it leads, and otherwise one that says who does. It learns late that it leads no
-// more: when it is not cut off from the store or stopped, and a while after that. Until then it goes on, beside the next leader.
+// more: when it is not cut off from the store or stopped, and a while after that. Until then it continues, beside the next leader.
 internal sealed class LeasedServer
 {
     private static readonly TimeSpan Pace = TimeSpan.FromMilliseconds(200);

@@ -5,7 +5,7 @@ using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Seeds.Tests.Infrastructure;
 
-// What befalls a cluster that runs for months: addresses change for good, firewalls cut streams and let datagrams pass, descriptors run
+// What befalls a cluster that runs for months: addresses change permanently, firewalls cut streams and let datagrams pass, descriptors run
 // out, programs come and go all the time, and a member counts wrong. Each course is drawn from a stream of its own.
 internal static class NightCourses
 {
@@ -57,7 +57,7 @@ internal static class NightCourses
         }
     }
 
-    /// <summary>Who carries the membership service now; null: nobody does.</summary>
+    /// <summary>The machine with the membership service now; null: none.</summary>
     public static SimulatedMachine? HostOf(SimulatedMachines machines) =>
         machines.Nodes.FirstOrDefault(static node => node.Life is { Endpoints.IsListening: true });
 
@@ -170,7 +170,7 @@ internal static class NightCourses
             double raised = random.NextUnit() * MostRaised;
             // It joins as one that lies, if it begins in time.
             string share = $"in {lies:P1} of its packets and {raised:P1} of its messages to the service";
-            schedule.Add(at, "F22", $"node {liar} begins anew, and raises numbers {share}", c =>
+            schedule.Add(at, "F22", $"node {liar} begins again, and raises numbers {share}", c =>
             {
                 c.Nodes[liar].Crash();
                 BeginToRaise(c.Nodes[liar], lies, raised);

@@ -115,7 +115,7 @@ internal sealed class OpenPublication : IMessageFeed<ReadOnlyMemory<byte>>
             return true;
         }
 
-        // Polled, not awaited: whoever waits for room goes on when the application looks again.
+        // Polled, not awaited: a call that waits for room continues when the application looks again.
         _giveUp = HasEndings ? new CancellationTokenSource() : null;
         try
         {
@@ -191,7 +191,7 @@ internal sealed class OpenPublication : IMessageFeed<ReadOnlyMemory<byte>>
     {
         if (await Endpoint.DrainAsync(_habits!.UpTo(TimeSpan.FromSeconds(2))))
         {
-            // Who waited for a message to be stable goes on in an event of its own.
+            // A call that waited for a message to be stable continues in its own event.
             _cluster.Simulation.After(TimeSpan.Zero, RequireDrained);
         }
     }
@@ -210,7 +210,7 @@ internal sealed class OpenPublication : IMessageFeed<ReadOnlyMemory<byte>>
     {
         if (!holds)
         {
-            Fail($"The feed of {Topic} was told that {told}.");
+            Fail($"The feed of {Topic} got the report that {told}.");
         }
     }
 

@@ -20,7 +20,7 @@ using QuickSilver.Simulation.Machines;
 namespace QuickSilver.Seeds.Tests.Infrastructure;
 
 // A node's parts with a listener between the layers: what the face hands down to be sent, under which number and into which
-// views it goes, and what the membership service tells. It changes nothing.
+// views it goes, and what the membership service sends. It changes nothing.
 internal sealed class RecordedParts(SimulatedParts parts, History history, SimulatedMachine machine) : INodeParts
 {
     private readonly List<RecordedSender> _senders = [];
@@ -273,7 +273,7 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
             }
             else if (payload.Length > sender.MostBytes)
             {
-                // The topic has come to so many regions that packet memory never has room: the publisher reports it lost and goes on.
+                // The topic has come to so many regions that packet memory never has room: the publisher reports it lost and continues.
                 Taken++;
             }
 

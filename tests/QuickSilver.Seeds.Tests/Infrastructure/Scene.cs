@@ -30,7 +30,7 @@ internal sealed record Scene
     /// <summary>Of the partitions, those in which one node reaches both sides.</summary>
     public double BridgeShare { get; init; }
 
-    /// <summary>The one fault that stands while the others go on; null: faults come and go.</summary>
+    /// <summary>The one fault that stands while the others continue; null: faults come and go.</summary>
     public StandingFault? Standing { get; init; }
 
     public Hardships Hardships => Cluster.Hardships;

@@ -3,7 +3,7 @@ using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Seeds.Tests.Infrastructure;
 
-// What one node has, for as long as it stands, while the others must go on (I22 to I24).
+// What one node has, for as long as it stands, while the others must continue (I22 to I24).
 internal enum StandingFault
 {
     // F19: its datagrams vanish, both ways or one way; or those between it and half of the others.
@@ -35,8 +35,8 @@ internal enum StandingFault
     Paused,
     Slow,
 
-    // F26: its address changes for good, as that of a node or of the one that hosts the membership service; no stream passes between it and
-    // others, while datagrams do.
+    // F26: its address changes permanently, as that of a node or of the one that hosts the membership service; no stream passes between it
+    // and others, while datagrams do.
     AddressChange,
     HostAddressChange,
     NoStreams,
@@ -166,7 +166,7 @@ internal static class StandingFaults
         }
     }
 
-    /// <summary>Whether what the victim lacks counts as lost: nothing is sent to who is in no group.</summary>
+    /// <summary>Whether what the victim lacks counts as lost: nothing is sent to a node in no group.</summary>
     public static bool CountsLosses(StandingFault fault) => fault != StandingFault.RefusedGroups;
 
     /// <summary>Whether it is one of those that end a node, or the service that it hosts, and stand for a minute.</summary>
@@ -179,6 +179,6 @@ internal static class StandingFaults
     /// <summary>Whether the victim itself must be ready again while the fault stands.</summary>
     public static bool IsMended(StandingFault fault) => fault is StandingFault.AddressChange or StandingFault.HostAddressChange;
 
-    /// <summary>Whether nothing of the victim's is promised any more: a process that lied is begun anew.</summary>
+    /// <summary>Whether nothing of the victim's is promised any more: a process that lied is begun again.</summary>
     public static bool EndsLife(StandingFault fault) => fault == StandingFault.Liar;
 }

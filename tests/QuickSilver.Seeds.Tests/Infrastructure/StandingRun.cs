@@ -85,7 +85,7 @@ internal abstract partial class FaultyRun
         return cluster.Result();
     }
 
-    // The others are ready again within 15 s, and so is a program that starts meanwhile; then they go on for the rest of a minute.
+    // The others are ready again within 15 s, and so is a program that starts meanwhile; then they continue for the rest of a minute.
     private static void EndureLong(WholeCluster cluster, Scene scene, StandingFault fault, WholeNode victim, SeededRandom random)
     {
         bool isChurned = random.Chance(0.5);
@@ -102,7 +102,7 @@ internal abstract partial class FaultyRun
                 continue;
             }
 
-            // Who has no stream is still a member where it is known otherwise that it lives.
+            // A node without a stream is still a member where it is known otherwise that it lives.
             bool isReady = node.IsJoined && node.Current.Known >= known;
             cluster.Require(isReady, $"{node.Machine} is ready again {ReadyBound.TotalSeconds} s after {fault} began");
         }

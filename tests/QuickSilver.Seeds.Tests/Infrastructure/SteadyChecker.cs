@@ -3,8 +3,8 @@ using QuickSilver.Simulation.Checkers.Records;
 
 namespace QuickSilver.Seeds.Tests.Infrastructure;
 
-// I22 for streams that never end: a subscription that has received from a sender that stays goes on receiving from it. Unlike the progress
-// of messages, this needs no view of both: a sender that no longer sends to a region whose members are there is found too.
+// I22 for streams that never end: a subscription that has received from a sender that stays continues to receive from it. Unlike the
+// progress of messages, this needs no view of both: a sender that no longer sends to a region whose members are there is found too.
 /// <param name="isSteady">Whether a topic has such a stream of this sender.</param>
 /// <param name="bound">The longest pause.</param>
 internal sealed class SteadyChecker(Func<ulong, bool> isSteady, TimeSpan bound) : HistoryChecker

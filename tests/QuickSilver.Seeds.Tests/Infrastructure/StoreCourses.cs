@@ -4,7 +4,7 @@ using QuickSilver.Simulation.Machines;
 namespace QuickSilver.Seeds.Tests.Infrastructure;
 
 // What goes wrong with the servers of a membership service and with their store (F14): one after another, a server is cut off from it, or
-// all are; it answers late; it is not read and keeps nothing while the service begins anew; a server dies or stands still.
+// all are; it answers late; it is not read and keeps nothing while the service begins again; a server dies or stands still.
 internal static class StoreCourses
 {
     private const double AllShare = 0.2;
@@ -70,7 +70,7 @@ internal static class StoreCourses
         string who = string.Join(',', victims);
         string how = silently ? "lose power" : "crash";
         schedule.Add(dies, "F14", $"the servers {who} {how}", c => ForEach(c, victims, server => server.Crash(silently)));
-        schedule.Add(begins < end ? begins : end, "F14", $"the servers {who} begin anew", c => ForEach(c, victims, server =>
+        schedule.Add(begins < end ? begins : end, "F14", $"the servers {who} begin again", c => ForEach(c, victims, server =>
         {
             if (!server.IsUp)
             {

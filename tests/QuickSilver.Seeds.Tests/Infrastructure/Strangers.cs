@@ -69,7 +69,7 @@ internal sealed class Strangers : IDisposable
         }
         catch (Exception exception) when (exception is MembershipUnreachableException or OperationCanceledException or IOException)
         {
-            // Nobody promises them anything.
+            // Nothing is promised to them.
             return;
         }
 

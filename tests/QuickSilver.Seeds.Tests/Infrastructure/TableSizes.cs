@@ -4,7 +4,7 @@ using System.Reflection;
 namespace QuickSilver.Seeds.Tests.Infrastructure;
 
 // How many entries the collections hold that a node's objects reach, summed by the field that holds them. Found by reflection, so that
-// a table that nobody thought of is counted too. What belongs to the simulator, to the test or to the runtime is not walked into.
+// a forgotten table is counted too. What belongs to the simulator, to the test or to the runtime is not walked into.
 internal static class TableSizes
 {
     private const BindingFlags Fields = BindingFlags.Instance | BindingFlags.Public | BindingFlags.NonPublic | BindingFlags.DeclaredOnly;

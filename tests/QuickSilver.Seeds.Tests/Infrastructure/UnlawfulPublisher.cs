@@ -4,8 +4,8 @@ using QuickSilver.Multicast.Ordering;
 
 namespace QuickSilver.Seeds.Tests.Infrastructure;
 
-// A member that subscribes to topics and publishes in them without the right: with its own streams, its own keys and numbers that go on, so
-// that nothing but the right tells its messages from others.
+// A member that subscribes to topics and publishes in them without the right: with its own streams, its own keys and numbers that continue,
+// so that only the right distinguishes its messages from others.
 internal sealed class UnlawfulPublisher(MulticastNode node)
 {
     private readonly Dictionary<ulong, TopicNumbers> _numbers = [];
@@ -22,7 +22,7 @@ internal sealed class UnlawfulPublisher(MulticastNode node)
             _numbers.Add(topic, numbers = new TopicNumbers());
         }
 
-        // A subscriber is told of the region that it is in itself.
+        // A subscriber knows the region that it is in itself.
         var known = view.Regions.RemoveAll(region => node.RegionOf(region) is null or { Members: [] });
         var sender = new TopicSender(new ChannelSpec(topic), numbers, node);
         sender.Apply(view with { Routed = true, Address = null, Regions = known });

@@ -30,7 +30,7 @@ using QuickSilver.Simulation.Machines;
 namespace QuickSilver.Seeds.Tests.Infrastructure;
 
 // Whole nodes in the simulator: the public face over membership and multicast, on simulated machines, with the membership
-// service on a machine of its own (number 0) or embedded. One thread, one order of events: what is awaited goes on in the
+// service on a machine of its own (number 0) or embedded. One thread, one order of events: what is awaited continues in the
 // instant in which it completes, so a run is the same each time.
 internal sealed class WholeCluster : IDisposable
 {
@@ -63,7 +63,7 @@ internal sealed class WholeCluster : IDisposable
         ["SlabPool._free"] = new SimulationOptions().PoolBytes / SlabPool.BlockBytes,
     };
 
-    // Who leads a ring has a result for each sender in it, and may lead one at each level, of which 20 nodes have 5 at most; the others
+    // The leader of a ring has a result for each sender in it, and may lead one at each level, of which 20 nodes have 5 at most; the others
     // have none.
     private static readonly Dictionary<string, (string Table, int Times)> OfLeaders = new()
     {
@@ -172,7 +172,7 @@ internal sealed class WholeCluster : IDisposable
     // must not be of three. The pieces of large messages leave in bursts of more than a hundred packets.
     private long PacketsPerKeyEpoch => (100 + (long)(Seed % 1000)) * (Setup.Hardships.HasFlag(Hardships.LargeMessages) ? 10 : 1);
 
-    /// <summary>Where what a machine logs is shown with the records of the run, if anyone looks at them.</summary>
+    /// <summary>Where what a machine logs is shown with the records of the run, if they are read.</summary>
     public ILoggerFactory LogsOf(SimulatedMachine machine) =>
         _tail?.LogsOf(machine.ToString(), () => Simulation.Now) ?? NullLoggerFactory.Instance;
 
@@ -207,7 +207,7 @@ internal sealed class WholeCluster : IDisposable
     /// <summary>Which nodes read which topics and may stop reading; before they subscribe.</summary>
     public HashSet<(int Node, string Topic)> Sleepers { get; } = [];
 
-    /// <summary>Finds a reader that went on outside of the simulation.</summary>
+    /// <summary>Finds a reader that continued outside of the simulation.</summary>
     public EscapeWatch Escapes { get; } = new();
 
     public SimulatedMachines Simulation { get; }
@@ -217,7 +217,7 @@ internal sealed class WholeCluster : IDisposable
     /// <summary>Whether nodes may lose each other and stay up.</summary>
     public bool MayPart { get; init; }
 
-    /// <summary>Who compares what members of pinned topics delivered in each view; null: nobody.</summary>
+    /// <summary>The checker that compares what members of pinned topics delivered in each view; null: none.</summary>
     public SynchronyChecker? Synchrony { get; }
 
     /// <summary>Null: embedded.</summary>
@@ -236,12 +236,12 @@ internal sealed class WholeCluster : IDisposable
     public SeededRandom Random => _random;
 
     /// <param name="mayPart">
-    /// Whether nodes may lose each other and stay up, when the service changes: a gap that is told then
+    /// Whether nodes may lose each other and stay up, when the service changes: a gap that is reported then
     /// excuses (I19); I8 still demands what those that have not parted owe each other, and I11 nothing.
     /// </param>
     /// <param name="hostsMayPart">Whether there may be several services for a while (I9).</param>
     /// <param name="isBestEffort">Which topics are of best effort; null: none.</param>
-    /// <param name="rights">Who may do what; null: everybody may do everything.</param>
+    /// <param name="rights">The rights of nodes; null: all nodes have all rights.</param>
     /// <param name="stallWarning">After how long nodes name what waits (I21); null: as usual.</param>
     public static IEnumerable<HistoryChecker> AllCheckers(
         bool mayPart = false, bool hostsMayPart = false, Func<ulong, bool>? isBestEffort = null, TimeSpan? stallWarning = null,
@@ -263,12 +263,12 @@ internal sealed class WholeCluster : IDisposable
     }
 
     /// <summary>
-    /// Whether a subscription that is settled is owed what anyone publishes. With embedded membership not before all are one
+    /// Whether a subscription that is settled is owed what any node publishes. With embedded membership not before all are one
     /// cluster: until then there may be several, each with its own views (I8 holds in each).
     /// </summary>
     public bool IsOne { get; private set; }
 
-    /// <summary>Requires that all nodes come into one cluster, with all that they want open, and that nobody else is in it.</summary>
+    /// <summary>Requires that all nodes come into one cluster, with all that they want open, and that no other node is in it.</summary>
     public void RequireOne(TimeSpan limit, TimeSpan step, string when)
     {
         bool held = RunUntil(() => _nodes.TrueForAll(node => node.IsJoined && node.Current.Known == _nodes.Count), limit, step);
@@ -327,7 +327,7 @@ internal sealed class WholeCluster : IDisposable
         Escapes.Leave();
         if (Escapes.HasEscaped)
         {
-            throw new InvalidOperationException($"A subscriber went on in the thread pool under seed {Seed}.");
+            throw new InvalidOperationException($"A subscriber continued in the thread pool under seed {Seed}.");
         }
 
         _strangers?.Require();
@@ -384,7 +384,7 @@ internal sealed class WholeCluster : IDisposable
             {
                 History.Read(node.Current.Parts.ReadMemory(quiet));
                 long unaccounted = node.Current.Parts.Node.Counters.MessagesUnaccounted;
-                Require(unaccounted == 0, $"all messages are accounted for ({node.Machine} told {unaccounted} as a gap without cause)");
+                Require(unaccounted == 0, $"all messages are accounted for ({node.Machine} reported {unaccounted} as a gap without cause)");
             }
         }
     }
@@ -469,10 +469,12 @@ internal sealed class WholeCluster : IDisposable
         TaskContinuationOptions.OnlyOnFaulted | TaskContinuationOptions.ExecuteSynchronously,
         TaskScheduler.Default);
 
-    /// <summary>The same of what would go on in the thread pool outside of a simulation, as a publisher that waits for room does.</summary>
+    /// <summary>
+    /// The same of what would continue in the thread pool outside of a simulation, as a publisher that waits for room does.
+    /// </summary>
     internal void Watch(Func<Task> begin) => _scenario.Run(_ => Watch(begin()), null);
 
-    /// <summary>A process that cannot go on ends, and is started again a moment later.</summary>
+    /// <summary>A process that cannot continue ends, and is started again a moment later.</summary>
     internal void RestartSoon(SimulatedMachine machine) =>
         RestartSoon(machine, _random.Between(TimeSpan.FromMilliseconds(1), TimeSpan.FromMilliseconds(300)));
 

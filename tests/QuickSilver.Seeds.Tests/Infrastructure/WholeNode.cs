@@ -131,7 +131,7 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
         }
     }
 
-    // Whoever lacks a right is told so.
+    // A node that lacks a right gets a refusal.
     private void Try(string topic, bool subscribes)
     {
         if (CanAct)
@@ -387,7 +387,7 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
             return null;
         }
 
-        /// <summary>Tells the checkers what its application waits for.</summary>
+        /// <summary>Reports to the checkers what its application waits for.</summary>
         public void TellWaits()
         {
             var now = _cluster.Simulation.Now;

@@ -1,6 +1,6 @@
 namespace QuickSilver.Seeds.Tests.PlantedBugs;
 
-// A mistake that somebody who maintains the protocol could make: what stands in one place of a source, and what would stand there.
+// A mistake that a maintainer of the protocol could make: what stands in one place of a source, and what would stand there.
 // The original is long enough to be found exactly once.
 public sealed record PlantedBug(string Name, string File, string Original, string Mistake)
 {

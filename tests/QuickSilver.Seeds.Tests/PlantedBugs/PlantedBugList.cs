@@ -1,7 +1,7 @@
 namespace QuickSilver.Seeds.Tests.PlantedBugs;
 
 // The bugs that campaign MixedFaults, or the one that an entry names, must find. Where the code moves on, an entry's original is to be
-// written anew, or another bug takes its place.
+// written again, or another bug takes its place.
 internal static class PlantedBugList
 {
     private const string Hybrid = "src/QuickSilver.Multicast/Hybrid/";
@@ -50,7 +50,7 @@ internal static class PlantedBugList
         new("the memory of a message that spanned packets is not given back", Reassembly + "ReassemblyBudget.cs",
             "line.Take(-bytes);",
             ""),
-        new("the last loss of a best-effort topic is not told", Ordering + "TopicReceiver.cs",
+        new("the last loss of a best-effort topic is not reported", Ordering + "TopicReceiver.cs",
             "order.NoteSent(number);",
             "order.NoteSent(number - 1);"),
         new("a sender that went is forgotten altogether", Ordering + "TopicReceiver.cs",
@@ -62,7 +62,7 @@ internal static class PlantedBugList
         new("a member that comes over counts as settled", Membership + "Service/ConfigurationIssuer.cs",
             "member.Confirmed = member.WasMember ? 0 : number;",
             "member.Confirmed = number;"),
-        new("nodes that parted go on with each other", "src/QuickSilver.Multicast/NodeDirectory.cs",
+        new("nodes that parted continue with each other", "src/QuickSilver.Multicast/NodeDirectory.cs",
             "removed.Contains(node) || !IsSame(info, known, company)",
             "removed.Contains(node)"),
         new("a stream of a sender that is gone is taken for alive", Receiving + "RegionReceiver.cs",
@@ -71,7 +71,7 @@ internal static class PlantedBugList
         new("an acknowledgement for an earlier life counts", "src/QuickSilver.Multicast/Stability/AckHandler.cs",
             "if (ack.Origin != context.Self)",
             "if (ack.Origin.Id == 0)"),
-        new("a ring below that has not told counts as holding all", Stability + "RingRecords.cs",
+        new("a ring below that has not reported counts as holding all", Stability + "RingRecords.cs",
             "below?.HeldByAll ?? 0",
             "below?.HeldByAll ?? record.HeldByAll"),
         new("a partition that keeps packets is forgotten", Receiving + "InboundStream.cs",
@@ -105,7 +105,7 @@ internal static class PlantedBugList
         new("a refused group port ends what is being applied", Receiving + "RegionPort.cs",
             "OnRefused(refused.Message);\n            return;",
             "throw new TransportException(refused.Message);"),
-        new("what best effort lost last is not told", Ordering + "SenderOrder.cs",
+        new("what best effort lost last is not reported", Ordering + "SenderOrder.cs",
             "loss.SentThrough = Math.Max(loss.SentThrough, number);",
             "loss.SentThrough = Math.Min(loss.SentThrough, number);"),
         new("the last announcement of a best-effort topic is not repeated", Ordering + "BestEffortMarks.cs",
@@ -126,7 +126,7 @@ internal static class PlantedBugList
         new("a feed keeps nothing for which there was no room", "src/QuickSilver/Publishing/AttachedFeed.cs",
             "bool isKept = _kept >= 0 && !TrySendKept();",
             "bool isKept = false; _kept = -1;"),
-        new("announcements that nobody answers go to the group alone", Sending + "Announcements.cs",
+        new("announcements without an answer go to the group alone", Sending + "Announcements.cs",
             "++_unanswered >= UnansweredUntilUnicast)",
             "++_unanswered < 0)"),
         new("a message of a member without the right is taken", Ordering + "TopicReceiver.cs",
@@ -141,7 +141,7 @@ internal static class PlantedBugList
         new("everybody may subscribe", Membership + "Service/Access/TopicRights.cs",
             "request.Role.HasFlag(TopicRole.Subscribe) && !access.MaySubscribe(name, request.Name)",
             "request.Role == TopicRole.None"),
-        new("a configuration is told before its number is claimed", Membership + "Service/Lines/ConfigurationNumbers.cs",
+        new("a configuration is sent before its number is claimed", Membership + "Service/Lines/ConfigurationNumbers.cs",
             "store.Claim(number, () => onClaimed(number));",
             "store.Claim(number, static () => { }); onClaimed(number);"),
         new("a packet whose tag is wrong counts as genuine", "src/QuickSilver.Core/Sealing/PacketOpener.cs",

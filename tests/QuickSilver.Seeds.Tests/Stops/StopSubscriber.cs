@@ -101,7 +101,7 @@ internal sealed class StopSubscriber
 
     public override string ToString() =>
         $"{_subscription}: {_kind} of {_topic}, {_each.TotalMilliseconds} ms each, {_verb} after {_life.TotalMilliseconds} ms, "
-        + $"told of {_told}";
+        + $"{_told} reported";
 
     private async Task EndAsync(IReadOnlyList<StopSubscriber> all)
     {

@@ -2,7 +2,7 @@ using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Serialization.Tests.Protobuf;
 
-// Bytes that nobody vouches for: each is a value or a PayloadFormatException, and no length is believed.
+// Bytes that are not trusted: each is a value or a PayloadFormatException, and no length is trusted.
 public sealed class ProtobufReaderTests
 {
     private delegate void Reading(ref ProtobufReader reader);
