@@ -3,7 +3,7 @@ using QuickSilver.Processes.Tests.Scenarios;
 
 namespace QuickSilver.Dashboard.Tests;
 
-// Takes the pictures of docs/dashboard.md. Only who asks for explicit tests runs it.
+// Takes the pictures of docs/dashboard.md. It runs only where explicit tests are asked for.
 public sealed class DashboardScreenshots(ChromiumBrowser chromium) : IClassFixture<ChromiumBrowser>
 {
     private const float WarmUpMillis = 15_000;

@@ -51,7 +51,7 @@ internal static class DotnetCommand
         Separate(start.Environment);
         if (folder != Feed.Root)
         {
-            // What is installed here is no version that anyone else should find.
+            // What is installed here is no version that other builds should find.
             start.Environment["NUGET_PACKAGES"] = Feed.NewcomersPackages;
         }
 
