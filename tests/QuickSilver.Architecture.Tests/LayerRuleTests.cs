@@ -1,5 +1,6 @@
 using System.Text.RegularExpressions;
 using QuickSilver.Architecture.Tests.Reading;
+using static QuickSilver.Architecture.Tests.Reading.NamespaceUses;
 
 namespace QuickSilver.Architecture.Tests;
 
@@ -107,17 +108,6 @@ public sealed partial class LayerRuleTests
     }
 
     [Fact]
-    public void In_Multicast_recovery_and_ordering_do_not_know_each_other_and_dissemination_knows_neither()
-    {
-        var wrong =
-            from use in NamespaceUses.Within(Assemblies.Named("QuickSilver.Multicast"))
-            where LayerRules.MulticastBans.Contains((RoomOf(use.User), RoomOf(use.Used)))
-            select $"{use.User.FullName} uses {use.Used.FullName}";
-
-        Violations.AssertNone(wrong);
-    }
-
-    [Fact]
     public void No_room_of_Multicast_knows_the_node_that_wires_them()
     {
         var multicast = Assemblies.Named("QuickSilver.Multicast");
@@ -172,14 +162,6 @@ public sealed partial class LayerRuleTests
 
     private static IEnumerable<string> RoomsOf(string project) =>
         Repository.Files(["src/" + project], ".cs").Select(f => f.Split('/')).Where(f => f.Length > 3).Select(f => f[2]).Distinct();
-
-    // The part of the namespace after the assembly's name; empty for the root.
-    private static string RoomOf(Type type)
-    {
-        var root = type.Assembly.GetName().Name!;
-        var full = type.Namespace ?? "";
-        return full.StartsWith(root + ".", StringComparison.Ordinal) ? full[(root.Length + 1)..].Split('.')[0] : "";
-    }
 
     private static Type Outermost(Type type)
     {

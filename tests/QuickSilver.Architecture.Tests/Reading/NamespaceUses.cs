@@ -26,6 +26,14 @@ internal static class NamespaceUses
         from called in MembersIn(method).OfType<MethodBase>()
         select (user, called);
 
+    /// <summary>The first part of the namespace after the assembly's name; empty for the root.</summary>
+    public static string RoomOf(Type type)
+    {
+        var root = type.Assembly.GetName().Name!;
+        var full = type.Namespace ?? "";
+        return full.StartsWith(root + ".", StringComparison.Ordinal) ? full[(root.Length + 1)..].Split('.')[0] : "";
+    }
+
     private static IEnumerable<Type> UsedBy(Type type)
     {
         IEnumerable<Type?> used = [type.BaseType, .. type.GetInterfaces(), .. type.GetFields(Own).Select(f => f.FieldType)];
