@@ -16,16 +16,17 @@ using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Dispatch;
 using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Hearing;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Ordering;
+using QuickSilver.Multicast.Ordering.BestEffort;
 using QuickSilver.Multicast.Ordering.Credit;
-using QuickSilver.Multicast.Paths;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Repair;
+using QuickSilver.Multicast.Schemes;
 using QuickSilver.Multicast.Sealing;
 using QuickSilver.Multicast.Sending;
 using QuickSilver.Multicast.Stability;
 using QuickSilver.Multicast.Stalls;
-using QuickSilver.Multicast.Views;
 using QuickSilver.Multicast.VitalSigns;
 
 namespace QuickSilver.Multicast;
@@ -560,7 +561,7 @@ internal sealed partial class MulticastNode
 
         if (_sent is not null)
         {
-            Views.Confirmation.Hold(_sent, _configuration, this, ref _confirmation);
+            Confirmation.Hold(_sent, _configuration, this, ref _confirmation);
         }
 
         long confirmed = _confirmation?.Weigh(_configuration) ?? _configuration;

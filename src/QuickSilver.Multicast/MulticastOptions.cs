@@ -4,6 +4,7 @@ using QuickSilver.Core.Sealing;
 using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Repair;
+using QuickSilver.Multicast.Schemes;
 using QuickSilver.Multicast.Sending;
 using QuickSilver.Multicast.Stability;
 

@@ -1,10 +1,9 @@
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast.Dispatch;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Reachability;
 using QuickSilver.Multicast.Receiving;
-using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast;
 

@@ -1,44 +1,45 @@
 namespace QuickSilver.Architecture.Tests;
 
-// What each room of Multicast uses. The root knows the node's surroundings and options, and what all rooms share.
+// What each room of Multicast uses, from what all rooms share up to the root, which wires them.
 internal static class MulticastRooms
 {
     public static readonly RoomTable Table = new("QuickSilver.Multicast",
     [
-        new(
-            Room.Root,
-            [],
-            knots: [
-                "Channels", "VitalSigns", "Paths", "Dissemination", "Repair", "Stability", "Hearing", "Reachability", "Hybrid",
-                "Sending", "Reassembly", "Receiving", "Views", "Ordering", "Sealing", "Dispatch", "Stalls"
-            ]),
-        new("Channels", []),
+        new("Nodes", []),
+        new("Channels", ["Nodes"]),
+        new("Views", ["Nodes"]),
         new("Pacing", []),
-        new("VitalSigns", [Room.Root, "Channels"], knots: ["Stability", "Sending", "Receiving"]),
-        new("Paths", [Room.Root], knots: ["Views", "Dispatch"]),
-        new("Dissemination", [Room.Root], knots: ["Hearing", "Sending"]),
-        new("Repair", [Room.Root, "Channels", "Pacing", "Paths"], knots: ["Stability", "Sending", "Receiving", "Views", "Dispatch"]),
-        new(
-            "Stability",
-            [Room.Root, "Channels", "Pacing", "VitalSigns", "Paths", "Repair"],
-            knots: ["Sending", "Receiving", "Views", "Dispatch"]),
-        new("Hearing", [Room.Root]),
-        new("Reachability", [Room.Root, "Paths"]),
-        new("Hybrid", [Room.Root, "Channels", "Paths", "Hearing"], knots: ["Sending", "Receiving", "Views", "Ordering"]),
+        new("Paths", ["Nodes", "Views"], knots: [Room.Root]),
+        new("Reachability", ["Nodes", "Paths"], knots: [Room.Root]),
+        new("Hearing", ["Nodes", "Channels"], knots: [Room.Root]),
+        new("Dissemination", ["Nodes", "Hearing"], knots: [Room.Root]),
+        new("Reassembly", ["Channels"], knots: ["Receiving"]),
+        new("Schemes", [], knots: ["Sending", "Receiving", Room.Root]),
         new(
             "Sending",
-            [Room.Root, "Channels", "Pacing", "Paths", "Dissemination", "Repair", "Hearing", "Hybrid"],
-            knots: ["Receiving", "Views"]),
-        new("Reassembly", [Room.Root, "Channels"], knots: ["Receiving"]),
+            ["Nodes", "Channels", "Views", "Pacing", "Paths", "Hearing", "Dissemination", "Schemes"],
+            knots: ["Receiving", Room.Root]),
+        new("Receiving", ["Nodes", "Channels", "Views", "Pacing", "Hearing", "Dissemination", "Reassembly", "Schemes"], knots: [Room.Root]),
+        new("Repair", ["Nodes", "Channels", "Views", "Paths", "Schemes", "Sending", "Receiving"], knots: [Room.Root]),
         new(
-            "Receiving",
-            [Room.Root, "Channels", "Dissemination", "Repair", "Stability", "Hearing", "Hybrid", "Reassembly"],
-            knots: ["Views", "Dispatch"]),
-        new("Views", [Room.Root, "Channels", "Hybrid", "Sending", "Receiving"]),
-        new("Ordering", [Room.Root, "Channels", "Hybrid", "Sending", "Reassembly", "Receiving"], knots: ["Stalls"]),
-        new("Sealing", [Room.Root, "Channels", "Sending", "Views"]),
-        new("Dispatch", [Room.Root, "Channels", "Receiving", "Views", "Sealing"]),
-        new("Stalls", [Room.Root, "Channels", "Sending", "Receiving", "Views", "Ordering"]),
-        new("Protocols", [Room.Root, "Channels"]),
+            "Stability",
+            ["Nodes", "Channels", "Views", "Pacing", "Paths", "Schemes", "Sending", "Receiving", "Repair"],
+            knots: [Room.Root]),
+        new("Hybrid", ["Nodes", "Channels", "Paths", "Hearing", "Sending"], knots: [Room.Root]),
+        new("Ordering", ["Nodes", "Channels", "Reassembly", "Sending", "Receiving", "Hybrid"], knots: [Room.Root]),
+        new("Sealing", ["Nodes", "Channels", "Views", "Sending", "Receiving"], knots: [Room.Root]),
+        new(
+            "Dispatch",
+            ["Nodes", "Channels", "Hearing", "Dissemination", "Schemes", "Sending", "Receiving", "Sealing"],
+            knots: [Room.Root]),
+        new("Stalls", ["Nodes", "Channels", "Views", "Sending", "Receiving", "Ordering"], knots: [Room.Root]),
+        new("VitalSigns", ["Nodes", "Channels", "Sending", "Receiving", "Stability"], knots: [Room.Root]),
+        new(
+            Room.Root,
+            [
+                "Nodes", "Channels", "Views", "Paths", "Reachability", "Hearing", "Dissemination", "Reassembly", "Schemes", "Sending",
+                "Receiving", "Repair", "Stability", "Ordering", "Sealing", "Dispatch", "Stalls", "VitalSigns"
+            ]),
+        new("Protocols", ["Channels", Room.Root]),
     ]);
 }

@@ -1,6 +1,7 @@
 using System.Collections.Immutable;
 using System.Net;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Tests;
 

@@ -1,9 +1,8 @@
 using System.Diagnostics.Metrics;
 using QuickSilver.Composition;
 using QuickSilver.Core.Diagnostics;
-using QuickSilver.Multicast;
 using QuickSilver.Multicast.Channels;
-using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Tests;

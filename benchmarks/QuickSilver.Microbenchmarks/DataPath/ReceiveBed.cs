@@ -1,6 +1,6 @@
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Microbenchmarks.DataPath;

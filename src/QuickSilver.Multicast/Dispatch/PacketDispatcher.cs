@@ -5,9 +5,9 @@ using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Sealing;
-using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Dispatch;
 

@@ -1,5 +1,6 @@
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Wire;
+using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Dispatch;
 

@@ -1,7 +1,6 @@
 using System.Net;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast.Sending;
 
 namespace QuickSilver.Multicast.Dissemination;
 

@@ -1,6 +1,5 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast.Sending;
 
 namespace QuickSilver.Multicast.Dissemination;
 

@@ -1,5 +1,6 @@
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Dissemination;
 

@@ -1,6 +1,7 @@
 using QuickSilver.Core.Flow;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Ordering.BestEffort;
 using QuickSilver.Multicast.Ordering.Credit;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Sending;

@@ -3,6 +3,7 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Ordering.BestEffort;
 using QuickSilver.Multicast.Ordering.Leaving;
 using QuickSilver.Multicast.Receiving;
 

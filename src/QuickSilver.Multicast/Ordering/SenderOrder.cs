@@ -2,6 +2,7 @@ using System.Runtime.CompilerServices;
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Ordering.Credit;
 using QuickSilver.Multicast.Reassembly;
 using QuickSilver.Multicast.Receiving;

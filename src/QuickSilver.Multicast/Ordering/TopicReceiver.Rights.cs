@@ -1,6 +1,7 @@
 using System.Collections.Immutable;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Ordering;

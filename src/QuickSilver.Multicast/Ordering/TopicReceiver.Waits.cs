@@ -1,4 +1,5 @@
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Ordering;
 

@@ -3,6 +3,8 @@ using QuickSilver.Core.Flow;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Hybrid;
+using QuickSilver.Multicast.Nodes;
+using QuickSilver.Multicast.Ordering.BestEffort;
 using QuickSilver.Multicast.Sending;
 
 namespace QuickSilver.Multicast.Ordering;

@@ -6,6 +6,7 @@ using QuickSilver.Core.Sealing;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Paths;

@@ -1,6 +1,7 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Reachability;
 

@@ -1,6 +1,7 @@
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Reachability;
 

@@ -1,5 +1,6 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
+using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Reassembly;
 

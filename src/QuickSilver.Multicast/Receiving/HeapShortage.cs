@@ -1,5 +1,6 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Diagnostics;
+using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Receiving;
 

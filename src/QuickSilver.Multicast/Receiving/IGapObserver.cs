@@ -1,3 +1,5 @@
+using QuickSilver.Multicast.Schemes;
+
 namespace QuickSilver.Multicast.Receiving;
 
 // Observes each gap of a stream, from its start to its end, on the core thread.

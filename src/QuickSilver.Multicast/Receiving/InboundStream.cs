@@ -5,7 +5,8 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Hearing;
-using QuickSilver.Multicast.Reassembly;
+using QuickSilver.Multicast.Schemes;
+using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Receiving;
 

@@ -2,9 +2,10 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Dissemination;
-using QuickSilver.Multicast.Repair;
+using QuickSilver.Multicast.Nodes;
+using QuickSilver.Multicast.Receiving.Ports;
+using QuickSilver.Multicast.Schemes;
 using QuickSilver.Multicast.Sending;
-using QuickSilver.Multicast.Stability;
 using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Receiving;

@@ -2,6 +2,7 @@ using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Receiving;
+using QuickSilver.Multicast.Schemes;
 
 namespace QuickSilver.Multicast.Repair;
 

@@ -4,6 +4,7 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.Sending.Repairs;
 
 namespace QuickSilver.Multicast.Repair;
 

@@ -1,10 +1,9 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
-using QuickSilver.Multicast.Dispatch;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Sending;
-using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Repair;
 

@@ -4,6 +4,7 @@ using QuickSilver.Core.Sealing;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Sending;
 using QuickSilver.Multicast.Views;
 

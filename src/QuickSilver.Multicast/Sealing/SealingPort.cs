@@ -1,6 +1,7 @@
 using System.Net;
 using QuickSilver.Core.Sealing;
 using QuickSilver.Core.Transport;
+using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Sealing;
 

@@ -2,7 +2,7 @@ using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Sealing;
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Channels;
-using QuickSilver.Multicast.Receiving;
+using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Sending;
 

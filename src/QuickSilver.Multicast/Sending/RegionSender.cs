@@ -4,8 +4,10 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Dissemination;
-using QuickSilver.Multicast.Hybrid;
-using QuickSilver.Multicast.Repair;
+using QuickSilver.Multicast.Nodes;
+using QuickSilver.Multicast.Schemes;
+using QuickSilver.Multicast.Sending.Repairs;
+using QuickSilver.Multicast.Sending.Shared;
 using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Sending;
@@ -349,7 +351,6 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed
         }
 
         Signs.Note(isOpen ? StreamLimit.Turn : _isFlushDue ? _transmitter.Limit : HasMore ? Signs.Limit : StreamLimit.Idle);
-
         RestIfSettled(needsBlock: false);
     }
 
@@ -579,7 +580,6 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed
     {
         FlushSoon();
         RegisterIfReady();
-
         if (!IsReliable && SupersededAt != 0 && _context.Environment.Now - _supersededSince >= _context.Options.ClosingPause)
         {
             // The system has had no room for the packets for this long: the rest counts as lost.

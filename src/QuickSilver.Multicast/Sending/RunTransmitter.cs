@@ -2,6 +2,7 @@ using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Sending;
 

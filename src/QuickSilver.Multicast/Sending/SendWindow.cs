@@ -1,3 +1,4 @@
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Pacing;
 
 namespace QuickSilver.Multicast.Sending;

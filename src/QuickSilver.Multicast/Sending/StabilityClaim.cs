@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using QuickSilver.Core.Environment;
+using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Multicast.Sending;
 

@@ -1,3 +1,5 @@
+using QuickSilver.Multicast.Nodes;
+
 namespace QuickSilver.Multicast.Sending;
 
 // The vital signs of one outbound stream: what keeps it from sending, and how long acknowledgements take, which is measured for one packet

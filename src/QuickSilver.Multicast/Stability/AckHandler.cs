@@ -1,7 +1,7 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
-using QuickSilver.Multicast.Dispatch;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Sending;
 
 namespace QuickSilver.Multicast.Stability;

@@ -2,7 +2,7 @@ using System.Buffers.Binary;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
-using QuickSilver.Multicast.Repair;
+using QuickSilver.Multicast.Schemes;
 
 namespace QuickSilver.Multicast.Stability;
 
@@ -15,7 +15,7 @@ namespace QuickSilver.Multicast.Stability;
 internal sealed class RecoveryRecord
 {
     public const int FixedBytes = 81;
-    public const int MaxRanges = 20;
+    public const int MaxRanges = UnheldPackets.MaxGaps;
     public const int MaxHeldRanges = 100;
     private const int RangeBytes = 8;
 

@@ -1,8 +1,8 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Receiving;
+using QuickSilver.Multicast.Schemes;
 using QuickSilver.Multicast.Views;
-using QuickSilver.Multicast.VitalSigns;
 
 namespace QuickSilver.Multicast.Stability;
 

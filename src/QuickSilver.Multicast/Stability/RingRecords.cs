@@ -1,7 +1,7 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Receiving;
-using QuickSilver.Multicast.Repair;
+using QuickSilver.Multicast.Schemes;
 
 namespace QuickSilver.Multicast.Stability;
 
@@ -18,15 +18,6 @@ internal sealed class RingRecords(RingHierarchy rings)
 
     private readonly Dictionary<NodeKey, Settlement> _settlements = [];
     private readonly SequenceRanges _unsupplied = new(RecoveryRecord.MaxRanges);
-
-    public static void Copy(SequenceRanges from, SequenceRanges into)
-    {
-        into.Clear();
-        for (int i = 0; i < from.Count && i < RecoveryRecord.MaxRanges; i++)
-        {
-            into.Add(from[i].First, from[i].Last);
-        }
-    }
 
     public Settlement SettlementOf(NodeKey sender)
     {
@@ -124,7 +115,7 @@ internal sealed class RingRecords(RingHierarchy rings)
         record.IsDecided = settlement.IsDecided;
         if (settlement.IsDecided)
         {
-            Copy(settlement.Lost, record.LackedByAll);
+            UnheldPackets.Copy(settlement.Lost, record.LackedByAll);
         }
     }
 
@@ -154,7 +145,7 @@ internal sealed class RingRecords(RingHierarchy rings)
             settlement.IsAbandoned = !record.IsDecided && !rings.Live.IsLive(settlement.EpochLeader);
             if (record.IsDecided)
             {
-                Copy(record.LackedByAll, settlement.Lost);
+                UnheldPackets.Copy(record.LackedByAll, settlement.Lost);
                 Decided(stream, settlement);
             }
         }
@@ -200,7 +191,7 @@ internal sealed class RingRecords(RingHierarchy rings)
             settlement.Lost.Clear();
             if (!record.IsRefused)
             {
-                Copy(record.LackedByAll, settlement.Lost);
+                UnheldPackets.Copy(record.LackedByAll, settlement.Lost);
             }
 
             settlement.IdleEpochs = settlement.Lost.Count > 0 ? 0 : Math.Min(settlement.IdleEpochs + 1, MostIdleEpochs);
@@ -268,7 +259,7 @@ internal sealed class RingRecords(RingHierarchy rings)
             var own = Unsupplied(level, stream, settlement, record);
             if (own is not null)
             {
-                Copy(own, record.LackedByAll);
+                UnheldPackets.Copy(own, record.LackedByAll);
             }
         }
     }
@@ -345,7 +336,7 @@ internal sealed class RingRecords(RingHierarchy rings)
         }
         else if (rings.Rings[level - 1].FindResult(stream.Sender)?.HeldRanges is { } below)
         {
-            Copy(below, held);
+            UnheldPackets.Copy(below, held);
         }
 
         return held;
@@ -387,11 +378,11 @@ internal sealed class RingRecords(RingHierarchy rings)
         var seat = rings.Token.Seat;
         if (!stream.IsSenderGone)
         {
-            Copy(seat.Gaps, record.NeighbourGaps);
+            UnheldPackets.Copy(seat.Gaps, record.NeighbourGaps);
         }
         else if (record.IsPushWanted)
         {
-            Copy(stream.Missing, record.NeighbourGaps);
+            UnheldPackets.Copy(stream.Missing, record.NeighbourGaps);
         }
         else
         {

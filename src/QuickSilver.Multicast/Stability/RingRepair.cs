@@ -2,6 +2,7 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Repair;
+using QuickSilver.Multicast.Schemes;
 
 namespace QuickSilver.Multicast.Stability;
 

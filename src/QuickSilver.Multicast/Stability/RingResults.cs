@@ -1,5 +1,6 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Schemes;
 
 namespace QuickSilver.Multicast.Stability;
 
@@ -67,7 +68,7 @@ internal sealed class RingResults(RingHierarchy rings)
         {
             result.Epoch = record.Epoch;
             result.IsRefused = record.IsRefused;
-            RingRecords.Copy(record.LackedByAll, result.Lacked);
+            UnheldPackets.Copy(record.LackedByAll, result.Lacked);
             isNews = true;
         }
 

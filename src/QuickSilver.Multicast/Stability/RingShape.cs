@@ -1,4 +1,4 @@
-using QuickSilver.Multicast.Receiving;
+using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Stability;
 

@@ -1,5 +1,5 @@
 using QuickSilver.Core.Wire;
-using QuickSilver.Multicast.Repair;
+using QuickSilver.Multicast.Schemes;
 
 namespace QuickSilver.Multicast.Stability;
 

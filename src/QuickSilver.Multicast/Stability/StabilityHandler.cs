@@ -1,7 +1,7 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast.Dispatch;
-using QuickSilver.Multicast.Views;
+using QuickSilver.Multicast.Nodes;
+using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Stability;
 

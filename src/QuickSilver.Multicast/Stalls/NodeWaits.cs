@@ -1,6 +1,7 @@
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Flow;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Ordering.Credit;
 using QuickSilver.Multicast.Receiving;

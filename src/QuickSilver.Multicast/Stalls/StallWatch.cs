@@ -1,10 +1,8 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
+using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Stalls;
-
-// Something that waits, and its progress so far.
-internal readonly record struct Wait(object Of, long Progress);
 
 // Reports what waits without progress for longer than a limit, in the status of the node, in the log and in a counter (I21).
 //

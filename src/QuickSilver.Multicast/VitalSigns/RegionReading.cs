@@ -1,6 +1,7 @@
 using System.Runtime.InteropServices;
 using QuickSilver.Membership.Signs;
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Sending;
 using QuickSilver.Multicast.Stability;

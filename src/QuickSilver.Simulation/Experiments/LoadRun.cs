@@ -3,6 +3,7 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Endpoints;
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Simulation.Experiments;
 

@@ -1,5 +1,5 @@
 using QuickSilver.Multicast.Receiving;
-using QuickSilver.Multicast.Repair;
+using QuickSilver.Multicast.Schemes;
 
 namespace QuickSilver.Simulation.Experiments;
 

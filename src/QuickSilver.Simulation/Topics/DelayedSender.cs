@@ -1,8 +1,8 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Flow;
-using QuickSilver.Multicast;
-using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Simulation.Topics;

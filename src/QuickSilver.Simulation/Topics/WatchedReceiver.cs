@@ -1,4 +1,3 @@
-using QuickSilver.Multicast;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Topics;
 

@@ -1,5 +1,4 @@
 using QuickSilver.Core.Environment;
-using QuickSilver.Multicast;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Protocols;
 using QuickSilver.Simulation.Machines;

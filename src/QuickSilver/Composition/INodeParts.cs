@@ -6,6 +6,7 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Ordering.Credit;
 using QuickSilver.Multicast.Protocols;
 

@@ -1,8 +1,7 @@
 using System.Collections.Immutable;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Requests;
-using QuickSilver.Multicast.Sending;
-using QuickSilver.Multicast.VitalSigns;
+using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Diagnostics;
 

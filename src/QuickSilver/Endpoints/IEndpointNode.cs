@@ -2,7 +2,7 @@ using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Environment;
 using QuickSilver.Diagnostics;
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Publishing;
 
 namespace QuickSilver.Endpoints;

@@ -1,6 +1,5 @@
 using QuickSilver.Core.Flow;
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast;
 using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.InMemory;

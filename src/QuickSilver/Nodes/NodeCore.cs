@@ -11,7 +11,7 @@ using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Signs;
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Protocols;
 using QuickSilver.Publishing;
 using QuickSilver.Topics;

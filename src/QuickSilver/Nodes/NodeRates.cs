@@ -1,5 +1,5 @@
 using QuickSilver.Diagnostics;
-using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Nodes;
 

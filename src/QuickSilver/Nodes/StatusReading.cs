@@ -1,6 +1,6 @@
 using QuickSilver.Composition;
 using QuickSilver.Core.Diagnostics;
-using QuickSilver.Multicast;
+using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Nodes;
 

@@ -3,7 +3,7 @@ using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Diagnostics;
-using QuickSilver.Multicast;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Stalls;
 using QuickSilver.Publishing;
 using QuickSilver.Topics;

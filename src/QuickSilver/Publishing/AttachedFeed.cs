@@ -1,7 +1,6 @@
 using System.Numerics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Flow;
-using QuickSilver.Multicast;
 using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Publishing;

@@ -1,6 +1,6 @@
 using System.Runtime.CompilerServices;
 using QuickSilver.Core.Environment;
-using QuickSilver.Multicast;
+using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Publishing;
 

@@ -1,6 +1,6 @@
 using QuickSilver.Core.Environment;
 using QuickSilver.Diagnostics;
-using QuickSilver.Multicast;
+using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Publishing;
 

@@ -1,6 +1,5 @@
 using QuickSilver.Core.Environment;
 using QuickSilver.Diagnostics;
-using QuickSilver.Multicast;
 using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Publishing;

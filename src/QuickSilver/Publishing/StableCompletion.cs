@@ -1,5 +1,5 @@
 using QuickSilver.Diagnostics;
-using QuickSilver.Multicast;
+using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Publishing;
 

@@ -1,9 +1,8 @@
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Flow;
 using QuickSilver.Diagnostics;
-using QuickSilver.Multicast;
 using QuickSilver.Multicast.Channels;
-using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Publishing;
 

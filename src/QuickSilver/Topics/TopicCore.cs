@@ -5,10 +5,9 @@ using QuickSilver.Endpoints.Changes;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast;
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Protocols;
-using QuickSilver.Multicast.Sending;
 using QuickSilver.Publishing;
 using QuickSilver.Topics.Subscribers;
 

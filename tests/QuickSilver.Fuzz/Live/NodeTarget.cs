@@ -3,7 +3,8 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Fuzz.Packets;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
-using QuickSilver.Multicast.Hybrid;
+using QuickSilver.Multicast.Dispatch;
+using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Simulation.Network;
 

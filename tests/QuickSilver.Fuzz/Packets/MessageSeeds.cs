@@ -1,6 +1,6 @@
 using System.Diagnostics;
 using QuickSilver.Multicast.Channels;
-using QuickSilver.Multicast.Ordering;
+using QuickSilver.Multicast.Ordering.BestEffort;
 
 namespace QuickSilver.Fuzz.Packets;
 

@@ -1,6 +1,6 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Channels;
-using QuickSilver.Multicast.Ordering;
+using QuickSilver.Multicast.Ordering.BestEffort;
 
 namespace QuickSilver.Fuzz.Packets;
 

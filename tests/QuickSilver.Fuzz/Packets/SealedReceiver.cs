@@ -11,9 +11,9 @@ using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Dispatch;
 using QuickSilver.Multicast.Hearing;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Sealing;
-using QuickSilver.Multicast.Views;
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Machines;
 

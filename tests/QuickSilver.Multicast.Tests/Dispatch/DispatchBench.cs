@@ -6,9 +6,9 @@ using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Dispatch;
 using QuickSilver.Multicast.Hearing;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Tests.Infrastructure;
-using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Tests.Dispatch;
 

@@ -1,5 +1,6 @@
 using QuickSilver.Core.Buffers;
 using QuickSilver.Multicast.Dispatch;
+using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Tests.Dispatch;
 

@@ -2,7 +2,6 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Hearing;
-using QuickSilver.Multicast.Hybrid;
 using QuickSilver.Multicast.Tests.Dispatch;
 
 namespace QuickSilver.Multicast.Tests.Hybrid;

@@ -1,5 +1,5 @@
 using System.Net;
-using QuickSilver.Multicast.Hybrid;
+using QuickSilver.Multicast.Receiving.Ports;
 using QuickSilver.Multicast.Tests.Dispatch;
 
 namespace QuickSilver.Multicast.Tests.Hybrid;

@@ -1,4 +1,4 @@
-using QuickSilver.Multicast.Hybrid;
+using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Tests.Infrastructure;
 
 namespace QuickSilver.Multicast.Tests.Hybrid;

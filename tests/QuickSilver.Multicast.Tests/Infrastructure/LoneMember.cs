@@ -4,7 +4,7 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Receiving;
-using QuickSilver.Multicast.Repair;
+using QuickSilver.Multicast.Schemes;
 using QuickSilver.Multicast.Stability;
 
 namespace QuickSilver.Multicast.Tests.Infrastructure;

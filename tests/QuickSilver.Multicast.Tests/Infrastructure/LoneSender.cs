@@ -3,8 +3,10 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Repair;
 using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.Sending.Repairs;
 
 namespace QuickSilver.Multicast.Tests.Infrastructure;
 

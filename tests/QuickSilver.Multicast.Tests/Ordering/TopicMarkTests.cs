@@ -1,5 +1,5 @@
 using QuickSilver.Multicast.Channels;
-using QuickSilver.Multicast.Ordering;
+using QuickSilver.Multicast.Ordering.BestEffort;
 
 namespace QuickSilver.Multicast.Tests.Ordering;
 

@@ -2,6 +2,7 @@ using FsCheck;
 using FsCheck.Fluent;
 using QuickSilver.Core.Buffers;
 using QuickSilver.Multicast.Receiving;
+using QuickSilver.Multicast.Schemes;
 
 namespace QuickSilver.Multicast.Tests.Receiving;
 

@@ -1,5 +1,5 @@
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast.Repair;
+using QuickSilver.Multicast.Sending.Repairs;
 using QuickSilver.Multicast.Tests.Infrastructure;
 
 namespace QuickSilver.Multicast.Tests.Repair;

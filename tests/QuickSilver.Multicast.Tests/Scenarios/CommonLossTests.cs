@@ -1,8 +1,10 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Receiving;
+using QuickSilver.Multicast.Schemes;
 using QuickSilver.Multicast.Stability;
 using QuickSilver.Multicast.Tests.Infrastructure;
+using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Tests.Scenarios;
 
@@ -179,7 +181,7 @@ public sealed class CommonLossTests
         public TimeSpan HealedAt { get; set; } = TimeSpan.MaxValue;
     }
 
-    private sealed class FilledWatch(Action onFilled) : Multicast.Repair.IRepairWatch
+    private sealed class FilledWatch(Action onFilled) : IRepairWatch
     {
         public void OnMissed(InboundStream stream, long first, long last)
         {

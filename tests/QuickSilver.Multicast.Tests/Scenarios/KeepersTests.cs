@@ -2,6 +2,7 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Tests.Infrastructure;
+using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Tests.Scenarios;
 

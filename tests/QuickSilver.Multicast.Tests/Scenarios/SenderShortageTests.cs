@@ -1,4 +1,5 @@
 using QuickSilver.Core.Environment;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Simulation;

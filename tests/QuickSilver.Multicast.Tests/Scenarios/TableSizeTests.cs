@@ -1,5 +1,6 @@
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Multicast.Views;
 using QuickSilver.Simulation.Machines;

@@ -2,7 +2,6 @@ using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Dissemination;
-using QuickSilver.Multicast.Sending;
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Simulation;
 

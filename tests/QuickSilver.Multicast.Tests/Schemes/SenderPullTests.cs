@@ -2,6 +2,7 @@ using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Repair;
+using QuickSilver.Multicast.Schemes;
 using QuickSilver.Multicast.Sending;
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Simulation;

@@ -2,6 +2,7 @@ using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Receiving;
+using QuickSilver.Multicast.Schemes;
 using QuickSilver.Multicast.Stability;
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Simulation;
@@ -198,7 +199,7 @@ public sealed class StarTests : SchemeContract
                     record.Epoch = departure.Round;
                     var lacked = new SequenceRanges(RecoveryRecord.MaxRanges);
                     stream.CopyUnsupplied(uint.MaxValue, lacked);
-                    RingRecords.Copy(lacked, record.LackedByAll);
+                    UnheldPackets.Copy(lacked, record.LackedByAll);
                 }
             }
 
@@ -250,11 +251,11 @@ public sealed class StarTests : SchemeContract
                 record.LackedByAll.Add(1, record.HeldByAny);
                 all.ForEach(one => record.LackedByAll.IntersectWith(one!.LackedByAll));
                 departure.Decided = departure.Round;
-                RingRecords.Copy(record.LackedByAll, departure.Lost);
+                UnheldPackets.Copy(record.LackedByAll, departure.Lost);
             }
 
             record.Epoch = departure.Decided;
-            RingRecords.Copy(departure.Lost, record.LackedByAll);
+            UnheldPackets.Copy(departure.Lost, record.LackedByAll);
         }
 
         private void Apply(Token verdict)

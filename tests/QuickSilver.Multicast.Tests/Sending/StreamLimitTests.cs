@@ -1,6 +1,7 @@
 using FsCheck;
 using FsCheck.Fluent;
 using QuickSilver.Core.Transport;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Sending;
 using QuickSilver.Multicast.Tests.Infrastructure;
 

@@ -1,5 +1,5 @@
-using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Stability;
+using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Tests.Stability;
 

@@ -1,5 +1,5 @@
 using QuickSilver.Core.Wire;
-using QuickSilver.Multicast.Repair;
+using QuickSilver.Multicast.Schemes;
 using QuickSilver.Multicast.Stability;
 
 namespace QuickSilver.Multicast.Tests.Stability;

@@ -1,3 +1,4 @@
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Stalls;
 using QuickSilver.Multicast.Tests.Infrastructure;
 

@@ -2,7 +2,6 @@ using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Sending;
 using QuickSilver.Multicast.Tests.Infrastructure;
-using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Tests.Views;
 

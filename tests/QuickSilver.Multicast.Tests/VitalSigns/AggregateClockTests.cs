@@ -1,5 +1,6 @@
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast.VitalSigns;
+using QuickSilver.Multicast.Nodes;
+using QuickSilver.Multicast.Stability;
 
 namespace QuickSilver.Multicast.Tests.VitalSigns;
 

@@ -1,8 +1,7 @@
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Requests;
 using QuickSilver.Diagnostics;
-using QuickSilver.Multicast;
-using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Nodes;
 
 namespace QuickSilver.Tests.Diagnostics;

@@ -2,6 +2,7 @@ using QuickSilver.Core.Flow;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Ordering;
 
 namespace QuickSilver.Tests.Infrastructure;

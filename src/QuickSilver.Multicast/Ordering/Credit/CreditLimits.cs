@@ -2,6 +2,7 @@ using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Ordering.Credit;
 

@@ -1,0 +1,190 @@
+using System.Runtime.CompilerServices;
+using QuickSilver.Core.Transport;
+using QuickSilver.Core.Wire;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Hearing;
+using QuickSilver.Multicast.Nodes;
+using QuickSilver.Multicast.Receiving;
+using QuickSilver.Multicast.Sending;
+
+namespace QuickSilver.Multicast.Dispatch;
+
+// Notes whether packets come over a group or by unicast, which the port shows at which they arrive, and handles the packets with which
+// members and senders tell each other about that. The way of a run is noted once for each stream in it.
+internal sealed class PacketWays : IPacketHandler
+{
+    private readonly MulticastContext _context;
+    private readonly ISentStreams _sent;
+    private readonly OpenViews _views;
+    private Way _way;
+    private InboundStream? _noted;
+
+    public PacketWays(MulticastContext context, ISentStreams sent, OpenViews views)
+    {
+        _context = context;
+        _sent = sent;
+        _views = views;
+        UnheardSenders = new UnheardSenders(context, context.Deaf.Report);
+    }
+
+    private enum Way : byte
+    {
+        Group,
+        Unicast,
+        // The packet was kept until its view became known, and its way was not recorded.
+        Unknown,
+    }
+
+    private UnheardSenders UnheardSenders { get; }
+
+    public void OnRun(IDatagramPort port)
+    {
+        _noted = null;
+        _way = ReferenceEquals(port, _context.ArrivalPort) ? Way.Unicast : Way.Group;
+    }
+
+    public void OnReplay()
+    {
+        _noted = null;
+        _way = Way.Unknown;
+    }
+
+    /// <summary>Notes a packet of this stream, which may be a duplicate.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void Note(RegionReceiver region, InboundStream stream)
+    {
+        if (!ReferenceEquals(_noted, stream))
+        {
+            NoteFirst(region, stream);
+        }
+    }
+
+    public void OnViewClosed(RegionView view)
+    {
+        if (!UnheardSenders.IsEmpty)
+        {
+            UnheardSenders.OnViewClosed(view, _views.All.FindLast(other => other.View.RegionId == view.RegionId)?.View);
+        }
+    }
+
+    /// <summary>Handles a Hearing packet.</summary>
+    public DropReason OnPacket(in PacketHeader header, NodeKey sender)
+    {
+        if (!HearingNotice.TryRead(header.Body, out var notice))
+        {
+            return DropReason.Malformed;
+        }
+
+        if (notice.Word is HearingWord.Asks or HearingWord.Deaf or HearingWord.Hears or HearingWord.MissesTopic)
+        {
+            // A packet with another origin is for an earlier incarnation at this address.
+            return notice.Origin == _context.Self ? OnWord(header.Region, header.View, sender, notice) : DropReason.StaleView;
+        }
+
+        var region = _views.Find(header.Region, header.View);
+        if (region is null || notice.Origin != sender)
+        {
+            return DropReason.UnknownView;
+        }
+
+        if (region.IsGone(sender))
+        {
+            return DropReason.UnknownSender;
+        }
+
+        if (notice.Word == HearingWord.Probe)
+        {
+            if (_way == Way.Group)
+            {
+                UnheardSenders.OnProbe(region.View, sender, header.Sequence);
+            }
+
+            return DropReason.None;
+        }
+
+        UnheardSenders.OnAnswer(region.View, sender, notice.Word, region.MayHear);
+        if (notice.Word == HearingWord.Unserved && region.View.Group is not null && region.IsSilent(sender))
+        {
+            UnheardSenders.OnSilent(region.View, sender, region.MayHear);
+        }
+
+        return DropReason.None;
+    }
+
+    public void OnNodeGone(NodeKey node)
+    {
+        UnheardSenders.ForgetSender(node);
+        _context.Deaf.OnNodeGone(node);
+    }
+
+    public void Close()
+    {
+        UnheardSenders.Close();
+        _context.Deaf.Close();
+    }
+
+    private DropReason OnWord(ulong region, uint view, NodeKey member, in HearingNotice notice)
+    {
+        if (!_context.Directory.Contains(member) || !_context.Deaf.IsMember(region, member))
+        {
+            return DropReason.NotMember;
+        }
+
+        if (notice.Word == HearingWord.MissesTopic)
+        {
+            if (!IsSent(notice.Topic, region, view))
+            {
+                return DropReason.NotMember;
+            }
+
+            _context.NoteUnheard(notice.Topic, region);
+            return DropReason.None;
+        }
+
+        if (_context.Deaf.OnWord(region, member, notice.Word))
+        {
+            foreach (var sender in _sent.Streams)
+            {
+                if (sender.View.RegionId == region)
+                {
+                    sender.AnnounceTo(member);
+                }
+            }
+        }
+
+        return DropReason.None;
+    }
+
+    // Nothing else is noted, so that nobody can fill the table.
+    private bool IsSent(ulong topicId, ulong region, uint view)
+    {
+        foreach (var streamClass in StreamClass.All)
+        {
+            if (_sent.FindSender(region, view, streamClass) is { } stream && stream.HasStarted(topicId))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    private void NoteFirst(RegionReceiver region, InboundStream stream)
+    {
+        _noted = stream;
+        if (_way == Way.Group)
+        {
+            stream.Heard.Set();
+            if (!UnheardSenders.IsEmpty)
+            {
+                UnheardSenders.OnHeard(region.View.RegionId, stream.Sender);
+            }
+        }
+        else if (_way == Way.Unicast && region is { SupersededAt: 0, View.Group: not null } && !stream.IsSenderGone
+            && stream.Heard.IsSilent(_context.Environment.Now))
+        {
+            UnheardSenders.OnSilent(region.View, stream.Sender, region.MayHear);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+using QuickSilver.Core.Wire;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Receiving;
+
+namespace QuickSilver.Multicast.Schemes;
+
+// One member's part in finding out what the members of one open view hold of each reliable stream, what they have consumed, and what is
+// lost. It works by itself, by alarms and packets of its own.
+//
+// What it does with what it finds: it tells each stream what all live members hold (InboundStream.SetStable) and, of a sender that is gone,
+// what was sent (OnAnnounced), what no live member has (GiveUp), and that no more will come (Finish). The first live member tells each
+// sender (AggregateAck); a sender that is told nothing for long suspects that member. While the tracker has nothing to do, it has the
+// streams give back memory (Trim).
+//
+// Invariants: what it says that all hold, each live member holds, and goes on holding; all members give up the same packets of a sender
+// that is gone, and none that a live member has handed up.
+internal interface IStabilityTracker
+{
+    /// <summary>
+    /// When a member was last known not to have consumed something that was sent, or not to hold it; at first, when the view was opened.
+    /// </summary>
+    TimeSpan LastUnconsumed { get; }
+
+    /// <summary>
+    /// When a member was last known not to hold something that was sent, or not to tell what it holds; at first, when the view was opened.
+    /// </summary>
+    TimeSpan LastUnstable { get; }
+
+    /// <summary>When the other members were last heard of; at first, when the view was opened.</summary>
+    TimeSpan LastHeard { get; }
+
+    /// <summary>Packets of the stream have come; once for as many as come together, of whichever streams.</summary>
+    void OnActivity(InboundStream stream);
+
+    /// <summary>A sender wants to know soon what is held.</summary>
+    void OnAckWanted();
+
+    /// <summary>A sender announces what it has sent: perhaps the acknowledgement was lost, so it is told again.</summary>
+    void OnAnnounce(NodeKey sender);
+
+    /// <summary>The sender itself says that it has sent no more: what others told beyond it is not so.</summary>
+    void Retract(NodeKey sender, long sent);
+
+    /// <summary>Members were removed, or have closed the view.</summary>
+    void OnMembersChanged();
+
+    /// <summary>
+    /// A token, a probe or the reply to one, from a node that is not gone. The body of a token is the scheme's own. A probe was answered.
+    /// </summary>
+    DropReason OnPacket(in PacketHeader header, NodeKey from);
+
+    /// <summary>This node stood still for so long: what others sent meanwhile is not read yet, and is no silence of theirs.</summary>
+    void OnPause(TimeSpan length)
+    {
+    }
+
+    /// <summary>
+    /// A node, of this view or not, tells that it stood still: what it missed meanwhile is not held against it. Called a few times per
+    /// second for each node, at most, whatever the truth is.
+    /// </summary>
+    void OnMemberPaused(NodeKey node)
+    {
+    }
+
+    /// <summary>Adds the members that notice first when this node is silent, those that are not in the list yet.</summary>
+    void AddNeighbours(List<NodeKey> to)
+    {
+    }
+
+    /// <summary>
+    /// Of a stream whose sender is gone: whether all live members are known to hold and to have consumed all that any of them has, and to
+    /// agree on what is lost, and since when, with no member unheard. The stream is then finished, if it was not before.
+    /// </summary>
+    bool TryFinish(InboundStream stream, out TimeSpan settledSince)
+    {
+        settledSince = default;
+        return false;
+    }
+
+    /// <summary>The stream was given up. Returns what the tracker needs of it if it is resumed; null for nothing.</summary>
+    object? Forget(InboundStream stream) => null;
+
+    /// <summary>A stream that was given up goes on behind its end, with what the tracker needed of it.</summary>
+    void Resume(InboundStream stream, object? kept)
+    {
+    }
+
+    /// <summary>The view is closed here.</summary>
+    void Close();
+}

@@ -1,0 +1,12 @@
+using QuickSilver.Core.Environment;
+
+namespace QuickSilver.Multicast.Sending;
+
+// The node whose confirmation it is.
+internal interface IConfirmingNode
+{
+    INodeEnvironment Environment { get; }
+
+    /// <summary>Tells the membership service how far all that was sent is settled, where that is news.</summary>
+    void ConfirmIfSettled();
+}

@@ -1,0 +1,158 @@
+using QuickSilver.Core.Transport;
+using QuickSilver.Core.Wire;
+using QuickSilver.Multicast.Dissemination;
+
+namespace QuickSilver.Multicast.Sending.Repairs;
+
+// Sends packets of one outbound stream again to members that ask for them: to one alone, and to all when another asks for the same at
+// about the same time, or when the rings have found that all members lack them.
+//
+// Invariant: while what was sent again for a member may still be on its way to it, it is not sent to it once more.
+internal sealed class Retransmissions(
+    MulticastContext context, IDisseminator path, RetentionBuffer packets, SendWindow window, Announcements announcements,
+    PacketTemplate template)
+{
+    private const byte MostDoublings = 8;
+
+    private TimeSpan _deniedAt = TimeSpan.MinValue / 2;
+    private bool _isClosed;
+
+    /// <summary>The stream is closed: what was asked for just before is not sent again, and not denied.</summary>
+    public void Close() => _isClosed = true;
+
+    /// <summary>All members lacked these packets when they told it, up to so long ago.</summary>
+    public void AnswerAll(long first, long last, ref AnswerLimit limit, in RepairAsker leader, TimeSpan age)
+    {
+        var now = context.Environment.Now;
+        DenyBeyondSent(last, now);
+        (first, last) = limit.Next(first, last, packets.First, window.Sent);
+        for (long n = first; n <= last && limit.Packets > 0; n++)
+        {
+            ref var packet = ref packets[n];
+            if (packet.Lease is null)
+            {
+                continue;
+            }
+
+            bool isAgain = packet.LastRepair != TimeSpan.MinValue && packet.IsRepairedForAll;
+            var since = isAgain ? now - packet.LastRepair : TimeSpan.MaxValue;
+            // What they told may be older than the last repair, or they have not read the packets that were sent before it. What was sent
+            // twice probably waits at them, or the group reaches nobody.
+            if (since <= age + context.Options.ReorderWindow || since < Spacing(packet.Naks)
+                || (since < context.Options.PullRepeatMax && packet.MayComeTo(leader, n)))
+            {
+                continue;
+            }
+
+            if (!context.MayRepair())
+            {
+                break;
+            }
+
+            if (TrySend(ref packet, n, leader, forAll: true))
+            {
+                context.Counters.RepairsToAll++;
+                packet.Naks = Math.Min((byte)(packet.Naks + 1), MostDoublings);
+            }
+
+            if (isAgain)
+            {
+                // Perhaps the group reaches nobody. The leader passes it on.
+                context.SendRepair(BytesOf(packet), leader.Address, EntryOf(n));
+            }
+
+            limit.NoteAnswer();
+        }
+    }
+
+    /// <summary>A member asks for these packets.</summary>
+    public void Answer(long first, long last, ref AnswerLimit limit, in RepairAsker asker)
+    {
+        var now = context.Environment.Now;
+        DenyBeyondSent(last, now);
+        (first, last) = limit.Next(first, last, packets.First, window.Sent);
+        for (long n = first; n <= last && limit.Packets > 0; n++)
+        {
+            ref var packet = ref packets[n];
+            if (packet.Lease is null)
+            {
+                continue;
+            }
+
+            var age = packet.LastRepair == TimeSpan.MinValue ? TimeSpan.MaxValue : now - packet.LastRepair;
+            bool isAgain = age < context.Options.ReorderWindow;
+            bool isDone = isAgain && (packet.IsRepairedForAll || packet.WasRepairedFor(asker));
+            if (isDone || (age < context.Options.PullRepeatMax && packet.MayComeTo(asker, n)))
+            {
+                continue;
+            }
+
+            if (packet.WasRepairedFor(asker) && packet.Length > MulticastOptions.MinPacketBytes)
+            {
+                context.Sizes.Suspect(asker.Address);
+            }
+
+            if (!context.MayRepair())
+            {
+                break;
+            }
+
+            TrySend(ref packet, n, asker, forAll: isAgain);
+            limit.NoteAnswer();
+        }
+    }
+
+    // What the system refused is not noted, and is asked for again.
+    private bool TrySend(ref RetainedPacket packet, long number, in RepairAsker asker, bool forAll)
+    {
+        var bytes = BytesOf(packet);
+        bool hasGone = forAll ? TrySpread(bytes, EntryOf(number)) : context.SendRepair(bytes, asker.Address, EntryOf(number));
+        if (hasGone)
+        {
+            packet.NoteRepair(context.Environment.Now, asker, forAll, (int)(window.Sent - number));
+        }
+
+        return hasGone;
+    }
+
+    // Where members get copies, each counts against the budget.
+    private bool TrySpread(ReadOnlySpan<byte> bytes, in SharedEntry entry)
+    {
+        var repair = context.AsRepair(bytes, entry);
+        var outcome = repair.Length <= context.Sizes.Smallest ? path.Spread(repair) : SpreadPieces(repair);
+        return context.OnRepair(bytes.Length * path.SpreadDatagrams, outcome);
+    }
+
+    private SendOutcome SpreadPieces(ReadOnlySpan<byte> whole)
+    {
+        var cut = context.Pieces.Begin(whole, context.Sizes.Smallest);
+        var outcome = SendOutcome.Sent;
+        for (int i = 0; i < cut.Count && outcome == SendOutcome.Sent; i++)
+        {
+            outcome = path.Spread(cut[i]);
+        }
+
+        context.Counters.PacketsCut++;
+        return outcome;
+    }
+
+    private static ReadOnlySpan<byte> BytesOf(in RetainedPacket packet) => packet.Lease!.Span.Slice(packet.Offset, packet.Length);
+
+    private SharedEntry EntryOf(long number) => new(template.Region, template.View, number);
+
+    private TimeSpan Spacing(int naks)
+    {
+        var doubled = context.Options.PullRepeat * (1 << naks);
+        return doubled < context.Options.PullRepeatMax ? doubled : context.Options.PullRepeatMax;
+    }
+
+    // Others told of what was never sent. All are to hear that it was not.
+    private void DenyBeyondSent(long last, TimeSpan now)
+    {
+        if (!_isClosed && last > window.Sent && now - _deniedAt >= context.Options.AnnounceMax)
+        {
+            _deniedAt = now;
+            announcements.SendToAll();
+        }
+    }
+}
