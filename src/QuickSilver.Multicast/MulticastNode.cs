@@ -99,18 +99,32 @@ internal sealed partial class MulticastNode
             OnWait = () => Waits.Look(),
         };
         _keys?.Begin(_context);
-        _context.GroupPort = options.Unicast || options.Dissemination != GroupMulticast.Scheme ? null : _ports.Groups;
-        _context.Receiver = splitter;
-        _context.Deaf = new DeafMembers(_context, _ports.Groups, region => _views.GetValueOrDefault(region));
-        _open = new OpenViews(_context, splitter, this);
-        Readings = new VitalReadings(_context, this, _open.All);
-        _ways = new PacketWays(_context, this, _open);
+        _context.Sending.GroupPort = options.Unicast || options.Dissemination != GroupMulticast.Scheme ? null : _ports.Groups;
+        _context.Receiving.Receiver = splitter;
+        _context.Sending.Deaf = new DeafMembers(_context, _ports.Groups, region => _views.GetValueOrDefault(region));
+        _open = new OpenViews(_context.Receiving, splitter, this);
+        Readings = new VitalReadings(_context, _context.Sending.Retention, this, _open.All);
+        _ways = new PacketWays(_context.Sending, this, _open, control);
         _dispatcher = Handlers();
         splitter.Begin(_dispatcher);
         _progress = new ActionRequest(OnProgress);
     }
 
     public MulticastContext Context => _context;
+
+    NodeContext IOrderingNode.Context => _context;
+
+    NodeContext ISendingNode.Context => _context;
+
+    NodeContext IReceivingNode.Context => _context;
+
+    public IDeliveryOrderScheme Order => _context.Order;
+
+    public SendingParts Sending => _context.Sending;
+
+    public ReceivingParts Receiving => _context.Receiving;
+
+    public ParkingBudget Parking => _context.Parking;
 
     /// <summary>Null: packets are not sealed.</summary>
     public KeyRing? Keys => _keys;
@@ -121,7 +135,7 @@ internal sealed partial class MulticastNode
 
     public VitalReadings Readings { get; }
 
-    public IRepairWatch? RepairWatch { set => _context.RepairWatch = value; }
+    public IRepairWatch? RepairWatch { set => _context.Schemes.RepairWatch = value; }
 
     public ILogger Log { set => _context.Log = value; }
 
@@ -167,14 +181,14 @@ internal sealed partial class MulticastNode
     public IMembershipObserver? Observer { get; set; }
 
     public BestEffortMarks Marks => _marks ??= new BestEffortMarks(_context.Environment);
-    public UnrepairedLosses Losses => _losses ??= new UnrepairedLosses(_context);
+    public UnrepairedLosses Losses => _losses ??= new UnrepairedLosses(_context.Receiving);
     private OpenTopics Topics => _topics ??= new OpenTopics(this);
 
     /// <summary>The number of closed views that are remembered; for diagnostics.</summary>
     public int RememberedViews => _open.Remembered;
 
     /// <summary>The number of paths whose packet size is known or looked for; for diagnostics.</summary>
-    public int KnownPaths => _context.KnownPaths;
+    public int KnownPaths => _context.Paths.Known;
 
     /// <summary>
     /// The number of topics that are published here, and of those of which only the next number is kept; for diagnostics.
@@ -254,7 +268,7 @@ internal sealed partial class MulticastNode
         }
 
         _context.Counters.Regions = _views.Count;
-        _context.Deaf.OnConfiguration();
+        _context.Sending.Deaf.OnConfiguration();
 
         // The observer is told of a view before it receives the first message of the view.
         Observer?.OnConfiguration(change);
@@ -268,7 +282,7 @@ internal sealed partial class MulticastNode
     {
         _settled = Math.Max(_settled, configuration);
         _topics?.Rest(_settled);
-        _context.TopicPorts?.OnSettled(_settled);
+        _context.Receiving.TopicPorts?.OnSettled(_settled);
         _open.CloseSettled(_settled, open);
         _keys?.Rest(_sent, _open);
         Observer?.OnSettled(configuration, open);
@@ -334,7 +348,11 @@ internal sealed partial class MulticastNode
             return null;
         }
 
-        stream = new RegionSender(_context, view, streamClass, _context.Options.Dissemination.ToSend(_context, _ports, view))
+        stream = new RegionSender(
+            _context.Sending,
+            view,
+            streamClass,
+            _context.Receiving.Dissemination.ToSend(_context, _ports, _context.Sending.Deaf, view))
         {
             RoutedAt = _configuration,
         };
@@ -420,7 +438,7 @@ internal sealed partial class MulticastNode
         _ways.Close();
         _dispatcher.Close();
         _pieces?.Dispose();
-        _context.TopicPorts?.Close();
+        _context.Receiving.TopicPorts?.Close();
         _ports.Dispose();
         _context.ControlPort.Dispose();
         _keys?.Dispose();
@@ -436,8 +454,8 @@ internal sealed partial class MulticastNode
         dispatcher.Register(PacketKind.Token, stability);
         dispatcher.Register(PacketKind.Probe, stability);
         dispatcher.Register(PacketKind.ProbeReply, stability);
-        dispatcher.Register(PacketKind.Ack, new AckHandler(_context, this));
-        dispatcher.Register(PacketKind.Pull, new RepairResponder(_context, this, _open));
+        dispatcher.Register(PacketKind.Ack, new AckHandler(_context, this, _context));
+        dispatcher.Register(PacketKind.Pull, new RepairResponder(_context.Sending, this, _open, _context));
         dispatcher.Register(PacketKind.Hearing, _ways);
         dispatcher.Register(PacketKind.Credit, this, keepEarly: true);
         dispatcher.Register(PacketKind.Pause, new NodePauses(this, _context, _open));
@@ -508,7 +526,7 @@ internal sealed partial class MulticastNode
 
     private void OnNodeGone(LostNode lost)
     {
-        _context.OnNodeGone(lost);
+        _context.Paths.OnNodeGone(lost);
         _topics?.OnNodeGone(lost.Key);
         _ways.OnNodeGone(lost.Key);
         _open.OnNodeGone(lost);

@@ -18,7 +18,7 @@ internal sealed class PacketDispatcher
 {
     private const int Kinds = 16;
 
-    private readonly MulticastContext _context;
+    private readonly NodeContext _context;
     private readonly OpenViews _views;
     private readonly DataHandler _data;
     private readonly PacketWays _ways;
@@ -28,7 +28,7 @@ internal sealed class PacketDispatcher
     private UnknownViewBuffer? _unknown;
     private Alarm? _expiry;
 
-    public PacketDispatcher(MulticastContext context, OpenViews views, DataHandler data, PacketWays ways)
+    public PacketDispatcher(NodeContext context, OpenViews views, DataHandler data, PacketWays ways)
     {
         _context = context;
         _views = views;

@@ -14,18 +14,21 @@ namespace QuickSilver.Multicast.Dispatch;
 // members and senders tell each other about that. The way of a run is noted once for each stream in it.
 internal sealed class PacketWays : IPacketHandler
 {
-    private readonly MulticastContext _context;
+    private readonly SendingParts _parts;
     private readonly ISentStreams _sent;
     private readonly OpenViews _views;
+    // The unicast port as it appears in received runs.
+    private readonly IDatagramPort _unicast;
     private Way _way;
     private InboundStream? _noted;
 
-    public PacketWays(MulticastContext context, ISentStreams sent, OpenViews views)
+    public PacketWays(SendingParts parts, ISentStreams sent, OpenViews views, IDatagramPort unicast)
     {
-        _context = context;
+        _parts = parts;
+        _unicast = unicast;
         _sent = sent;
         _views = views;
-        UnheardSenders = new UnheardSenders(context, context.Deaf.Report);
+        UnheardSenders = new UnheardSenders(parts.Node, parts.Deaf.Report);
     }
 
     private enum Way : byte
@@ -41,7 +44,7 @@ internal sealed class PacketWays : IPacketHandler
     public void OnRun(IDatagramPort port)
     {
         _noted = null;
-        _way = ReferenceEquals(port, _context.ArrivalPort) ? Way.Unicast : Way.Group;
+        _way = ReferenceEquals(port, _unicast) ? Way.Unicast : Way.Group;
     }
 
     public void OnReplay()
@@ -79,7 +82,7 @@ internal sealed class PacketWays : IPacketHandler
         if (notice.Word is HearingWord.Asks or HearingWord.Deaf or HearingWord.Hears or HearingWord.MissesTopic)
         {
             // A packet with another origin is for an earlier incarnation at this address.
-            return notice.Origin == _context.Self ? OnWord(header.Region, header.View, sender, notice) : DropReason.StaleView;
+            return notice.Origin == _parts.Node.Self ? OnWord(header.Region, header.View, sender, notice) : DropReason.StaleView;
         }
 
         var region = _views.Find(header.Region, header.View);
@@ -115,18 +118,18 @@ internal sealed class PacketWays : IPacketHandler
     public void OnNodeGone(NodeKey node)
     {
         UnheardSenders.ForgetSender(node);
-        _context.Deaf.OnNodeGone(node);
+        _parts.Deaf.OnNodeGone(node);
     }
 
     public void Close()
     {
         UnheardSenders.Close();
-        _context.Deaf.Close();
+        _parts.Deaf.Close();
     }
 
     private DropReason OnWord(ulong region, uint view, NodeKey member, in HearingNotice notice)
     {
-        if (!_context.Directory.Contains(member) || !_context.Deaf.IsMember(region, member))
+        if (!_parts.Node.Directory.Contains(member) || !_parts.Deaf.IsMember(region, member))
         {
             return DropReason.NotMember;
         }
@@ -138,11 +141,11 @@ internal sealed class PacketWays : IPacketHandler
                 return DropReason.NotMember;
             }
 
-            _context.NoteUnheard(notice.Topic, region);
+            _parts.NoteUnheard(notice.Topic, region);
             return DropReason.None;
         }
 
-        if (_context.Deaf.OnWord(region, member, notice.Word))
+        if (_parts.Deaf.OnWord(region, member, notice.Word))
         {
             foreach (var sender in _sent.Streams)
             {
@@ -182,7 +185,7 @@ internal sealed class PacketWays : IPacketHandler
             }
         }
         else if (_way == Way.Unicast && region is { SupersededAt: 0, View.Group: not null } && !stream.IsSenderGone
-            && stream.Heard.IsSilent(_context.Environment.Now))
+            && stream.Heard.IsSilent(_parts.Node.Environment.Now))
         {
             UnheardSenders.OnSilent(region.View, stream.Sender, region.MayHear);
         }

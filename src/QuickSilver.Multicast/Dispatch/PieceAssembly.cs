@@ -17,7 +17,7 @@ internal sealed class PieceAssembly : IPacketHandler, IDisposable
     private const int MostBytes = 1 << 20;
     private static readonly TimeSpan MostAge = TimeSpan.FromSeconds(1);
 
-    private readonly MulticastContext _context;
+    private readonly NodeContext _context;
     private readonly PacketDispatcher _dispatcher;
     // Gives back what is not used any more.
     private readonly Alarm _rest;
@@ -28,7 +28,7 @@ internal sealed class PieceAssembly : IPacketHandler, IDisposable
     private Lease? _block;
     private int _used;
 
-    public PieceAssembly(MulticastContext context, PacketDispatcher dispatcher)
+    public PieceAssembly(NodeContext context, PacketDispatcher dispatcher)
     {
         _context = context;
         _dispatcher = dispatcher;

@@ -1,12 +1,15 @@
 using System.Net;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Hearing;
+using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Dissemination;
 
 // One IP multicast to the region's group, and unicast copies to the members that do not hear the group. If no member hears it, only probes
 // are sent to the group.
-internal sealed class GroupMulticast(SendingPorts ports, IPEndPoint group, RegionView view, MulticastContext context) : IDisseminator
+internal sealed class GroupMulticast(SendingPorts ports, IPEndPoint group, RegionView view, NodeContext context, DeafMembers deaf)
+    : IDisseminator
 {
     private readonly DatagramAddress _group = new(group);
     // The addresses of the deaf members, and the version of the list from which they were taken. A run in progress keeps the addresses
@@ -28,13 +31,13 @@ internal sealed class GroupMulticast(SendingPorts ports, IPEndPoint group, Regio
 
     public int SpreadDatagrams { get; private set; }
 
-    public SendOutcome Send(ReadOnlySpan<byte> run, int segmentBytes) => !IsUnderWay && context.Deaf.IsEmpty
+    public SendOutcome Send(ReadOnlySpan<byte> run, int segmentBytes) => !IsUnderWay && deaf.IsEmpty
         ? ports.Groups.Send(run, segmentBytes, _group)
         : SendWithCopies(run, segmentBytes);
 
     public SendOutcome Spread(ReadOnlySpan<byte> packet)
     {
-        if (context.Deaf.IsEmpty)
+        if (deaf.IsEmpty)
         {
             SpreadDatagrams = 1;
             return ports.Groups.Send(packet, packet.Length, _group);
@@ -87,7 +90,7 @@ internal sealed class GroupMulticast(SendingPorts ports, IPEndPoint group, Regio
         }
 
         IsUnderWay = false;
-        context.Deaf.NoteSent(view.RegionId, _isGroupNeeded);
+        deaf.NoteSent(view.RegionId, _isGroupNeeded);
         return SendOutcome.Sent;
     }
 
@@ -100,13 +103,13 @@ internal sealed class GroupMulticast(SendingPorts ports, IPEndPoint group, Regio
 
     private void Refresh()
     {
-        if (_version == context.Deaf.Version)
+        if (_version == deaf.Version)
         {
             return;
         }
 
-        _deaf = context.Deaf.Targets(view);
-        _version = context.Deaf.Version;
+        _deaf = deaf.Targets(view);
+        _version = deaf.Version;
         int live = 0;
         foreach (var member in view.Members)
         {
@@ -118,9 +121,9 @@ internal sealed class GroupMulticast(SendingPorts ports, IPEndPoint group, Regio
 
     private sealed class Default : IDisseminationScheme
     {
-        public IDisseminator ToSend(MulticastContext context, SendingPorts ports, RegionView view) =>
+        public IDisseminator ToSend(NodeContext context, SendingPorts ports, DeafMembers deaf, RegionView view) =>
             !context.Options.Unicast && view.Group is { } group
-                ? new GroupMulticast(ports, group, view, context)
+                ? new GroupMulticast(ports, group, view, context, deaf)
                 : new UnicastFanOut(ports.Copies, view, context.Directory);
     }
 }

@@ -1,11 +1,12 @@
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport;
+using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Dissemination;
 
 // The ports through which a node sends its streams: those that the environment opens, and over them what seals packets.
 internal sealed class SendingPorts(
-    INodeEnvironment environment, MulticastOptions options, IDatagramReceiver receiver, Func<IDatagramPort, IDatagramPort> over)
+    INodeEnvironment environment, NodeOptions options, IDatagramReceiver receiver, Func<IDatagramPort, IDatagramPort> over)
     : IDisposable
 {
     // Opened when the first copy is sent. It does not report a full queue: on this port the operating system would also report members
@@ -40,7 +41,7 @@ internal sealed class SendingPorts(
     }
 
     private static IDatagramPort Open(
-        INodeEnvironment environment, MulticastOptions options, IDatagramReceiver receiver, bool tellsFullQueue)
+        INodeEnvironment environment, NodeOptions options, IDatagramReceiver receiver, bool tellsFullQueue)
     {
         var port = new DatagramPortOptions
         {

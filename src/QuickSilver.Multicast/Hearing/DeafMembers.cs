@@ -1,5 +1,6 @@
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Hearing;
 
@@ -17,7 +18,7 @@ internal sealed class DeafMembers
     private static readonly SortedDictionary<ulong, DeafRegion> NoRegions = [];
     private static readonly SortedDictionary<NodeKey, int> NoMembers = [];
 
-    private readonly MulticastContext _context;
+    private readonly NodeContext _context;
     private readonly IDatagramPort _groups;
     private readonly Func<ulong, RegionView?> _viewOf;
     private SortedDictionary<ulong, DeafRegion> _regions = NoRegions;
@@ -27,7 +28,7 @@ internal sealed class DeafMembers
     /// <param name="context">The context of the node.</param>
     /// <param name="groups">The port that sends to groups.</param>
     /// <param name="viewOf">Returns the newest view of a region that this node knows.</param>
-    public DeafMembers(MulticastContext context, IDatagramPort groups, Func<ulong, RegionView?> viewOf)
+    public DeafMembers(NodeContext context, IDatagramPort groups, Func<ulong, RegionView?> viewOf)
     {
         _context = context;
         _groups = groups;

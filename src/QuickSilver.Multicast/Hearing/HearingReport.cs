@@ -1,6 +1,7 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Hearing;
 
@@ -11,7 +12,7 @@ internal sealed class HearingReport
     private static readonly TimeSpan Delay = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan LogSpacing = TimeSpan.FromSeconds(10);
 
-    private readonly MulticastContext _context;
+    private readonly NodeContext _context;
     // The keys under which the troubles are registered.
     private readonly object _silence = new();
     private readonly object _deafness = new();
@@ -20,7 +21,7 @@ internal sealed class HearingReport
     private (int Count, NodeKey Node) _loggedDeaf;
     private TimeSpan _loggedAt = TimeSpan.MinValue;
 
-    public HearingReport(MulticastContext context) => _context = context;
+    public HearingReport(NodeContext context) => _context = context;
 
     public UnheardSenders? UnheardSenders { get; set; }
 

@@ -1,10 +1,11 @@
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Hearing;
 
 // Lets a sender address its members by unicast when it gets no answers, or expects none. It addresses some members at a time, in turn, so
 // the traffic is small in any view. The first member in order leads the view's rings, so all members learn what that one knows.
-internal sealed class MemberRotation(MulticastContext context, RegionView view)
+internal sealed class MemberRotation(NodeContext context, RegionView view)
 {
     private int _next;
 

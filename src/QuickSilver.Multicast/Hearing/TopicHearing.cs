@@ -1,6 +1,7 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Hearing;
 
@@ -11,7 +12,7 @@ namespace QuickSilver.Multicast.Hearing;
 // sender's packets in a topic, and none over the topic's address, does not hear it. Then it tells the sender, which sends the topic to
 // this region by itself for a while. Loss alone does not cause this, because any packet over the address ends the count, and any that was
 // sent to this region by itself.
-internal sealed class TopicHearing(MulticastContext context)
+internal sealed class TopicHearing(NodeContext context)
 {
     // The limit of the table. Beyond it, topics are counted when others were told or have expired.
     public const int MostCounts = 1024;

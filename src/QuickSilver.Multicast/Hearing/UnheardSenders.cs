@@ -1,5 +1,6 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Hearing;
 
@@ -19,11 +20,11 @@ internal sealed class UnheardSenders
     // Stands for the table while all senders are heard, which is the rule. All nodes of a process share it, and none writes to it.
     private static readonly Dictionary<(ulong Region, NodeKey Sender), Entry> NoEntries = [];
 
-    private readonly MulticastContext _context;
+    private readonly NodeContext _context;
     private readonly HearingReport _report;
     private Dictionary<(ulong Region, NodeKey Sender), Entry> _entries = NoEntries;
 
-    public UnheardSenders(MulticastContext context, HearingReport report)
+    public UnheardSenders(NodeContext context, HearingReport report)
     {
         _context = context;
         _report = report;

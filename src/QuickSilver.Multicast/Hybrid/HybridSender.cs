@@ -31,7 +31,7 @@ internal sealed class HybridSender : IPatientFeed
     private static readonly TimeSpan SocketPause = TimeSpan.FromMilliseconds(1);
     private static readonly TimeSpan MemoryPause = TimeSpan.FromMilliseconds(50);
 
-    private readonly MulticastContext _context;
+    private readonly SendingParts _parts;
     private readonly IHybridTopic _topic;
     private readonly Alarm _alarm;
     private readonly TopicLine _line = new();
@@ -49,9 +49,9 @@ internal sealed class HybridSender : IPatientFeed
     private bool _isPatient;
     private TimeSpan _patienceEnd;
 
-    public HybridSender(MulticastContext context, IHybridTopic topic)
+    public HybridSender(SendingParts parts, IHybridTopic topic)
     {
-        _context = context;
+        _parts = parts;
         _topic = topic;
         _alarm = new Alarm(OnAlarm);
     }
@@ -86,7 +86,7 @@ internal sealed class HybridSender : IPatientFeed
             _address = group is null ? null : new DatagramAddress(group);
         }
 
-        int packetBytes = _context.Sizes.Smallest;
+        int packetBytes = _parts.Paths.Sizes.Smallest;
         int entries = Math.Min(routes.Length, SharedPacket.MostEntries(packetBytes));
         if (group is null || routes.Length == 0 || _packer?.Entries != entries || _packer.PacketBytes != packetBytes)
         {
@@ -96,9 +96,9 @@ internal sealed class HybridSender : IPatientFeed
 
         if (group is not null && routes.Length > 0)
         {
-            var template = _context.Template().Of(_topic.Class.Value);
+            var template = _parts.Node.Template().Of(_topic.Class.Value);
             _packer ??= new SharedPacker(
-                _context.Environment.Buffers, template, packetBytes, entries, _context.PacketsInRun(packetBytes));
+                _parts.Node.Environment.Buffers, template, packetBytes, entries, _parts.PacketsInRun(packetBytes));
         }
     }
 
@@ -107,7 +107,7 @@ internal sealed class HybridSender : IPatientFeed
     /// its packets: until the next configuration, the streams of the regions take it.
     /// </summary>
     public bool Takes(int payloadBytes) =>
-        _packer is { } packer && payloadBytes <= packer.MostPayload && packer.PacketBytes <= _context.Sizes.Smallest;
+        _packer is { } packer && payloadBytes <= packer.MostPayload && packer.PacketBytes <= _parts.Paths.Sizes.Smallest;
 
     /// <summary>Whether there is room for a message that it takes.</summary>
     public bool HasRoomFor(int payloadBytes) => _packer!.HasRoomFor(payloadBytes);
@@ -116,7 +116,7 @@ internal sealed class HybridSender : IPatientFeed
     public void Await(ITopicFeed topic)
     {
         _line.Add(topic);
-        _context.Sockets.Register(this);
+        _parts.Sockets.Register(this);
     }
 
     /// <summary>Packs one message. The caller has checked that there is room, and packet memory.</summary>
@@ -130,7 +130,7 @@ internal sealed class HybridSender : IPatientFeed
 
         if (!_isPatient)
         {
-            _context.Sockets.FlushSoon(this);
+            _parts.Sockets.FlushSoon(this);
         }
     }
 
@@ -169,7 +169,7 @@ internal sealed class HybridSender : IPatientFeed
     public void Close()
     {
         EndPatience();
-        _context.Environment.Cancel(_alarm);
+        _parts.Node.Environment.Cancel(_alarm);
         _line.Release();
         _packer?.Rest();
         _packer = null;
@@ -188,7 +188,7 @@ internal sealed class HybridSender : IPatientFeed
     {
         if (_line.Count > 0)
         {
-            _context.Sockets.Register(this);
+            _parts.Sockets.Register(this);
         }
     }
 
@@ -222,7 +222,7 @@ internal sealed class HybridSender : IPatientFeed
             return false;
         }
 
-        bool isPatient = mayWait && (!_isPatient || _context.Environment.Now < _patienceEnd);
+        bool isPatient = mayWait && (!_isPatient || _parts.Node.Environment.Now < _patienceEnd);
         if (FindListed(isPatient))
         {
             WaitForWindows();
@@ -301,8 +301,8 @@ internal sealed class HybridSender : IPatientFeed
         && (route.View.Configuration >= _since || _topic.Settled >= _since)
         && _topic.HasBegunIn(route)
         && SharedPacket.UpperHalfOf(route.View.RegionId) == SharedPacket.UpperHalfOf(_routes[0].View.RegionId)
-        && (_context.Deaf.IsEmpty || !_context.Deaf.HasAnyIn(route.View))
-        && (_context.Unheard is not { } unheard || !unheard.Contains(_topic.TopicId, route.View.RegionId));
+        && (_parts.Deaf.IsEmpty || !_parts.Deaf.HasAnyIn(route.View))
+        && (_parts.Unheard is not { } unheard || !unheard.Contains(_topic.TopicId, route.View.RegionId));
 
     private void WriteAckWanted(SharedPacker packer)
     {
@@ -360,7 +360,7 @@ internal sealed class HybridSender : IPatientFeed
             PacketTemplate.Seal(packet);
         }
 
-        var port = _context.GroupPort!;
+        var port = _parts.GroupPort!;
         int sent = 0;
         while (sent < packer.Count)
         {
@@ -368,12 +368,12 @@ internal sealed class HybridSender : IPatientFeed
             var outcome = port.Send(packer.Packets(sent, count), packer.PacketAt(sent).Length, _address!);
             if (outcome == SendOutcome.Busy)
             {
-                _context.Counters.BusySends++;
+                _parts.Node.Counters.BusySends++;
                 break;
             }
 
-            _context.Counters.RefusedSends += outcome == SendOutcome.Refused ? 1 : 0;
-            _context.Counters.BytesSent += packer.Packets(sent, count).Length;
+            _parts.Node.Counters.RefusedSends += outcome == SendOutcome.Refused ? 1 : 0;
+            _parts.Node.Counters.BytesSent += packer.Packets(sent, count).Length;
             sent += count;
         }
 
@@ -409,9 +409,9 @@ internal sealed class HybridSender : IPatientFeed
         }
 
         long once = Math.Min(sent, packer.Count);
-        _context.Counters.PacketsSent += sent;
-        _context.Counters.SharedPacketsSent += sent;
-        _context.Counters.SendsSaved += (saved * once) - (sent - once);
+        _parts.Node.Counters.PacketsSent += sent;
+        _parts.Node.Counters.SharedPacketsSent += sent;
+        _parts.Node.Counters.SendsSaved += (saved * once) - (sent - once);
     }
 
     private void WaitForWindows()
@@ -419,7 +419,7 @@ internal sealed class HybridSender : IPatientFeed
         BePatient();
         if (!_alarm.IsPending)
         {
-            _context.Environment.Schedule(_alarm, _patienceEnd - _context.Environment.Now);
+            _parts.Node.Environment.Schedule(_alarm, _patienceEnd - _parts.Node.Environment.Now);
         }
 
         _topic.AwaitProgress(this);
@@ -428,7 +428,7 @@ internal sealed class HybridSender : IPatientFeed
     private void WaitFor(TimeSpan pause)
     {
         BePatient();
-        _context.Environment.Schedule(_alarm, pause);
+        _parts.Node.Environment.Schedule(_alarm, pause);
     }
 
     private void BePatient()
@@ -436,8 +436,8 @@ internal sealed class HybridSender : IPatientFeed
         if (!_isPatient)
         {
             _isPatient = true;
-            _patienceEnd = _context.Environment.Now + Patience;
-            _context.Sockets.AddPatient(this);
+            _patienceEnd = _parts.Node.Environment.Now + Patience;
+            _parts.Sockets.AddPatient(this);
         }
     }
 
@@ -446,8 +446,8 @@ internal sealed class HybridSender : IPatientFeed
         if (_isPatient)
         {
             _isPatient = false;
-            _context.Environment.Cancel(_alarm);
-            _context.Sockets.RemovePatient(this);
+            _parts.Node.Environment.Cancel(_alarm);
+            _parts.Sockets.RemovePatient(this);
         }
     }
 }

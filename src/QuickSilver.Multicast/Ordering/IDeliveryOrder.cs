@@ -1,4 +1,5 @@
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Ordering;
 
@@ -43,10 +44,10 @@ internal interface IOrderStamps
 internal interface IDeliveryOrderScheme
 {
     /// <summary>The order in front of a subscription's sink; null: each sender's own order only, without a stage in between.</summary>
-    IDeliveryOrder? ForSubscription(MulticastContext context, in ChannelSpec channel);
+    IDeliveryOrder? ForSubscription(NodeContext context, in ChannelSpec channel);
 
     /// <summary>The stamps of the messages that this node publishes in the channel; null: no stamps.</summary>
-    IOrderStamps? ForPublisher(MulticastContext context, in ChannelSpec channel);
+    IOrderStamps? ForPublisher(NodeContext context, in ChannelSpec channel);
 }
 
 // FIFO: the order of each sender alone. SenderOrder and TopicReceiver already provide it, so the path of a message contains no further
@@ -55,7 +56,7 @@ internal sealed class FifoOrder : IDeliveryOrderScheme
 {
     public static FifoOrder Scheme { get; } = new();
 
-    public IDeliveryOrder? ForSubscription(MulticastContext context, in ChannelSpec channel) => null;
+    public IDeliveryOrder? ForSubscription(NodeContext context, in ChannelSpec channel) => null;
 
-    public IOrderStamps? ForPublisher(MulticastContext context, in ChannelSpec channel) => null;
+    public IOrderStamps? ForPublisher(NodeContext context, in ChannelSpec channel) => null;
 }

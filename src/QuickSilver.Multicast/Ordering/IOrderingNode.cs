@@ -1,6 +1,7 @@
 using QuickSilver.Core.Flow;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Ordering.BestEffort;
 using QuickSilver.Multicast.Ordering.Credit;
 using QuickSilver.Multicast.Receiving;
@@ -11,7 +12,10 @@ namespace QuickSilver.Multicast.Ordering;
 // The node's interface for its topics.
 internal interface IOrderingNode : ISendingNode, IReceivingNode
 {
-    new MulticastContext Context { get; }
+    new NodeContext Context { get; }
+
+    /// <summary>The order of several senders that this node uses.</summary>
+    new IDeliveryOrderScheme Order { get; }
 
     /// <summary>
     /// The limits up to which members take messages of this node's topics. They include the limits of readers on this node.
@@ -42,7 +46,12 @@ internal interface IOrderingNode : ISendingNode, IReceivingNode
 // The node's interface for the senders of its topics.
 internal interface ISendingNode
 {
-    MulticastContext Context { get; }
+    NodeContext Context { get; }
+
+    IDeliveryOrderScheme Order { get; }
+
+    /// <summary>What the streams share.</summary>
+    SendingParts Sending { get; }
 
     /// <summary>The last configuration applied.</summary>
     long Configuration { get; }
@@ -87,7 +96,14 @@ internal interface ISendingNode
 // The node's interface for the receivers of its topics.
 internal interface IReceivingNode
 {
-    MulticastContext Context { get; }
+    NodeContext Context { get; }
+
+    IDeliveryOrderScheme Order { get; }
+
+    /// <summary>What the views share.</summary>
+    ReceivingParts Receiving { get; }
+
+    ParkingBudget Parking { get; }
 
     UnrepairedLosses Losses { get; }
 

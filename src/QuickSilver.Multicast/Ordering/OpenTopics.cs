@@ -138,7 +138,7 @@ internal sealed class OpenTopics(IOrderingNode node)
             sender.MarkRoutes(change.Number);
         }
 
-        node.Context.ApplyAddresses(change, AddressOf);
+        node.Receiving.ApplyAddresses(change, AddressOf);
         FollowRegions();
     }
 

@@ -76,8 +76,8 @@ internal sealed partial class TopicReceiver
             return false;
         }
 
-        bool isParked = order.TryPark(message, context.Parking);
-        if (!isParked && context.Parking.WasRefused)
+        bool isParked = order.TryPark(message, _node.Parking);
+        if (!isParked && _node.Parking.WasRefused)
         {
             context.Shortage.OnRefused();
         }

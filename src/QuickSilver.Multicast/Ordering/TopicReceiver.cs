@@ -32,7 +32,7 @@ internal sealed partial class TopicReceiver : ITopicReceiver
         Class = channel.Class;
         _isPinned = channel.IsPinned;
         _node = node;
-        _sink = node.Context.Options.Order.ForSubscription(node.Context, channel) is { } order
+        _sink = node.Order.ForSubscription(node.Context, channel) is { } order
             ? new OrderedSink(node.Context.Environment, sink, order, Resume)
             : sink;
     }

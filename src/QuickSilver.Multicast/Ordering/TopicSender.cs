@@ -21,7 +21,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     private TopicView? _view;
     // Whether the view names only regions of which this node knows the members.
     private bool _isRouted;
-    private RareParts? _rare = RareParts.Of(node.Context.Options.Order.ForPublisher(node.Context, channel));
+    private RareParts? _rare = RareParts.Of(node.Order.ForPublisher(node.Context, channel));
     private bool _isClosed;
     private bool _isStartTableFull = numbers.IsFull;
     // Whether the topic's next message is, or may be, its first in the view of a route.
@@ -176,10 +176,10 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     {
         _isStarting = true;
         FindRoutes();
-        var address = node.Context.GroupPort is null ? null : _view?.Address;
+        var address = node.Sending.GroupPort is null ? null : _view?.Address;
         if (address is not null && Hybrid is null)
         {
-            node.Sent.Shared.Add((_rare ??= new RareParts()).Hybrid = new HybridSender(node.Context, this));
+            node.Sent.Shared.Add((_rare ??= new RareParts()).Hybrid = new HybridSender(node.Sending, this));
         }
 
         Hybrid?.Route(_routes, address?.EndPoint, address?.Since ?? 0);

@@ -1,6 +1,7 @@
 using System.Net;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Transport;
+using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Paths;
 
@@ -184,7 +185,7 @@ internal sealed class PathSearch
             _sizes.Send(this, _address, Bytes);
             if (_isSuspected)
             {
-                _sizes.Send(this, _address, MulticastOptions.MinPacketBytes);
+                _sizes.Send(this, _address, NodeOptions.MinPacketBytes);
             }
         }
         else
@@ -236,8 +237,8 @@ internal sealed class PathSearch
             if (isLower)
             {
                 // Twice, as any datagram may be lost; and small, so that it passes.
-                _sizes.Send(this, _address, MulticastOptions.MinPacketBytes, Bytes);
-                _sizes.Send(this, _address, MulticastOptions.MinPacketBytes, Bytes);
+                _sizes.Send(this, _address, NodeOptions.MinPacketBytes, Bytes);
+                _sizes.Send(this, _address, NodeOptions.MinPacketBytes, Bytes);
             }
         }
         else if (Bytes < Option)

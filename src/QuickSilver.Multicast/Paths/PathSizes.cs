@@ -24,7 +24,7 @@ namespace QuickSilver.Multicast.Paths;
 //
 // Invariant: a size is between MinPacketBytes and the option. A member that answers nothing keeps the size it had: it is for the membership
 // service to say that it is dead.
-internal sealed class PathSizes(MulticastContext context)
+internal sealed class PathSizes(NodeContext context)
 {
     // So many paths at most are checked in a second because a stream sends, so a stream to hundreds of members costs no more.
     private const int ChecksPerSecond = 32;
@@ -49,7 +49,7 @@ internal sealed class PathSizes(MulticastContext context)
     private int _nextRank;
     private bool _isClosed;
 
-    public MulticastContext Context => context;
+    public NodeContext Context => context;
 
     /// <summary>The number of paths that are known.</summary>
     public int Count => _paths.Count;
@@ -134,7 +134,7 @@ internal sealed class PathSizes(MulticastContext context)
     /// <summary>A member has found how large the packets of the path between it and this node may be.</summary>
     public void Learn(NodeKey member, IPEndPoint at, int bytes)
     {
-        if (context.Directory.Find(member) is { } address && address.EndPoint.Equals(at) && bytes >= MulticastOptions.MinPacketBytes)
+        if (context.Directory.Find(member) is { } address && address.EndPoint.Equals(at) && bytes >= NodeOptions.MinPacketBytes)
         {
             PathTo(address).Learn(bytes);
         }
@@ -198,7 +198,7 @@ internal sealed class PathSizes(MulticastContext context)
             return;
         }
 
-        var packet = context.FullPacket.AsSpan(0, bytes);
+        var packet = context.Scratch.FullPacket.AsSpan(0, bytes);
         EchoPacket.Write(packet, context.Template(), _base + _sent, context.ControlPort.LocalEndPoint, found);
         (_asked ??= new (PathSearch?, int)[Remembered])[_sent % Remembered] = (search, bytes);
         _sent++;
@@ -305,14 +305,14 @@ internal sealed class PathSizes(MulticastContext context)
     }
 
     // Of IP and UDP, and what a sealed packet has more on the wire.
-    private static int HeadersOf(MulticastContext context) =>
+    private static int HeadersOf(NodeContext context) =>
         (context.Environment.LocalAddress.AddressFamily == AddressFamily.InterNetworkV6 ? 48 : 28)
         + (context.Options.IsSealed ? SealedPacket.TrailerBytes : 0);
 
     private static int[] StepsOf(int packetBytes, int headerBytes) =>
     [
-        MulticastOptions.MinPacketBytes,
-        .. Mtus.Select(mtu => mtu - headerBytes).Where(size => size < packetBytes && size > MulticastOptions.MinPacketBytes).Order(),
-        .. packetBytes > MulticastOptions.MinPacketBytes ? [packetBytes] : Array.Empty<int>(),
+        NodeOptions.MinPacketBytes,
+        .. Mtus.Select(mtu => mtu - headerBytes).Where(size => size < packetBytes && size > NodeOptions.MinPacketBytes).Order(),
+        .. packetBytes > NodeOptions.MinPacketBytes ? [packetBytes] : Array.Empty<int>(),
     ];
 }

@@ -1,10 +1,11 @@
 using QuickSilver.Core.Wire;
+using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Paths;
 
 // Cuts packets that are larger than a path carries. Each piece is valid until the next one is cut. A piece belongs to the view of its
 // packet: where packets are sealed, it is sealed under the same key.
-internal sealed class PieceCutter(MulticastContext context)
+internal sealed class PieceCutter(NodeContext context)
 {
     private readonly byte[] _piece = new byte[context.Options.PacketBytes];
     private long _cut;

@@ -5,6 +5,8 @@ using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Nodes;
+using QuickSilver.Multicast.Paths;
 
 namespace QuickSilver.Multicast.Reachability;
 
@@ -17,7 +19,7 @@ namespace QuickSilver.Multicast.Reachability;
 // Each target is asked several times within the wait, so one lost datagram does not make a member appear dead. A reply that comes after
 // its inquiry has ended counts for the next inquiry: if every reply is late, no member is dead. Of several replies to one echo the first
 // counts: one that comes again shows nothing.
-internal sealed class EchoExchange(MulticastContext context)
+internal sealed class EchoExchange(NodeContext context, NodePaths paths)
 {
     // The limit of concurrent inquiries. The service needs no more, and takes an inquiry without a result for no finding.
     private const int MaxOpen = 64;
@@ -58,7 +60,7 @@ internal sealed class EchoExchange(MulticastContext context)
         if (number < 0 || number >= _sent || number < _sent - Remembered
             || _asked[number % Remembered] is not { Target: { } target, IsFirst: var isFirst })
         {
-            return context.Sizes.OnReply(reply);
+            return paths.Sizes.OnReply(reply);
         }
 
         _asked[number % Remembered] = default;
@@ -97,10 +99,10 @@ internal sealed class EchoExchange(MulticastContext context)
 
         if (EchoPacket.ReadFound(echo.Body) is > 0 and var found)
         {
-            context.Sizes.Learn(new NodeKey(echo.Sender, echo.Incarnation), answerTo, found);
+            paths.Sizes.Learn(new NodeKey(echo.Sender, echo.Incarnation), answerTo, found);
         }
 
-        var reply = context.FullPacket.AsSpan(0, Math.Min(echo.Length, context.FullPacket.Length));
+        var reply = context.Scratch.FullPacket.AsSpan(0, Math.Min(echo.Length, context.Scratch.FullPacket.Length));
         EchoPacket.WriteReply(reply, context.Template(), echo.Sequence);
         context.SendControl(reply, new DatagramAddress(answerTo));
         context.Counters.EchoesAnswered++;
@@ -138,14 +140,14 @@ internal sealed class EchoExchange(MulticastContext context)
     private void Send(IPEndPoint target, bool isFirst, bool isSmall)
     {
         var address = new DatagramAddress(target);
-        var packet = context.FullPacket.AsSpan(0, isSmall ? MulticastOptions.MinPacketBytes : context.Sizes.To(address));
+        var packet = context.Scratch.FullPacket.AsSpan(0, isSmall ? NodeOptions.MinPacketBytes : paths.Sizes.To(address));
         EchoPacket.Write(packet, context.Template(), _base + _sent, context.ControlPort.LocalEndPoint);
         _asked[_sent % Remembered] = (target, isFirst);
         _sent++;
         context.SendControl(packet, address);
         if (isSmall)
         {
-            context.Sizes.Suspect(address);
+            paths.Sizes.Suspect(address);
         }
     }
 

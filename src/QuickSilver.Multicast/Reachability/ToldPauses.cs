@@ -10,7 +10,7 @@ namespace QuickSilver.Multicast.Reachability;
 // A notice is a claim. It shows that the node lives, and beyond that nothing is believed: no time in it is computed with. What it brings
 // about (IStabilityTracker.OnMemberPaused) is bounded for each ring, and a node that sends many notices is heard four times per second in
 // each view that its notices are of.
-internal sealed class ToldPauses(MulticastContext context)
+internal sealed class ToldPauses(NodeContext context)
 {
     // Beyond these, nodes that are gone and notices that are over are forgotten before another is added.
     private const int MostKept = 64;

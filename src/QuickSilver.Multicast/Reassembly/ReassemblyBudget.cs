@@ -1,6 +1,5 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
-using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Reassembly;
 
@@ -64,13 +63,13 @@ internal sealed class ReassemblyBudget
     /// Takes the bytes of a message. Returns false when there are too few, or when other streams wait; the stream is then asked to retry
     /// when its turn comes.
     /// </summary>
-    public bool TryTake(int bytes, StreamAssembler stream, out ReassemblyShare share)
+    public bool TryTake(int bytes, IReassemblyWaiter stream, out ReassemblyShare share)
     {
         var line = LineOf(bytes, out share);
         return line.TryTake(bytes) || TryTakeInLine(line, bytes, stream);
     }
 
-    private bool TryTakeInLine(Line line, int bytes, StreamAssembler stream)
+    private bool TryTakeInLine(Line line, int bytes, IReassemblyWaiter stream)
     {
         if (line.Waiting.TryPeek(out var first) && first == stream && line.Bytes + bytes <= (line.IsOverdue ? line.Limit * 2 : line.Limit))
         {
@@ -220,7 +219,7 @@ internal sealed class ReassemblyBudget
         public long Bytes { get; private set; }
         // How often bytes were taken or returned.
         public long Moves { get; private set; }
-        public Queue<StreamAssembler> Waiting { get; } = new();
+        public Queue<IReassemblyWaiter> Waiting { get; } = new();
         // Whether the first stream may exceed the limit.
         public bool IsOverdue { get; set; }
         public TimeSpan UnchangedSince { get; private set; }
@@ -253,4 +252,16 @@ internal sealed class ReassemblyBudget
             }
         }
     }
+}
+
+// A stream of which a message waits in line for memory.
+internal interface IReassemblyWaiter
+{
+    /// <summary>Maintained by the budget.</summary>
+    bool IsInLine { get; set; }
+
+    bool IsWaiting { get; }
+
+    /// <summary>Called in the stream's turn, when there may be memory.</summary>
+    void Retry();
 }

@@ -1,4 +1,5 @@
 using QuickSilver.Core.Buffers;
+using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Receiving;
 
@@ -20,7 +21,7 @@ internal sealed partial class InboundStream
 
     // HeapShortage maintains both.
     public bool IsInShortage { get; set; }
-    public InboundStream? NextInShortage { get; set; }
+    public IHeapWaiter? NextInShortage { get; set; }
 
     /// <summary>Tries again what the heap had no memory for.</summary>
     public void OnHeapRetry()

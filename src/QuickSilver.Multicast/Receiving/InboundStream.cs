@@ -5,6 +5,7 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Hearing;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Schemes;
 using QuickSilver.Multicast.Views;
 
@@ -20,12 +21,12 @@ namespace QuickSilver.Multicast.Receiving;
 // Invariants: Base - 1 <= Consumed <= _parsed <= Contiguous. Unless the stream is held up or starved, _parsed equals Contiguous after each
 // call.
 // Unhold is the exception, because the layer above calls it in the middle of its work: OnUnread then asks that layer to call ReadOn.
-internal sealed partial class InboundStream
+internal sealed partial class InboundStream : IHeapWaiter
 {
     // How many packets are read behind a packet that is not consumed.
     private const int ReadAhead = 32;
 
-    private readonly MulticastContext _context;
+    private readonly NodeContext _context;
     private readonly IStreamConsumer _consumer;
     private readonly ReceiveMemory _memory;
     private readonly HeapShortage _shortage;
@@ -51,15 +52,16 @@ internal sealed partial class InboundStream
     // Whether the stream is heard over its group; PacketWays maintains it.
     public HeardMark Heard;
 
-    public InboundStream(MulticastContext context, RegionView view, NodeKey sender, StreamClass streamClass, IStreamConsumer consumer)
+    public InboundStream(ReceivingParts parts, RegionView view, NodeKey sender, StreamClass streamClass, IStreamConsumer consumer)
     {
+        var context = parts.Node;
         _context = context;
         _consumer = consumer;
-        _memory = context.Memory;
+        _memory = parts.Memory;
         _shortage = context.Shortage;
         _packets = new PacketWindow(context.Options.WindowPackets, _memory);
         _window = new ReceiveWindow(_packets, context.Options);
-        _assembler = new StreamAssembler(context, this, _packets, consumer);
+        _assembler = new StreamAssembler(parts, this, _packets, consumer);
         View = view;
         Sender = sender;
         Class = streamClass;
@@ -543,7 +545,7 @@ internal sealed partial class InboundStream
                 payload = ReadPreamble(packet, at, marks, ref message, out fieldBytes);
             }
 
-            if (payload < 0 || bytes > MulticastOptions.MaxMessageBytes || number is <= 0 or > MessageHeader.MaxNumber)
+            if (payload < 0 || bytes > NodeOptions.MaxMessageBytes || number is <= 0 or > MessageHeader.MaxNumber)
             {
                 _context.Counters.Drop(DropReason.Malformed);
                 break;

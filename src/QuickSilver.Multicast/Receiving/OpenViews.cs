@@ -17,7 +17,7 @@ namespace QuickSilver.Multicast.Receiving;
 //
 // Invariant: LastRegion and LastStream name an open view and one of its streams, or are null. They are cleared whenever a view is closed
 // or the directory changes.
-internal sealed class OpenViews(MulticastContext context, IDatagramReceiver receiver, IViewsObserver observer)
+internal sealed class OpenViews(ReceivingParts parts, IDatagramReceiver receiver, IViewsObserver observer)
 {
     private static readonly TimeSpan CloseRetry = TimeSpan.FromMilliseconds(500);
 
@@ -62,12 +62,12 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
     }
 
     /// <summary>Which addresses of topics this node does not hear.</summary>
-    public TopicHearing Hearing => field ??= new TopicHearing(context);
+    public TopicHearing Hearing => field ??= new TopicHearing(Context);
 
     /// <summary>A packet came over the address of its topic.</summary>
     public void OnSharedData(ulong region, ReadOnlySpan<byte> packet)
     {
-        context.Counters.SharedPacketsReceived++;
+        Context.Counters.SharedPacketsReceived++;
         Hearing.OnHeard(region, packet);
     }
 
@@ -81,7 +81,7 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
             return;
         }
 
-        context.Counters.RepairsReceived++;
+        Context.Counters.RepairsReceived++;
         if ((flags & PacketFlags.Shared) != 0)
         {
             Hearing.OnMissed(view, packet);
@@ -113,17 +113,17 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
     public void Open(RegionView view, IStreamConsumer consumer)
     {
         RegionPort? port = null;
-        if (!context.Options.Unicast && view.Group is { } group)
+        if (!Context.Options.Unicast && view.Group is { } group)
         {
             var ports = _ports ??= [];
             if (!ports.TryGetValue(group, out port))
             {
-                port = new RegionPort(context, group, receiver, closed => ports.Remove(closed.Group));
+                port = new RegionPort(parts, group, receiver, closed => ports.Remove(closed.Group));
                 ports.Add(group, port);
             }
         }
 
-        var region = new RegionReceiver(context, view, port, consumer);
+        var region = new RegionReceiver(parts, view, port, consumer);
         (_regions ??= []).Add((view.RegionId, view.Number), region);
         _ordered.Add(region);
     }
@@ -162,7 +162,7 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
     {
         if (!Later.End.IsPending)
         {
-            context.Environment.Schedule(Later.End, context.Options.ClosingPause / 2);
+            Context.Environment.Schedule(Later.End, Context.Options.ClosingPause / 2);
         }
     }
 
@@ -225,7 +225,7 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
     /// <summary>Whether all beginnings of topics are known that came in the sender's streams in older views.</summary>
     public bool KnowsOlderBeginnings(InboundStream stream)
     {
-        if (!context.Shortage.IsAnyWaiting)
+        if (!Context.Shortage.IsAnyWaiting)
         {
             return true;
         }
@@ -295,14 +295,14 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
 
             _ordered.RemoveAt(i--);
             _regions!.Remove((region.View.RegionId, region.View.Number));
-            (_closed ??= new ClosedViews(context.Environment)).Add(region.View.RegionId, region.View.Number);
+            (_closed ??= new ClosedViews(Context.Environment)).Add(region.View.RegionId, region.View.Number);
             region.Close();
             observer.OnViewClosed(region.View);
         }
 
         if (_isAnyLeft)
         {
-            context.Environment.Schedule(Later.Retry, CloseRetry);
+            Context.Environment.Schedule(Later.Retry, CloseRetry);
         }
 
         if (_ordered.Count < before)
@@ -340,8 +340,8 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
 
         _ordered.Clear();
         _regions?.Clear();
-        context.Environment.CancelIfMade(_closing?.Retry);
-        context.Environment.CancelIfMade(_closing?.End);
+        Context.Environment.CancelIfMade(_closing?.Retry);
+        Context.Environment.CancelIfMade(_closing?.End);
         _closed?.Close();
     }
 
@@ -390,6 +390,8 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
 
     private static bool IsSupersededBy(RegionReceiver region, long configuration) =>
         region.SupersededAt != 0 && region.SupersededAt <= configuration;
+
+    private NodeContext Context => parts.Node;
 
     private Closing Later => _closing ??= new Closing(new Alarm(OnBatchEnd), new Alarm(EndStreams));
 

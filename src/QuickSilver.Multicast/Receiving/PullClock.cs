@@ -1,3 +1,4 @@
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Pacing;
 
 namespace QuickSilver.Multicast.Receiving;
@@ -10,7 +11,7 @@ namespace QuickSilver.Multicast.Receiving;
 // until one does (Karn and Partridge's rule). What goes wrong: the peer may be dead, or answers may be lost, so the wait is bounded.
 /// <param name="options">The bounds.</param>
 /// <param name="others">The clock whose estimate is used until an answer is measured here; null: the options are used.</param>
-internal sealed class PullClock(MulticastOptions options, PullClock? others = null)
+internal sealed class PullClock(NodeOptions options, PullClock? others = null)
 {
     private const int MostDoublings = 8;
     // The wait after a first request grows to at most so many times the estimate.

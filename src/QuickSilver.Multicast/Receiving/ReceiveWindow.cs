@@ -1,5 +1,6 @@
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Wire;
+using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Receiving;
 
@@ -13,7 +14,7 @@ namespace QuickSilver.Multicast.Receiving;
 //
 // Invariants: Base - 1 <= Contiguous <= Arrived <= Highest. Every number in (Contiguous, Arrived] is held or in Missing. No number in
 // (Arrived, Highest] is.
-internal sealed class ReceiveWindow(PacketWindow packets, MulticastOptions options)
+internal sealed class ReceiveWindow(PacketWindow packets, NodeOptions options)
 {
     // After so many requests, the sender was asked too.
     private const int AskedOfSender = 3;

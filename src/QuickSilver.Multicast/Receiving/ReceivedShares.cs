@@ -1,3 +1,5 @@
+using QuickSilver.Multicast.Nodes;
+
 namespace QuickSilver.Multicast.Receiving;
 
 // How the heap memory for received messages is divided. The budget of reassembly gives large messages its limit, small ones an eighth of it
@@ -13,7 +15,7 @@ internal readonly record struct ReceivedShares(long Bytes)
     private const long MostOfTopic = 16L << 20;
 
     /// <summary>So much that there is room for the largest message.</summary>
-    public const long LeastBytes = (long)MulticastOptions.MaxMessageBytes / OfReassembly * Parts;
+    public const long LeastBytes = (long)NodeOptions.MaxMessageBytes / OfReassembly * Parts;
 
     public long ReassemblyBytes => Bytes / Parts * OfReassembly;
 

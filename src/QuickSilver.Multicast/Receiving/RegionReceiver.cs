@@ -25,7 +25,7 @@ internal sealed class RegionReceiver : IGapObserver
     // Of departed nodes, so many are remembered before those are forgotten of which nobody can tell anything any more.
     public const int MostDeparted = 1024;
 
-    private readonly MulticastContext _context;
+    private readonly ReceivingParts _parts;
     private readonly IStreamConsumer _consumer;
     private readonly Dictionary<NodeKey, InboundStream> _reliable = [];
     private readonly Dictionary<NodeKey, InboundStream> _bestEffort = [];
@@ -44,9 +44,10 @@ internal sealed class RegionReceiver : IGapObserver
     // How long this node has stood still since the other members were last heard of, at this moment.
     private (TimeSpan HeardAt, TimeSpan Length) _stoodStill;
 
-    public RegionReceiver(MulticastContext context, RegionView view, RegionPort? port, IStreamConsumer consumer)
+    public RegionReceiver(ReceivingParts parts, RegionView view, RegionPort? port, IStreamConsumer consumer)
     {
-        _context = context;
+        var context = parts.Node;
+        _parts = parts;
         _consumer = consumer;
         View = view;
         _confirmedAt = view.Configuration;
@@ -63,8 +64,8 @@ internal sealed class RegionReceiver : IGapObserver
         OwnPartition = Keepers.PartitionOf(SelfRank);
         Template = context.Template(view);
         PullClock = new PullClock(context.Options);
-        Stability = context.Options.Stability.ForRegion(context, this);
-        Forwarder = context.Options.Dissemination.ToForward(context, view);
+        Stability = parts.Stability.ForRegion(parts.Schemes, this);
+        Forwarder = parts.Dissemination.ToForward(context, view);
         OpenedAt = _lastGoneAt = context.Environment.Now;
     }
 
@@ -103,7 +104,7 @@ internal sealed class RegionReceiver : IGapObserver
     public TimeSpan SupersededSince { get; private set; }
 
     /// <summary>The datagrams of the view that were dropped because there was no room in a socket or in packet memory.</summary>
-    public long Drops => (Port?.KernelDrops ?? 0) + _context.UnicastDrops + (_context.TopicPorts?.Drops ?? 0) + _memoryDrops;
+    public long Drops => (Port?.KernelDrops ?? 0) + _parts.UnicastDrops + (_parts.TopicPorts?.Drops ?? 0) + _memoryDrops;
 
     /// <summary>
     /// The bytes of one sender that may wait here: in the socket's receive buffer, or in packet memory, both of which all current senders
@@ -113,15 +114,15 @@ internal sealed class RegionReceiver : IGapObserver
     {
         get
         {
-            long socket = Port?.RoomBytes ?? UnicastRoomPackets * _context.Options.PacketBytes;
-            if (_context.Options.SendersShareBuffers && _streams.Count > 1)
+            long socket = Port?.RoomBytes ?? UnicastRoomPackets * Context.Options.PacketBytes;
+            if (Context.Options.SendersShareBuffers && _streams.Count > 1)
             {
                 _shares ??= new SenderShares();
-                _shares.Look(_streams, _context.Environment.Now);
+                _shares.Look(_streams, Context.Environment.Now);
                 socket = _shares.ShareOf(socket);
             }
 
-            return Math.Min(socket, _context.Memory.BytesPerStream * 2 / SendWindow.RepairWindows);
+            return Math.Min(socket, _parts.Memory.BytesPerStream * 2 / SendWindow.RepairWindows);
         }
     }
 
@@ -143,7 +144,7 @@ internal sealed class RegionReceiver : IGapObserver
 
         if (stream.Missing.Count > 0 && sequence > highest + 1)
         {
-            _context.Counters.GapsSeen++;
+            Context.Counters.GapsSeen++;
         }
 
         NoteGap(stream);
@@ -163,12 +164,12 @@ internal sealed class RegionReceiver : IGapObserver
         Stability.OnAnnounce(sender);
     }
 
-    public void OnMissed(InboundStream stream, long first, long last) => _context.RepairWatch?.OnMissed(stream, first, last);
+    public void OnMissed(InboundStream stream, long first, long last) => _parts.Schemes.RepairWatch?.OnMissed(stream, first, last);
 
     public void OnFilled(InboundStream stream, long number, in PacketSlot missing)
     {
         _repairs[stream].OnFilled(missing);
-        _context.RepairWatch?.OnFilled(stream, number);
+        _parts.Schemes.RepairWatch?.OnFilled(stream, number);
     }
 
     public void NoteGap(InboundStream stream)
@@ -193,7 +194,7 @@ internal sealed class RegionReceiver : IGapObserver
         bool isSilent = true;
         foreach (var stream in _streams)
         {
-            isSilent &= stream.Sender != sender || stream.Heard.IsSilent(_context.Environment.Now);
+            isSilent &= stream.Sender != sender || stream.Heard.IsSilent(Context.Environment.Now);
         }
 
         return isSilent;
@@ -209,7 +210,7 @@ internal sealed class RegionReceiver : IGapObserver
         var table = streamClass.IsReliable ? _reliable : _bestEffort;
         if (!table.TryGetValue(sender, out var stream))
         {
-            stream = new InboundStream(_context, View, sender, streamClass, _consumer)
+            stream = new InboundStream(_parts, View, sender, streamClass, _consumer)
             {
                 Keepers = Keepers,
                 Gaps = this,
@@ -223,7 +224,7 @@ internal sealed class RegionReceiver : IGapObserver
 
             table.Add(sender, stream);
             _streams.Add(stream);
-            _repairs.Add(stream, _context.Options.Repair.ForReceiver(_context, this, stream));
+            _repairs.Add(stream, _parts.Repair.ForReceiver(_parts.Schemes, this, stream));
             if (streamClass.IsReliable && _ended is not null && _ended.TryTake(sender, out var end))
             {
                 stream.ResumeBehind(end.Through);
@@ -249,12 +250,12 @@ internal sealed class RegionReceiver : IGapObserver
             return known;
         }
 
-        if (!_context.Directory.Contains(sender))
+        if (!Context.Directory.Contains(sender))
         {
             int strangers = 0;
             foreach (var stream in _streams)
             {
-                strangers += stream.IsReliable && !_context.Directory.Contains(stream.Sender) ? 1 : 0;
+                strangers += stream.IsReliable && !Context.Directory.Contains(stream.Sender) ? 1 : 0;
             }
 
             if (strangers >= MostStrangers)
@@ -289,7 +290,7 @@ internal sealed class RegionReceiver : IGapObserver
         if (SupersededAt == 0)
         {
             SupersededAt = configuration;
-            SupersededSince = _context.Environment.Now;
+            SupersededSince = Context.Environment.Now;
         }
     }
 
@@ -299,7 +300,7 @@ internal sealed class RegionReceiver : IGapObserver
         // come and go none would ever be closed.
         if (SupersededAt == 0 || lost.Since < SupersededAt)
         {
-            (_gone ??= [])[lost.Key] = _lastGoneAt = _context.Environment.Now;
+            (_gone ??= [])[lost.Key] = _lastGoneAt = Context.Environment.Now;
             if (_gone.Count > MostDeparted)
             {
                 ForgetDeparted();
@@ -385,19 +386,8 @@ internal sealed class RegionReceiver : IGapObserver
     /// Whether the view may be closed: all streams are drained and, if a node has departed and cannot answer any more, no member has had
     /// anything open for a while. Until then, another member may lack packets that only this one holds.
     /// </summary>
-    public bool MayClose
-    {
-        get
-        {
-            if (!HasAll)
-            {
-                return false;
-            }
-
-            return Departed == 0 || Live.Count <= 1
-                || _context.Environment.Now - Stability.LastUnconsumed >= _context.Options.ClosingPause;
-        }
-    }
+    public bool MayClose => HasAll && (Departed == 0 || Live.Count <= 1
+        || Context.Environment.Now - Stability.LastUnconsumed >= Context.Options.ClosingPause);
 
     /// <summary>
     /// For a settled view: whether this node has delivered everything that was sent in it. Other members may know of more packets of a
@@ -480,7 +470,7 @@ internal sealed class RegionReceiver : IGapObserver
 
     private bool MayEnd(InboundStream stream)
     {
-        var now = _context.Environment.Now;
+        var now = Context.Environment.Now;
         if (!stream.IsDrained || stream.IsRefusing)
         {
             return false;
@@ -490,17 +480,17 @@ internal sealed class RegionReceiver : IGapObserver
         if (!stream.IsReliable)
         {
             // What others reported of its messages is in the reliable stream.
-            return Find(stream.Sender) is null && now - since >= _context.Options.ClosingPause;
+            return Find(stream.Sender) is null && now - since >= Context.Options.ClosingPause;
         }
 
-        var ended = _ended ??= new EndedStreams(_context.Options.ClosingPause);
+        var ended = _ended ??= new EndedStreams(Context.Options.ClosingPause);
         if (!Stability.TryFinish(stream, out var settled) || !ended.HasRoom(now))
         {
             return false;
         }
 
         // The rest of a message that has begun can come only from a member that has heard the sender for longer than this one.
-        var pause = stream.IsAnyOpen ? ended.MinAge : _context.Options.ClosingPause;
+        var pause = stream.IsAnyOpen ? ended.MinAge : Context.Options.ClosingPause;
         since = settled > since ? settled : since;
         return now - since >= pause && (Live.Count <= 1 || Stability.LastHeard - since >= pause / 2);
     }
@@ -515,7 +505,7 @@ internal sealed class RegionReceiver : IGapObserver
 
         if (stream.IsReliable)
         {
-            _ended!.Add(stream.Sender, new StreamEnd(stream.Highest, _context.Environment.Now, Stability.Forget(stream)));
+            _ended!.Add(stream.Sender, new StreamEnd(stream.Highest, Context.Environment.Now, Stability.Forget(stream)));
         }
 
         stream.Close();
@@ -539,20 +529,22 @@ internal sealed class RegionReceiver : IGapObserver
     // the silence is long, the others have closed the view.
     private bool MayOthersKnowMoreSince(TimeSpan gone)
     {
-        var (now, heard, pause) = (_context.Environment.Now, Stability.LastHeard, _context.Options.ClosingPause);
+        var (now, heard, pause) = (Context.Environment.Now, Stability.LastHeard, Context.Options.ClosingPause);
         var last = gone > Stability.LastUnstable ? gone : Stability.LastUnstable;
         bool isLong = now - last >= pause && (heard - last >= pause / 2 || IsAlone);
         return Live.Count > 1 && !isLong;
     }
 
-    private bool IsAlone => _context.Environment.Now - Stability.LastHeard - StoodStill >= _context.Options.ClosingPause * 3;
+    private NodeContext Context => _parts.Node;
+
+    private bool IsAlone => Context.Environment.Now - Stability.LastHeard - StoodStill >= Context.Options.ClosingPause * 3;
 
     private TimeSpan StoodStill => _stoodStill.HeardAt == Stability.LastHeard ? _stoodStill.Length : TimeSpan.Zero;
 
     // A view may be in use for years. What a departed node has sent in it the members have told each other after a while.
     private void ForgetDeparted()
     {
-        var old = _context.Environment.Now - (_context.Options.ClosingPause * 3);
+        var old = Context.Environment.Now - (Context.Options.ClosingPause * 3);
         foreach (var (node, at) in _gone!)
         {
             if (at < old && Find(node) is null && !_bestEffort.ContainsKey(node) && View.Members.AsSpan().BinarySearch(node) < 0)
@@ -568,14 +560,14 @@ internal sealed class RegionReceiver : IGapObserver
     {
         foreach (var node in _gone?.Keys ?? Enumerable.Empty<NodeKey>())
         {
-            if (_context.Directory.IsNew(node, configuration))
+            if (Context.Directory.IsNew(node, configuration))
             {
                 _gone!.Remove(node);
             }
         }
     }
 
-    private bool HasLost(NodeKey node) => (_gone is not null && _gone.ContainsKey(node)) || !_context.Directory.Shares(node, _confirmedAt);
+    private bool HasLost(NodeKey node) => (_gone is not null && _gone.ContainsKey(node)) || !Context.Directory.Shares(node, _confirmedAt);
 
     private void OnFewer(NodeKey node)
     {

@@ -2,6 +2,7 @@ using System.Runtime.CompilerServices;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Reassembly;
 
 namespace QuickSilver.Multicast.Receiving;
@@ -9,7 +10,8 @@ namespace QuickSilver.Multicast.Receiving;
 // Reassembles the messages of one stream that span packets, from packets in any order. A message for which there is no memory stays in its
 // packets, and so do the messages that begin after it. They continue in the order in which they begin, so no message that has begun waits
 // for one that has not. An unreliable stream does not wait for memory: the message is lost.
-internal sealed class StreamAssembler(MulticastContext context, InboundStream stream, PacketWindow window, IStreamConsumer consumer)
+internal sealed class StreamAssembler(ReceivingParts parts, InboundStream stream, PacketWindow window, IStreamConsumer consumer)
+    : IReassemblyWaiter
 {
     private readonly OpenAssemblies _open = new();
     // The packets in which messages begin that wait for memory.
@@ -43,7 +45,9 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
     /// <summary>Whether a message has begun and is not complete.</summary>
     public bool IsAnyOpen => _open.Count > 0;
 
-    private ReassemblyBudget Budget => context.Reassembly;
+    private NodeContext Context => parts.Node;
+
+    private ReassemblyBudget Budget => parts.Reassembly;
 
     /// <summary>Called when there may be memory for the messages that wait.</summary>
     public void Retry() => stream.ReadOn();
@@ -107,7 +111,7 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
             consumer.OnBeginning(stream, topicId, rest[..preamble.TableBytes]);
         }
 
-        context.Environment.Heap.Ask(HeapUse.OpenMessage, sizeof(long));
+        Context.Environment.Heap.Ask(HeapUse.OpenMessage, sizeof(long));
         _deferred.Enqueue(packet);
         window[packet].Pending++;
     }
@@ -115,10 +119,10 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
     // While the heap has no memory, neither a large message nor one that was refused asks for any: each refusal costs a full collection.
     private bool IsPausingFor(int total)
     {
-        bool isPausing = context.Shortage.IsPausing && (total > ReassemblyBudget.SmallBytes || stream.IsInShortage);
+        bool isPausing = Context.Shortage.IsPausing && (total > ReassemblyBudget.SmallBytes || stream.IsInShortage);
         if (isPausing)
         {
-            context.Shortage.Await(stream);
+            Context.Shortage.Await(stream);
         }
 
         return isPausing;
@@ -202,7 +206,7 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
             assembly = Budget.Rent();
             assembly.Begin(share, topicId, number, preamble.FieldBytes, total);
             assembly.BeginIn(packet, rest[..preamble.TableBytes]);
-            _open.Add(assembly, context.Environment.Heap);
+            _open.Add(assembly, Context.Environment.Heap);
         }
         catch (OutOfMemoryException)
         {
@@ -214,11 +218,11 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
 
             if (stream.IsReliable)
             {
-                context.Shortage.Await(stream);
+                Context.Shortage.Await(stream);
             }
             else
             {
-                context.Shortage.OnRefused();
+                Context.Shortage.OnRefused();
             }
 
             return null;
@@ -251,7 +255,7 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
             if (headBytes == 0 || next - header.HeadDistance != assembly.StartPacket
                 || !assembly.Append(packet.Slice(PacketHeader.Bytes, headBytes)))
             {
-                context.Counters.Drop(DropReason.Malformed);
+                Context.Counters.Drop(DropReason.Malformed);
                 Drop(assembly);
                 return;
             }
@@ -282,7 +286,7 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
         }
         catch (OutOfMemoryException) when (!stream.IsReliable)
         {
-            context.Shortage.OnRefused();
+            Context.Shortage.OnRefused();
             Drop(assembly);
             return false;
         }

@@ -1,6 +1,7 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Schemes;
 
@@ -42,7 +43,7 @@ internal sealed class PeerPullRepair : IRepairStrategy
     // of all levels, and the sender that they ask, are faster than that even if some tokens are lost.
     private const int TimeoutsUntilBlind = 4;
 
-    private readonly MulticastContext _context;
+    private readonly SchemeContext _scheme;
     private readonly RegionReceiver _region;
     private readonly InboundStream _stream;
     // Answers of the sender wait behind its stream; those of other members do not.
@@ -62,12 +63,12 @@ internal sealed class PeerPullRepair : IRepairStrategy
     // The decisions about a departed sender after which packets were still missing.
     private int _decisions;
 
-    private PeerPullRepair(MulticastContext context, RegionReceiver region, InboundStream stream)
+    private PeerPullRepair(SchemeContext scheme, RegionReceiver region, InboundStream stream)
     {
-        _context = context;
+        _scheme = scheme;
         _region = region;
         _stream = stream;
-        _ofSender = new PullClock(context.Options, region.PullClock);
+        _ofSender = new PullClock(Context.Options, region.PullClock);
         _alarm = new Alarm(OnDue);
     }
 
@@ -75,10 +76,12 @@ internal sealed class PeerPullRepair : IRepairStrategy
 
     public bool NeedsNeighbourPush { get; private set; }
 
+    private NodeContext Context => _scheme.Node;
+
     // Requests for what a departed sender left go on from one decision to the next.
     private int DecisionsOfGone => _stream.IsSenderGone ? _decisions : 0;
 
-    private TimeSpan ReorderWindow => _stream.IsReliable ? _context.Options.ReorderWindow : _context.Options.BestEffortPatience;
+    private TimeSpan ReorderWindow => _stream.IsReliable ? Context.Options.ReorderWindow : Context.Options.BestEffortPatience;
 
     public void OnMissing()
     {
@@ -95,7 +98,7 @@ internal sealed class PeerPullRepair : IRepairStrategy
     {
         if (missing.Asked > 0)
         {
-            ClockOf(missing.Asked).OnAnswer(_context.Environment.Now - missing.AskedAt, missing.Asked);
+            ClockOf(missing.Asked).OnAnswer(Context.Environment.Now - missing.AskedAt, missing.Asked);
             if (++_answered * 2 >= _most && _isLimited)
             {
                 WakeIn(TimeSpan.Zero);
@@ -105,9 +108,9 @@ internal sealed class PeerPullRepair : IRepairStrategy
 
     public void OnCompared(in RingComparison compared)
     {
-        var now = _context.Environment.Now;
+        var now = Context.Environment.Now;
         _comparedAt = now;
-        var drafts = _context.PullDrafts;
+        var drafts = Context.Scratch.Of<PullDrafts>();
         drafts.Clear();
         var next = TimeSpan.MaxValue;
         int left = Math.Min(_stream.MayAskFor, _most);
@@ -142,22 +145,22 @@ internal sealed class PeerPullRepair : IRepairStrategy
             {
                 ref var slot = ref _stream.MissingSlot(n);
                 slot.Asked = 0;
-                slot.AskedAt = _context.Environment.Now - ReorderWindow;
+                slot.AskedAt = Context.Environment.Now - ReorderWindow;
             }
         }
 
         WakeIn(TimeSpan.Zero);
     }
 
-    public void Close() => _context.Environment.Cancel(_alarm);
+    public void Close() => Context.Environment.Cancel(_alarm);
 
     private void WakeIn(TimeSpan delay)
     {
-        var due = _context.Environment.Now + delay;
+        var due = Context.Environment.Now + delay;
         if (!_alarm.IsPending || due < _due)
         {
             _due = due;
-            _context.Environment.Schedule(_alarm, delay);
+            Context.Environment.Schedule(_alarm, delay);
         }
     }
 
@@ -189,11 +192,11 @@ internal sealed class PeerPullRepair : IRepairStrategy
     private TimeSpan FirstWait(long number, in PacketSlot slot)
     {
         bool isKnown = _stream.IsSenderGone || AsksSender(0) || (slot.IsHeldElsewhere && !WaitsForKeepers(number));
-        var timeout = _context.Options.TokenTimeout;
+        var timeout = Context.Options.TokenTimeout;
         return isKnown ? ReorderWindow : _comparedAt > slot.AskedAt ? timeout * TimeoutsUntilBlind : timeout;
     }
 
-    private bool WaitsForKeepers(long number) => _context.Options.PullsWaitForKeepers && number > _stream.Replicated
+    private bool WaitsForKeepers(long number) => Context.Options.PullsWaitForKeepers && number > _stream.Replicated
         && _region.Keepers.KeeperOf(number) != _region.OwnPartition;
 
     private void OnDue()
@@ -211,17 +214,17 @@ internal sealed class PeerPullRepair : IRepairStrategy
             return;
         }
 
-        _context.OnWait();
+        Context.OnWait();
         if (_stream.IsRefusing)
         {
             // While the members decide what is lost, an answer would be refused. That may take as long as they are partitioned; then
             // everything is requested anew.
-            WakeIn(_context.Options.PullRepeatMax);
+            WakeIn(Context.Options.PullRepeatMax);
             return;
         }
 
         _through = _stream.Highest;
-        var drafts = _context.PullDrafts;
+        var drafts = Context.Scratch.Of<PullDrafts>();
         drafts.Clear();
         var next = Draft(drafts);
         for (int i = 0; i < drafts.Count; i++)
@@ -232,7 +235,7 @@ internal sealed class PeerPullRepair : IRepairStrategy
             }
         }
 
-        WakeIn(next + TimeSpan.FromTicks(_context.RandomBelow((int)(next.Ticks / 4) + 1)));
+        WakeIn(next + TimeSpan.FromTicks(Context.RandomBelow((int)(next.Ticks / 4) + 1)));
     }
 
     private void GiveUp()
@@ -256,9 +259,9 @@ internal sealed class PeerPullRepair : IRepairStrategy
     // more than another packet in it.
     private TimeSpan Draft(PullDrafts drafts)
     {
-        var now = _context.Environment.Now;
+        var now = Context.Environment.Now;
         var together = ReorderWindow / 4;
-        var next = _context.Options.PullRepeatMax;
+        var next = Context.Options.PullRepeatMax;
         NeedsNeighbourPush = false;
         int left = Math.Min(_stream.MayAskFor, _most);
         int late = 0;
@@ -329,11 +332,11 @@ internal sealed class PeerPullRepair : IRepairStrategy
 
     private void Send(DatagramAddress to, SequenceRanges ranges, bool ofSender)
     {
-        Span<byte> packet = stackalloc byte[Math.Min(_context.Sizes.To(to), PullRequest.MaxBytes)];
+        Span<byte> packet = stackalloc byte[Math.Min(_scheme.Paths.Sizes.To(to), PullRequest.MaxBytes)];
         int bytes = PullRequest.Write(packet, _region.Template, _stream.Sender, _stream.Highest, ranges, 0, SequenceRanges.MaxNumber);
-        _context.SendControl(packet[..bytes], to);
-        _context.Counters.PullsSent++;
-        for (int i = 0; i < ranges.Count && _context.RepairWatch is { } watch; i++)
+        Context.SendControl(packet[..bytes], to);
+        Context.Counters.PullsSent++;
+        for (int i = 0; i < ranges.Count && _scheme.RepairWatch is { } watch; i++)
         {
             watch.OnAsked(_stream, ranges[i].First, ranges[i].Last, ofSender);
         }
@@ -343,7 +346,7 @@ internal sealed class PeerPullRepair : IRepairStrategy
     {
         if (target == OfSender)
         {
-            return _context.Directory.Find(_stream.Sender);
+            return Context.Directory.Find(_stream.Sender);
         }
 
         var (from, end) = target == OfAnyone ? (0, _region.Live.Ranks) : _region.Keepers.MembersOf(target);
@@ -355,13 +358,13 @@ internal sealed class PeerPullRepair : IRepairStrategy
     {
         var live = _region.Live;
         int self = _region.SelfRank;
-        int choice = _context.RandomBelow(end - from);
+        int choice = Context.RandomBelow(end - from);
         for (int i = 0; i < end - from; i++)
         {
             int rank = from + ((choice + i) % (end - from));
             if (rank != self && live.IsLive(rank))
             {
-                return _context.Directory.Find(live[rank]);
+                return Context.Directory.Find(live[rank]);
             }
         }
 
@@ -370,7 +373,7 @@ internal sealed class PeerPullRepair : IRepairStrategy
 
     private sealed class PeerPull : IRepairScheme
     {
-        public IRepairStrategy ForReceiver(MulticastContext context, RegionReceiver region, InboundStream stream) =>
+        public IRepairStrategy ForReceiver(SchemeContext context, RegionReceiver region, InboundStream stream) =>
             new PeerPullRepair(context, region, stream);
     }
 }

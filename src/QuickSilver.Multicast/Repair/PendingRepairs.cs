@@ -2,6 +2,7 @@ using System.Runtime.InteropServices;
 using QuickSilver.Core.Flow;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Sending;
 using QuickSilver.Multicast.Sending.Repairs;
@@ -15,13 +16,14 @@ namespace QuickSilver.Multicast.Repair;
 // Invariants: the ranges of one answer follow each other, and the first begins the answer. At most so many ranges wait, of each member and
 // together; what exceeds them is refused, and is asked for again. Each turn takes a bounded number of them, whether or not they cause a
 // packet.
-internal sealed class PendingRepairs(MulticastContext context) : IFeed
+internal sealed class PendingRepairs(SendingParts parts) : IFeed
 {
     // A pull has at most 100 ranges. A member that asks all the time leaves room for the others.
     private const int MostRanges = 8192;
     private const int MostRangesOfAsker = MostRanges / 8;
     private const int RangesOfTurn = 1024;
     private const int PacketsOfTurn = 64;
+    private const int PushLimit = 32;
 
     private readonly Queue<PendingRepair> _ranges = new();
     // How many of them are for each member.
@@ -61,6 +63,27 @@ internal sealed class PendingRepairs(MulticastContext context) : IFeed
     public void Add(InboundStream cached, SequenceRange range, TimeSpan spacing) =>
         Add(new PendingRepair { Cached = cached, Range = range, Time = spacing });
 
+    /// <summary>Sends those packets to the neighbour that are missing there and kept here.</summary>
+    public void Push(InboundStream cached, SequenceRanges gaps, NodeKey neighbour) =>
+        Push(cached, gaps.Ranges, neighbour, PushLimit, parts.Node.Options.PullRepeat);
+
+    /// <summary>Sends one packet that is kept here to a member that is known to lack it.</summary>
+    public void PushOne(InboundStream cached, long number, NodeKey member) =>
+        Push(cached, [new SequenceRange(number, number)], member, packets: 1, TimeSpan.Zero);
+
+    private void Push(
+        InboundStream cached, ReadOnlySpan<SequenceRange> ranges, NodeKey to, int packets, TimeSpan spacing)
+    {
+        if (parts.Node.Directory.Find(to) is { } address
+            && TryBegin(new RepairAsker(to, address, 0), packets, ranges.Length))
+        {
+            foreach (var range in ranges)
+            {
+                Add(cached, range, spacing);
+            }
+        }
+    }
+
     public bool Pull(ref PullBudget budget)
     {
         int packets = 0;
@@ -70,7 +93,7 @@ internal sealed class PendingRepairs(MulticastContext context) : IFeed
             if (repair.Packets > 0)
             {
                 _limit = new AnswerLimit(repair.Packets);
-                context.Repairs.For(repair.Asker.Node);
+                parts.Repairs.Budget.For(repair.Asker.Node);
             }
 
             int before = _limit.Packets;
@@ -91,7 +114,7 @@ internal sealed class PendingRepairs(MulticastContext context) : IFeed
         _ranges.Enqueue(repair with { Asker = _asker, Packets = _packets });
         _packets = 0;
         _waiting[_asker.Node] = _waiting.GetValueOrDefault(_asker.Node) + 1;
-        context.Sockets.Register(this, FeedPriority.Repair);
+        parts.Sockets.Register(this, FeedPriority.Repair);
     }
 
     private void Uncount(NodeKey asker)
@@ -111,7 +134,7 @@ internal sealed class PendingRepairs(MulticastContext context) : IFeed
         }
         else if (repair.IsForAll)
         {
-            repair.Own!.RepairAll(first, last, ref _limit, repair.Asker, context.Environment.Now - repair.Time);
+            repair.Own!.RepairAll(first, last, ref _limit, repair.Asker, parts.Node.Environment.Now - repair.Time);
         }
         else
         {
@@ -123,17 +146,17 @@ internal sealed class PendingRepairs(MulticastContext context) : IFeed
     private void SendCached(InboundStream cached, long first, long last, in RepairAsker asker, TimeSpan spacing)
     {
         (first, last) = _limit.Next(first, last, cached.Stable + 1, cached.Highest);
-        for (long n = first; n <= last && _limit.Packets > 0 && context.MayRepair(); n++)
+        for (long n = first; n <= last && _limit.Packets > 0 && parts.Repairs.MayRepair(); n++)
         {
             bool isAgain = cached.WasSentTo(n, asker.Node);
             if (cached.TryGetPacket(n, asker.Node, spacing, out var packet))
             {
-                if (isAgain && packet.Length > MulticastOptions.MinPacketBytes)
+                if (isAgain && packet.Length > NodeOptions.MinPacketBytes)
                 {
-                    context.Sizes.Suspect(asker.Address);
+                    parts.Paths.Sizes.Suspect(asker.Address);
                 }
 
-                context.SendRepair(packet, asker.Address, new SharedEntry(cached.View.RegionId, cached.View.Number, n));
+                parts.Repairs.SendRepair(packet, asker.Address, new SharedEntry(cached.View.RegionId, cached.View.Number, n));
                 _limit.NoteAnswer();
             }
         }
@@ -161,4 +184,11 @@ internal readonly record struct PendingRepair
 
     /// <summary>For packets of another node: what was sent to the same member within this time is still in flight.</summary>
     public TimeSpan Time { get; init; }
+}
+
+// The node that keeps what is to be sent again.
+internal interface IRepairQueue
+{
+    /// <summary>Created when the first packet is to be sent again.</summary>
+    PendingRepairs Pending { get; }
 }

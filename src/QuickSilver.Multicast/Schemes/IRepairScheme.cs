@@ -7,10 +7,10 @@ namespace QuickSilver.Multicast.Schemes;
 // scheme, and all nodes of a cluster have the same.
 internal interface IRepairScheme
 {
-    IRepairStrategy ForReceiver(MulticastContext context, RegionReceiver region, InboundStream stream);
+    IRepairStrategy ForReceiver(SchemeContext context, RegionReceiver region, InboundStream stream);
 
     /// <summary>Returns what the sender of a stream does about packets that it has just sent; null: nothing until it is asked.</summary>
-    ISentRepair? ForSender(MulticastContext context, RegionSender stream) => null;
+    ISentRepair? ForSender(SchemeContext context, RegionSender stream) => null;
 }
 
 // The sender's part of a scheme.

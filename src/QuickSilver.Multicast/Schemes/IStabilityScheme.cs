@@ -6,5 +6,5 @@ namespace QuickSilver.Multicast.Schemes;
 internal interface IStabilityScheme
 {
     /// <summary>The tracker of a view that is being opened. The region has no streams yet.</summary>
-    IStabilityTracker ForRegion(MulticastContext context, RegionReceiver region);
+    IStabilityTracker ForRegion(SchemeContext context, RegionReceiver region);
 }

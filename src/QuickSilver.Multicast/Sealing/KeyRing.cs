@@ -4,6 +4,7 @@ using QuickSilver.Core.Sealing;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Sending;
 using QuickSilver.Multicast.Views;
@@ -21,7 +22,7 @@ namespace QuickSilver.Multicast.Sealing;
 //
 // Invariant: a view's key is never added again once it was forgotten, as the service tells no node of a view that it has superseded. So
 // counters never begin again under a key.
-internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions options) : ISubkeyBudget, IDisposable
+internal sealed class KeyRing(INodeEnvironment environment, NodeOptions options) : ISubkeyBudget, IDisposable
 {
     // Each takes some microseconds: a stranger that claims to be one sealer after another takes some percent of a processor. A genuine
     // packet that finds no budget is repaired or repeated, and one is enough.
@@ -43,7 +44,7 @@ internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions opt
     private int _sealersOfClosed;
     // Whose configuration was applied last.
     private ulong _service;
-    private MulticastContext? _context;
+    private NodeContext? _context;
     private Sealer _self;
     private ClusterSeals? _cluster;
     // The views of the last packets: nearly all packets are of the same few views.
@@ -57,7 +58,7 @@ internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions opt
     private ClusterSeals Cluster => _cluster ??= new ClusterSeals(_self, this, options.PacketsPerKeyEpoch);
 
     /// <summary>Called once, when the node knows itself.</summary>
-    public void Begin(MulticastContext context)
+    public void Begin(NodeContext context)
     {
         _context = context;
         _self = new Sealer(context.Self.Id, context.Self.Incarnation);

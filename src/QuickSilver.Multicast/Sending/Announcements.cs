@@ -3,6 +3,7 @@ using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Hearing;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Pacing;
 
 namespace QuickSilver.Multicast.Sending;
@@ -25,7 +26,7 @@ internal sealed class Announcements
     private const int BestEffortMembers = 128;
     private static readonly TimeSpan RotationEvery = TimeSpan.FromSeconds(1);
 
-    private readonly MulticastContext _context;
+    private readonly SendingParts _parts;
     private readonly RegionSender _stream;
     private readonly IDisseminator _path;
     private readonly PacketTemplate _template;
@@ -36,24 +37,26 @@ internal sealed class Announcements
     private MemberRotation? _rotation;
     private TimeSpan _rotationAt;
 
-    public Announcements(MulticastContext context, RegionSender stream, IDisseminator path, in PacketTemplate template)
+    public Announcements(SendingParts parts, RegionSender stream, IDisseminator path, in PacketTemplate template)
     {
-        _context = context;
+        _parts = parts;
         _stream = stream;
         _path = path;
         _template = template;
-        _interval = new AnnouncementInterval(context.Options.AnnounceAfter, context.Options.AnnounceMax);
+        _interval = new AnnouncementInterval(Context.Options.AnnounceAfter, Context.Options.AnnounceMax);
         _alarm = new Alarm(Announce);
     }
 
     public bool IsDue => _alarm.IsPending;
 
-    private MemberRotation Rotation => _rotation ??= new MemberRotation(_context, _stream.View);
+    private NodeContext Context => _parts.Node;
+
+    private MemberRotation Rotation => _rotation ??= new MemberRotation(Context, _stream.View);
 
     /// <summary>
     /// Schedules an announcement after packets were sent, which happens unless more is sent or everything is acknowledged.
     /// </summary>
-    public void Start() => _context.Environment.Schedule(_alarm, _interval.First());
+    public void Start() => Context.Environment.Schedule(_alarm, _interval.First());
 
     /// <summary>Announces now, and continues with the shortest interval.</summary>
     public void StartNow()
@@ -63,7 +66,7 @@ internal sealed class Announcements
     }
 
     /// <summary>Stops, because everything is known to be held and consumed.</summary>
-    public void Rest() => _context.Environment.Cancel(_alarm);
+    public void Rest() => Context.Environment.Cancel(_alarm);
 
     public void OnSent(long through, TimeSpan now) => _interval.OnSent(through, now);
 
@@ -82,17 +85,17 @@ internal sealed class Announcements
     {
         Span<byte> packet = stackalloc byte[PacketHeader.Bytes];
         Write(packet);
-        _context.SendControl(packet, member);
+        Context.SendControl(packet, member);
     }
 
     /// <summary>Called when a best-effort stream has sent packets.</summary>
     public void CheckHearing()
     {
-        var now = _context.Environment.Now;
-        if (_path.UsesGroup && _context.Options.CopiesToDeaf && now >= _rotationAt)
+        var now = Context.Environment.Now;
+        if (_path.UsesGroup && Context.Options.CopiesToDeaf && now >= _rotationAt)
         {
             _rotationAt = now + RotationEvery;
-            Rotation.Check(_context.Deaf, BestEffortMembers);
+            Rotation.Check(_parts.Deaf, BestEffortMembers);
         }
     }
 
@@ -103,7 +106,7 @@ internal sealed class Announcements
             return;
         }
 
-        _context.OnWait();
+        Context.OnWait();
         _stream.SuspectIfSilent();
         _stream.CheckPaths();
         Span<byte> packet = stackalloc byte[PacketHeader.Bytes];
@@ -114,7 +117,7 @@ internal sealed class Announcements
             Rotation.Send(packet, _unanswered == UnansweredUntilUnicast ? FirstMembers : NextMembers);
         }
 
-        _context.Environment.Schedule(_alarm, _interval.Next());
+        Context.Environment.Schedule(_alarm, _interval.Next());
     }
 
     private void Write(Span<byte> packet)

@@ -32,7 +32,7 @@ internal sealed partial class RegionSender
     /// <exception cref="OutOfMemoryException">There is no memory.</exception>
     public void Reserve(int packets, int claims, bool isBeginning)
     {
-        var heap = _context.Environment.Heap;
+        var heap = Context.Environment.Heap;
         _packets.Reserve(packets, heap);
         _claims.Reserve(claims, heap);
         if (isBeginning)
@@ -43,7 +43,7 @@ internal sealed partial class RegionSender
 
     private static bool TryGrow(RegionSender[] routes, int packets, int claims, bool isBeginning)
     {
-        var shortage = routes[0]._context.Shortage;
+        var shortage = routes[0].Context.Shortage;
         if (shortage.IsSenderRefused)
         {
             return false;

@@ -26,7 +26,7 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed
     private static readonly TimeSpan PathCheckInterval = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan RefusalSpacing = TimeSpan.FromMilliseconds(250);
 
-    private readonly MulticastContext _context;
+    private readonly SendingParts _parts;
     // Null if the repair scheme needs no action of the sender's own.
     private readonly ISentRepair? _repair;
     private readonly RetentionBuffer _packets;
@@ -53,26 +53,24 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed
     // The last message of which a part was acknowledged before the rest.
     private CutMessage _cut;
 
-    public RegionSender(MulticastContext context, RegionView view, StreamClass streamClass, IDisseminator path)
+    public RegionSender(SendingParts parts, RegionView view, StreamClass streamClass, IDisseminator path)
     {
-        _context = context;
+        var context = parts.Node;
+        _parts = parts;
         View = view;
         _live = new LiveMembers(view.Members);
         Class = streamClass;
-        _packets = new RetentionBuffer(context.Retention);
+        _packets = new RetentionBuffer(parts.Retention);
         var template = context.Template(view).Of(streamClass.Value);
-        _packer = new Packer(context.Environment.Buffers, template, context.Sizes.Of(_live), _packets, context.Options.IsSealed);
+        _packer = new Packer(context.Environment.Buffers, template, parts.Paths.Sizes.Of(_live), _packets, context.Options.IsSealed);
         _window = new SendWindow(context.Options.PacketBytes, IsReliable);
-        _transmitter = new RunTransmitter(context, this, path, _packets, _window, template);
-        _announcements = new Announcements(context, this, path, template);
-        _retransmissions = new Retransmissions(context, path, _packets, _window, _announcements, template);
+        _transmitter = new RunTransmitter(parts, this, path, _packets, _window, template);
+        _announcements = new Announcements(parts, this, path, template);
+        _retransmissions = new Retransmissions(parts, path, _packets, _window, _announcements, template);
         Alone = [this];
         Signs = new StreamSigns(context);
-        _repair = streamClass.IsReliable ? context.Options.Repair.ForSender(context, this) : null;
-        foreach (var member in context.AbsentFrom(view))
-        {
-            OnMemberGone(member);
-        }
+        _repair = streamClass.IsReliable ? parts.Repair.ForSender(parts.Schemes, this) : null;
+        context.AbsentFrom(view).ForEach(member => _live.Lose(member));
     }
 
     /// <summary>A list of this stream alone: the routes that all topics of only this region share.</summary>
@@ -131,22 +129,22 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed
     public bool HasSentAll => SupersededAt != 0 && _window.Sent == _packets.Last;
 
     /// <summary>How long an acknowledgement has been due.</summary>
-    public TimeSpan Silence => _context.Environment.Now - _ackedAt;
+    public TimeSpan Silence => Context.Environment.Now - _ackedAt;
 
     public LiveMembers Live => _live;
 
     public StreamSigns Signs { get; }
 
     /// <summary>The stream's part in runs that are sent once for several regions.</summary>
-    public SharedPart Shared => field ??= new SharedPart(this, _context, _packets, _packer, _window, _transmitter);
+    public SharedPart Shared => field ??= new SharedPart(this, Context, _packets, _packer, _window, _transmitter);
 
     /// <summary>The maximum number of packets in flight; for diagnostics.</summary>
     public int WindowPackets => _window.Packets;
 
-    public bool CanTake(int payloadBytes) => !IsFull && (_context.Retention.Allows(payloadBytes) || IsSettled);
+    public bool CanTake(int payloadBytes) => !IsFull && (_parts.Retention.Allows(payloadBytes) || IsSettled);
 
     /// <summary>About how many bytes of messages fit into the run that is packed; 0 or less if it is full.</summary>
-    public int RoomBytes => (int)(_transmitter.PackedPackets - (_packets.Last - _window.Sent)) * _context.Options.PacketBytes;
+    public int RoomBytes => (int)(_transmitter.PackedPackets - (_packets.Last - _window.Sent)) * Context.Options.PacketBytes;
 
     /// <summary>The topic has a message, and waits for its turn.</summary>
     public void Await(ITopicFeed topic)
@@ -257,6 +255,8 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed
     // The packets that a run may contain although more are to come: a whole run, or those in a block that gets no more packets.
     private long FullThrough => _packets.Last - _window.Sent >= _transmitter.RunPackets ? _packets.Last : _packer.FullThrough;
 
+    private NodeContext Context => _parts.Node;
+
     private bool HasMore => FullThrough > _window.Sent || _line is { Count: > 0 };
 
     // Whether a turn would send something. If only the window keeps it from that, the stream is told when it opens.
@@ -276,7 +276,7 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed
     {
         if (AwaitReady())
         {
-            _context.Sockets.Register(this);
+            _parts.Sockets.Register(this);
         }
     }
 
@@ -303,13 +303,13 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed
     // A message is packed in packets of the size for which room was found, so the size changes before room is looked for.
     private void FollowSize()
     {
-        if (_sizes == _context.Sizes.Version)
+        if (_sizes == _parts.Paths.Sizes.Version)
         {
             return;
         }
 
-        _sizes = _context.Sizes.Version;
-        int bytes = _context.Sizes.Of(_live);
+        _sizes = _parts.Paths.Sizes.Version;
+        int bytes = _parts.Paths.Sizes.Of(_live);
         if (bytes != _packer.PacketBytes && SupersededAt == 0)
         {
             _packer.PacketBytes = bytes;
@@ -329,7 +329,7 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed
     {
         if (!IsFlushNoted)
         {
-            _context.Sockets.FlushSoon(this);
+            _parts.Sockets.FlushSoon(this);
         }
     }
 
@@ -337,7 +337,7 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed
     public void Flush()
     {
         FollowSize();
-        if (_packer.HasOpenPacket && (SupersededAt != 0 || _window.RoomAt(_context.Environment.Now) > _packets.Last - _window.Sent))
+        if (_packer.HasOpenPacket && (SupersededAt != 0 || _window.RoomAt(Context.Environment.Now) > _packets.Last - _window.Sent))
         {
             _packer.Flush();
         }
@@ -362,7 +362,7 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed
         }
 
         SupersededAt = configuration;
-        _supersededSince = _context.Environment.Now;
+        _supersededSince = Context.Environment.Now;
         _packer.Flush();
         for (long before = -1; before < _window.Sent;)
         {
@@ -386,7 +386,7 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed
 
     public void OnAck(long stable, long consumed, long read, long kernelDrops, long receiveBufferBytes)
     {
-        var now = _context.Environment.Now;
+        var now = Context.Environment.Now;
         _ackedAt = now;
         _announcements.OnAnswered();
         stable = Math.Min(stable, _window.Sent);
@@ -414,7 +414,7 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed
         // A flush will send what was appended since. Until then, only whole runs are sent.
         RegisterIfReady();
         RestIfSettled(needsBlock: false);
-        _context.OnSenderProgress();
+        Context.OnSenderProgress();
     }
 
     // The header of a message is not kept for longer than its packet, but the message is held only with its last packet.
@@ -496,7 +496,7 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed
     {
         if (IsReliable && Acknowledged < _window.Sent)
         {
-            _context.SuspectIfSilent(_live, View, Silence);
+            _parts.Schemes.Suspicions.ReportIfSilent(_live, View, Silence);
         }
     }
 
@@ -506,21 +506,21 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed
     /// </summary>
     public void CheckPaths()
     {
-        var now = _context.Environment.Now;
+        var now = Context.Environment.Now;
         if (now - _pathsCheckedAt >= PathCheckInterval)
         {
             _pathsCheckedAt = now;
-            _context.Sizes.Check(_live);
+            _parts.Paths.Sizes.Check(_live);
         }
     }
 
     /// <summary>This node stood still for so long: acknowledgements that came meanwhile are not read yet.</summary>
-    public void OnPause(TimeSpan length) => _ackedAt = Pause.LeaveOut(length, _ackedAt, _context.Environment.Now);
+    public void OnPause(TimeSpan length) => _ackedAt = Pause.LeaveOut(length, _ackedAt, Context.Environment.Now);
 
     /// <summary>Sends an announcement to one member that could not hear this node until now.</summary>
     public void AnnounceTo(NodeKey member)
     {
-        if (IsReliable && AwaitsNews && IsLive(member) && _context.Directory.Find(member) is { } address)
+        if (IsReliable && AwaitsNews && IsLive(member) && Context.Directory.Find(member) is { } address)
         {
             _announcements.SendTo(address);
         }
@@ -541,7 +541,7 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed
 
     void ITransmittedStream.OnSent(int packets)
     {
-        var now = _context.Environment.Now;
+        var now = Context.Environment.Now;
         long before = _window.Sent - packets;
         _ackedAt = Acknowledged == before ? now : _ackedAt;
         _announcements.OnSent(_window.Sent, now);
@@ -568,11 +568,11 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed
     // Perhaps the packets are too large for the interface by now.
     void ITransmittedStream.OnRefused()
     {
-        var now = _context.Environment.Now;
+        var now = Context.Environment.Now;
         if (now - _pathsCheckedAt >= RefusalSpacing)
         {
             _pathsCheckedAt = now;
-            _context.Sizes.Check(_live, isRefused: true);
+            _parts.Paths.Sizes.Check(_live, isRefused: true);
         }
     }
 
@@ -580,13 +580,13 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed
     {
         FlushSoon();
         RegisterIfReady();
-        if (!IsReliable && SupersededAt != 0 && _context.Environment.Now - _supersededSince >= _context.Options.ClosingPause)
+        if (!IsReliable && SupersededAt != 0 && Context.Environment.Now - _supersededSince >= Context.Options.ClosingPause)
         {
             // The system has had no room for the packets for this long: the rest counts as lost.
             Abandon();
         }
 
-        _context.OnSenderProgress();
+        Context.OnSenderProgress();
     }
 
     private void SendRun(long through)

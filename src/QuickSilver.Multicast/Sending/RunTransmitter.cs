@@ -3,6 +3,7 @@ using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Nodes;
+using QuickSilver.Multicast.Sending.Shared;
 
 namespace QuickSilver.Multicast.Sending;
 
@@ -15,7 +16,7 @@ internal sealed class RunTransmitter
 {
     private static readonly TimeSpan BusyPause = TimeSpan.FromMilliseconds(1);
 
-    private readonly MulticastContext _context;
+    private readonly NodeContext _context;
     private readonly ITransmittedStream _stream;
     private readonly IDisseminator _path;
     private readonly RetentionBuffer _packets;
@@ -31,16 +32,17 @@ internal sealed class RunTransmitter
     private int _underWay;
 
     public RunTransmitter(
-        MulticastContext context, ITransmittedStream stream, IDisseminator path, RetentionBuffer packets, SendWindow window,
+        SendingParts parts, ITransmittedStream stream, IDisseminator path, RetentionBuffer packets, SendWindow window,
         in PacketTemplate template)
     {
+        var context = parts.Node;
         _context = context;
         _stream = stream;
         _path = path;
         _packets = packets;
         _window = window;
         _template = template;
-        _mostInRun = context.PacketsInRun(context.Options.PacketBytes);
+        _mostInRun = parts.PacketsInRun(context.Options.PacketBytes);
         _resumeAlarm = new Alarm(Resume);
         _opensAt = context.Environment.Now + context.Options.ReconfigurationPause;
     }
@@ -123,7 +125,7 @@ internal sealed class RunTransmitter
         var (count, bytes) = _packets.RunFrom(_window.Sent + 1, most);
         ref var head = ref _packets[_window.Sent + 1];
         var run = head.IsShared
-            ? _context.SharedCopies.Of(_packets, _window.Sent + 1, count, _template)
+            ? _context.Scratch.Of<SharedCopies>().Of(_packets, _window.Sent + 1, count, _template)
             : head.Lease!.Span.Slice(head.Offset, bytes);
         var outcome = _path.Send(run, head.Length);
         if (outcome == SendOutcome.Busy)

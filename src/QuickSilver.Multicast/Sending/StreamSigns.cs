@@ -4,7 +4,7 @@ namespace QuickSilver.Multicast.Sending;
 
 // The vital signs of one outbound stream: what keeps it from sending, and how long acknowledgements take, which is measured for one packet
 // at a time. The stream tells what happens per run and per acknowledgement, so nothing here costs anything per message.
-internal sealed class StreamSigns(MulticastContext context)
+internal sealed class StreamSigns(NodeContext context)
 {
     // The packet that is measured; 0 while none is.
     private long _timed;

@@ -2,12 +2,13 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Nodes;
+using QuickSilver.Multicast.Repair;
 using QuickSilver.Multicast.Sending;
 
 namespace QuickSilver.Multicast.Stability;
 
 // Passes acknowledgements to the stream of this node to which they refer.
-internal sealed class AckHandler(MulticastContext context, ISentStreams streams) : IPacketHandler
+internal sealed class AckHandler(NodeContext context, ISentStreams streams, IRepairQueue repairs) : IPacketHandler
 {
     public DropReason OnPacket(in PacketHeader header, NodeKey sender)
     {
@@ -67,7 +68,7 @@ internal sealed class AckHandler(MulticastContext context, ISentStreams streams)
         }
 
         context.Counters.CollectiveNaksReceived++;
-        var pending = context.PendingRepairs;
+        var pending = repairs.Pending;
         if (!pending.TryBegin(new RepairAsker(leader, address, ack.Read), context.Options.PullAnswerPackets, ranges))
         {
             return;

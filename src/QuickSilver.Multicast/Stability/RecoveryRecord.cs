@@ -2,6 +2,7 @@ using System.Buffers.Binary;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Schemes;
 
 namespace QuickSilver.Multicast.Stability;
@@ -92,7 +93,7 @@ internal sealed class RecoveryRecord
 
     /// <summary>
     /// The packets not known to be stable that all members of this round so far hold, if ranges are told (<see
-    /// cref="MulticastOptions.FeedbackRanges"/>); otherwise null.
+    /// cref="NodeOptions.FeedbackRanges"/>); otherwise null.
     /// </summary>
     public SequenceRanges? HeldRanges { get; set; }
 

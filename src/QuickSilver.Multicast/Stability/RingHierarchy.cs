@@ -1,5 +1,6 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Schemes;
 using QuickSilver.Multicast.Views;
@@ -15,19 +16,20 @@ internal sealed class RingHierarchy : IStabilityTracker
     // When a token last reported that a member was not heard.
     private TimeSpan _unheardAt;
 
-    private RingHierarchy(MulticastContext context, RegionReceiver region)
+    private RingHierarchy(SchemeContext scheme, RegionReceiver region)
     {
-        Context = context;
+        Shared = scheme;
         Region = region;
         Shape = new RingShape(region.View.Members.Length, region.Keepers.Partitions, region.View.Repair.RingSize);
-        LastUnconsumed = LastUnstable = LastHeard = context.Environment.Now;
+        LastUnconsumed = LastUnstable = LastHeard = Context.Environment.Now;
         Records = new RingRecords(this);
         JoinRings();
     }
 
     public static IStabilityScheme Scheme { get; } = new TokenRings();
 
-    public MulticastContext Context { get; }
+    public SchemeContext Shared { get; }
+    public NodeContext Context => Shared.Node;
     public RegionReceiver Region { get; }
     public RingRecords Records { get; }
     public RingShape Shape { get; }
@@ -35,7 +37,7 @@ internal sealed class RingHierarchy : IStabilityTracker
     public int SelfRank => Region.SelfRank;
     public LiveMembers Live => Region.Live;
     // The token that is being processed: it is read, changed and passed on within one call.
-    public Token Token => Context.Token;
+    public Token Token => Context.Scratch.Of<Token>();
 
     /// <summary>At the root's leader, the total duration of the last whole rounds of all levels; zero before the first.</summary>
     public TimeSpan LastRoundTrip
@@ -362,6 +364,6 @@ internal sealed class RingHierarchy : IStabilityTracker
 
     private sealed class TokenRings : IStabilityScheme
     {
-        public IStabilityTracker ForRegion(MulticastContext context, RegionReceiver region) => new RingHierarchy(context, region);
+        public IStabilityTracker ForRegion(SchemeContext context, RegionReceiver region) => new RingHierarchy(context, region);
     }
 }

@@ -72,16 +72,16 @@ internal sealed class RingProbes(RingHierarchy rings, RingSeats seats, RoundTime
         int misses = _misses.GetValueOrDefault(member);
         if (misses >= UntilSuspect)
         {
-            context.ReportSuspect(member, $"no answer to {misses} probes in {rings.Region.View}");
+            rings.Shared.Suspicions.Report(member, $"no answer to {misses} probes in {rings.Region.View}");
         }
 
         if (misses > 0)
         {
-            context.Sizes.Suspect(address);
+            rings.Shared.Paths.Sizes.Suspect(address);
         }
 
         _misses[member] = misses + 1;
-        var packet = context.FullPacket.AsSpan(0, context.Sizes.To(address));
+        var packet = context.Scratch.FullPacket.AsSpan(0, rings.Shared.Paths.Sizes.To(address));
         packet.Clear();
         rings.Template.Write(packet, PacketKind.Probe, flags, 0, 0, 0);
         PacketTemplate.Seal(packet);

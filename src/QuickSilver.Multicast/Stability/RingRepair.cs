@@ -1,7 +1,6 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Receiving;
-using QuickSilver.Multicast.Repair;
 using QuickSilver.Multicast.Schemes;
 
 namespace QuickSilver.Multicast.Stability;
@@ -45,7 +44,7 @@ internal sealed class RingRepair(RingHierarchy rings, RingSeats seats, int level
 
         if (record.IsPushWanted)
         {
-            RepairResponder.Push(rings.Context, stream, record.NeighbourGaps, neighbour);
+            rings.Shared.Push.Push(stream, record.NeighbourGaps, neighbour);
         }
     }
 
@@ -107,7 +106,7 @@ internal sealed class RingRepair(RingHierarchy rings, RingSeats seats, int level
     {
         foreach (int rank in seats.Others())
         {
-            RepairResponder.PushOne(rings.Context, stream, number, rings.Live[rank]);
+            rings.Shared.Push.PushOne(stream, number, rings.Live[rank]);
         }
     }
 }

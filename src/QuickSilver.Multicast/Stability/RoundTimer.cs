@@ -1,5 +1,6 @@
 using System.Numerics;
 using QuickSilver.Core.Environment;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Pacing;
 
 namespace QuickSilver.Multicast.Stability;
@@ -16,7 +17,7 @@ namespace QuickSilver.Multicast.Stability;
 // With tokens at a fixed rate, a result would wait half an interval at each level for the token of the ring above. So each ring keeps time
 // with the one above it (000, section 2, has one token start the other): its round begins so long before the next visit of the token above
 // that its result is new then. A ring that hears nothing from above keeps its own time.
-internal sealed class RoundTimer(MulticastOptions options)
+internal sealed class RoundTimer(NodeOptions options)
 {
     private const int RoundsTimed = 16;
     private const int FewLost = 2;

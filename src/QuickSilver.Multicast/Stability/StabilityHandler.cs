@@ -7,7 +7,7 @@ namespace QuickSilver.Multicast.Stability;
 
 // Passes tokens, probes and replies to probes to the stability tracker of the view that they name. A node that still has a view open
 // which was closed here is told so, because it need not wait for this node.
-internal sealed class StabilityHandler(MulticastContext context, OpenViews views) : IPacketHandler
+internal sealed class StabilityHandler(NodeContext context, OpenViews views) : IPacketHandler
 {
     public DropReason OnPacket(in PacketHeader header, NodeKey sender)
     {
@@ -44,7 +44,7 @@ internal sealed class StabilityHandler(MulticastContext context, OpenViews views
         if (context.Directory.Find(from) is { } address)
         {
             int bytes = probe.Kind == PacketKind.Probe ? probe.Length : PacketHeader.Bytes;
-            var packet = context.FullPacket.AsSpan(0, Math.Min(bytes, context.FullPacket.Length));
+            var packet = context.Scratch.FullPacket.AsSpan(0, Math.Min(bytes, context.Scratch.FullPacket.Length));
             packet.Clear();
             var template = new PacketTemplate(
                 context.Options.ClusterId, context.Self.Id, context.Self.Incarnation, probe.Region, probe.View);

@@ -1,6 +1,7 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Stability;
@@ -26,7 +27,7 @@ internal sealed class TokenRing
     private const int QuietRounds = 3;
     private const int TimeoutsUntilProbe = 3;
 
-    private readonly MulticastContext _context;
+    private readonly NodeContext _context;
     private readonly RegionReceiver _region;
     private readonly RingHierarchy _rings;
     private readonly RingRecords _records;
@@ -505,7 +506,7 @@ internal sealed class TokenRing
         if (_context.Directory.Find(next) is { } address)
         {
             token.To = next;
-            var packet = _context.FullPacket.AsSpan(0, _context.Sizes.To(address));
+            var packet = _context.Scratch.FullPacket.AsSpan(0, _rings.Shared.Paths.Sizes.To(address));
             int bytes = token.Write(packet, _rings.Template, token.Count == 0 ? 0 : rotation % token.Count);
             // A copy that comes second is of a round that its receiver has seen.
             for (int copy = token.IsSentTwice ? 2 : 1; copy > 0; copy--)

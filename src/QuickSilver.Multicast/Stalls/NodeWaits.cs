@@ -20,12 +20,12 @@ internal sealed class NodeWaits
     // The members that a reason names beside the one that is waited for.
     private const int MostOthers = 3;
 
-    private readonly MulticastContext _context;
+    private readonly NodeContext _context;
     private readonly IWaitSources _sources;
     private readonly StallWatch _watch;
     private readonly List<AwaitedMessage> _overdue = [];
 
-    public NodeWaits(MulticastContext context, IWaitSources sources)
+    public NodeWaits(NodeContext context, IWaitSources sources)
     {
         _context = context;
         _sources = sources;

@@ -1,4 +1,5 @@
 using QuickSilver.Membership.Signs;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Sending;
 
@@ -6,17 +7,18 @@ namespace QuickSilver.Multicast.VitalSigns;
 
 // What is read of a node's streams and views now and then: what changes without an event, such as the ages of views and of the
 // configuration, and the rows of its regions when somebody watches. On the core thread, unless stated otherwise.
-internal sealed class VitalReadings(MulticastContext context, ISentStreams sent, IReadOnlyList<RegionReceiver> views)
+internal sealed class VitalReadings(
+    NodeContext context, RetentionBudget retention, ISentStreams sent, IReadOnlyList<RegionReceiver> views)
 {
     private TimeSpan _configuredAt = context.Environment.Now;
     // Null until somebody watches.
     private RegionReading? _regions;
 
     /// <summary>The bytes that are kept because not all members are known to hold them. May be read on any thread.</summary>
-    public long UnackedBytes => Volatile.Read(ref context.Retention.Bytes);
+    public long UnackedBytes => Volatile.Read(ref retention.Bytes);
 
     /// <summary>The packets that are packed, and that not all members are known to hold. May be read on any thread.</summary>
-    public long PendingPackets => Volatile.Read(ref context.Retention.Packets);
+    public long PendingPackets => Volatile.Read(ref retention.Packets);
 
     public void OnConfiguration(long number)
     {

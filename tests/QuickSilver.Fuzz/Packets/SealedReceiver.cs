@@ -52,13 +52,13 @@ internal sealed class SealedReceiver : IViewsObserver, IPacketHandler, IDisposab
         };
         var joined = new[] { Self, SealedPlaces.Sender }.Select(static (key, i) => new NodeInfo(key, new IPEndPoint(1, 9), i + 1));
         _context.Directory.Apply(new ConfigurationChange { Number = 1, IsSnapshot = true, Joined = [.. joined] }, Self);
-        _context.Deaf = new DeafMembers(_context, null!, static _ => null);
+        _context.Sending.Deaf = new DeafMembers(_context, null!, static _ => null);
         _keys = new KeyRing(_machine.Environment, options);
         _keys.Begin(_context);
         _keys.Add(SealedPlaces.ClusterKey, isOfAnother: false);
         _splitter = new RunSplitter(SealedPlaces.Cluster, _keys);
-        var views = new OpenViews(_context, _splitter, this);
-        var ways = new PacketWays(_context, null!, views);
+        var views = new OpenViews(_context.Receiving, _splitter, this);
+        var ways = new PacketWays(_context.Sending, null!, views, null!);
         _dispatcher = new PacketDispatcher(_context, views, new DataHandler(views, ways, null!), ways) { Keys = _keys };
         foreach (var kind in PacketTarget.Kinds.Where(static kind => kind is not (PacketKind.Data or PacketKind.Shared)))
         {

@@ -39,11 +39,11 @@ internal sealed class DispatchBench : IViewsObserver
         var endPoint = new IPEndPoint(IPAddress.Loopback, 9);
         var joined = new[] { new NodeInfo(Self, endPoint, 1), new NodeInfo(Sender, endPoint, 2) };
         Context.Directory.Apply(new ConfigurationChange { Number = 1, IsSnapshot = true, Joined = [.. joined] }, Self);
-        Context.Deaf = new DeafMembers(Context, Port, static _ => null);
+        Context.Sending.Deaf = new DeafMembers(Context, Port, static _ => null);
         Splitter = new RunSplitter(Cluster);
-        Views = new OpenViews(Context, Splitter, this);
+        Views = new OpenViews(Context.Receiving, Splitter, this);
         // No hearing notices arrive here, which are all that needs the node.
-        var ways = new PacketWays(Context, null!, Views);
+        var ways = new PacketWays(Context.Sending, null!, Views, Port);
         Dispatcher = new PacketDispatcher(Context, Views, new DataHandler(Views, ways, Consumer), ways);
         Dispatcher.Register(PacketKind.Announce, Announcements, keepEarly: true);
         Dispatcher.Register(PacketKind.Token, Tokens);

@@ -108,9 +108,9 @@ public sealed class HybridSenderTests
                 ControlPort = new RecordingPort(),
                 OnSenderProgress = static () => { },
                 OnWait = static () => { },
-                GroupPort = Group,
             };
-            context.Deaf = new DeafMembers(context, Group, static _ => null);
+            context.Sending.GroupPort = Group;
+            context.Sending.Deaf = new DeafMembers(context, Group, static _ => null);
             var members = Enumerable.Range(2, Regions * MembersOfRegion).Select(id => new NodeKey((ulong)id, 1)).ToArray();
             context.Directory.Apply(
                 new ConfigurationChange
@@ -121,7 +121,7 @@ public sealed class HybridSenderTests
                 },
                 self);
             _streams = [.. Enumerable.Range(0, Regions).Select(region => new RegionSender(
-                context,
+                context.Sending,
                 new RegionView
                 {
                     RegionId = FirstRegion + (ulong)region,
@@ -132,7 +132,7 @@ public sealed class HybridSenderTests
                 },
                 StreamClass.Reliable,
                 new RecordingPath { UsesGroup = true }))];
-            _sender = new HybridSender(context, this);
+            _sender = new HybridSender(context.Sending, this);
             _sender.Route(_streams, Address, since: 1);
             Environment.Advance(Options.ReconfigurationPause);
             // A topic's first message in a view goes the ordinary way, and opens the stream.

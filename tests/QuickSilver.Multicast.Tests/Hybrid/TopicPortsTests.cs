@@ -14,7 +14,7 @@ public sealed class TopicPortsTests
     private readonly DispatchBench _bench = new();
     private readonly TopicPorts _ports;
 
-    public TopicPortsTests() => _ports = new TopicPorts(_bench.Context, _bench.Splitter);
+    public TopicPortsTests() => _ports = new TopicPorts(_bench.Context.Receiving, _bench.Splitter);
 
     [Fact]
     public void A_port_stays_open_until_all_have_confirmed_that_its_address_was_withdrawn()
@@ -56,7 +56,7 @@ public sealed class TopicPortsTests
     public void A_node_that_sends_by_unicast_only_opens_none()
     {
         var bench = new DispatchBench(new MulticastOptions { ClusterId = DispatchBench.Cluster, Unicast = true });
-        new TopicPorts(bench.Context, bench.Splitter).Apply(4, static _ => First, [Topic]);
+        new TopicPorts(bench.Context.Receiving, bench.Splitter).Apply(4, static _ => First, [Topic]);
         Assert.Empty(bench.Environment.Opened);
     }
 

@@ -52,7 +52,7 @@ internal sealed class LoneMember
             Members = [.. Keys],
             Repair = repair ?? RepairRules.Default,
         };
-        Region = new RegionReceiver(Context, View, null, Consumer);
+        Region = new RegionReceiver(Context.Receiving, View, null, Consumer);
     }
 
     /// <summary>Whether tokens tell this member that others hold what it misses, as soon as it misses it.</summary>

@@ -24,7 +24,7 @@ internal sealed class LoneSender
         _node = new LoneMember(Members, Members - 1, options);
         _node.Region.Close();
         Path = new RecordingPath { UsesGroup = usesGroup, SpreadDatagrams = copies };
-        Stream = new RegionSender(_node.Context, _node.View, streamClass, Path);
+        Stream = new RegionSender(_node.Context.Sending, _node.View, streamClass, Path);
     }
 
     public RegionSender Stream { get; }
@@ -35,7 +35,7 @@ internal sealed class LoneSender
 
     public MulticastOptions Options => _node.Options;
 
-    public RetentionBudget Retention => _node.Context.Retention;
+    public RetentionBudget Retention => _node.Context.Sending.Retention;
 
     public MulticastCounters Counters => _node.Context.Counters;
 
@@ -88,7 +88,7 @@ internal sealed class LoneSender
     {
         var limit = new AnswerLimit(most);
         var member = Keys[rank];
-        _node.Context.Repairs.For(member);
+        _node.Context.Sending.Repairs.Budget.For(member);
         Stream.Repair(first, last, ref limit, new RepairAsker(member, new DatagramAddress(LoneMember.EndPointOf(member)), known));
     }
 
@@ -97,7 +97,7 @@ internal sealed class LoneSender
     {
         var limit = new AnswerLimit(most);
         var leader = Keys[0];
-        _node.Context.Repairs.For(leader);
+        _node.Context.Sending.Repairs.Budget.For(leader);
         var asker = new RepairAsker(leader, new DatagramAddress(LoneMember.EndPointOf(leader)), 0);
         Stream.RepairAll(first, last, ref limit, asker, TimeSpan.FromMilliseconds(ageMilliseconds));
     }
@@ -117,9 +117,9 @@ internal sealed class LoneSender
         }
     }
 
-    public PendingRepairs Pending => _node.Context.PendingRepairs;
+    public PendingRepairs Pending => ((IRepairQueue)_node.Context).Pending;
 
-    public SocketSink Sockets => _node.Context.Sockets;
+    public SocketSink Sockets => _node.Context.Sending.Sockets;
 
     /// <summary>Packets that went to single members again.</summary>
     public List<SentPacket> TakeRepairs() => ControlPort.Take(PacketKind.Data);

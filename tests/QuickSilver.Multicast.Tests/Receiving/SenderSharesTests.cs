@@ -105,7 +105,7 @@ public sealed class SenderSharesTests
         }
 
         // The members keep what is not stable, so packet memory is shared too.
-        long memory = member.Context.Memory.BytesPerStream * 2 / SendWindow.RepairWindows;
+        long memory = member.Context.Receiving.Memory.BytesPerStream * 2 / SendWindow.RepairWindows;
         Assert.InRange(memory, (alone / 2) + 1, alone);
         Assert.Equal(share ? alone / 2 : memory, member.Region.RoomBytes);
     }

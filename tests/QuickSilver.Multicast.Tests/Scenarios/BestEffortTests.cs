@@ -164,7 +164,7 @@ public sealed class BestEffortTests
             foreach (var host in cluster.Hosts.Skip(1))
             {
                 MulticastCluster.AssertRun(host, publisher, Topic);
-                Assert.Equal(0, host.Multicast.Context.Reassembly.Bytes);
+                Assert.Equal(0, host.Multicast.Context.Receiving.Reassembly.Bytes);
             }
         }
     }
@@ -196,7 +196,7 @@ public sealed class BestEffortTests
                 AssertAccountedFor(host, cluster[0], Topic, 1, 200, seed);
                 AssertAccountedFor(host, cluster[1], Topic, 1, 200, seed);
                 Assert.NotEmpty(host.SequencesOf(cluster[0].Key, Topic));
-                Assert.Equal(0, host.Multicast.Context.Reassembly.Bytes);
+                Assert.Equal(0, host.Multicast.Context.Receiving.Reassembly.Bytes);
             }
         }
     }
@@ -251,7 +251,7 @@ public sealed class BestEffortTests
         // Its sender waited too, once it was told.
         AssertAccountedFor(cluster[1], cluster[0], Topic, 1, cluster[0].Published.Keys.Count(key => key.Topic == Topic), 1);
         Assert.NotEmpty(cluster[1].SequencesOf(cluster[0].Key, Topic));
-        Assert.Equal(0, cluster[1].Multicast.Context.Reassembly.Bytes);
+        Assert.Equal(0, cluster[1].Multicast.Context.Receiving.Reassembly.Bytes);
     }
 
     [Fact]
@@ -334,7 +334,7 @@ public sealed class BestEffortTests
         Assert.True(
             cluster.RunUntil(() => cluster.Hosts.Skip(2).All(host => host.Multicast.Regions.Count == 1)),
             $"Seed {seed}: old views stay open: {string.Join(' ', cluster.Hosts.Skip(2).Select(host => host.Multicast.Regions.Count))}");
-        Assert.All(cluster.Hosts.Skip(2), host => Assert.Equal(0, host.Multicast.Context.Reassembly.Bytes));
+        Assert.All(cluster.Hosts.Skip(2), host => Assert.Equal(0, host.Multicast.Context.Receiving.Reassembly.Bytes));
     }
 
     /// <summary>Each number once: delivered with what was published, or in one gap; in order, none twice, none left out.</summary>

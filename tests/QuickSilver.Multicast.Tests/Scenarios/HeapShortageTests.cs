@@ -224,7 +224,7 @@ public sealed class HeapShortageTests
 
         Assert.Empty(cluster[2].Gaps);
         Assert.Equal(0, cluster[2].Multicast.Counters.MessagesUnaccounted);
-        Assert.Equal(0, cluster[2].Multicast.Context.Reassembly.Bytes);
+        Assert.Equal(0, cluster[2].Multicast.Context.Receiving.Reassembly.Bytes);
         Assert.Equal(0, cluster[2].Multicast.Context.Parking.Bytes);
     }
 }

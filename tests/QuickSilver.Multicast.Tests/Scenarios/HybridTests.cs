@@ -165,7 +165,7 @@ public sealed class HybridTests
         cluster.Commit();
         Assert.True(cluster.RunUntil(() => Receivers(cluster).All(host => host.Log.Count == 20_000)), Counts(cluster));
         AssertRuns(cluster, 20_000);
-        Assert.True(cluster.RunUntil(() => Receivers(cluster).All(host => host.Multicast.Context.TopicPorts!.Count == 1)));
+        Assert.True(cluster.RunUntil(() => Receivers(cluster).All(host => host.Multicast.Context.Receiving.TopicPorts!.Count == 1)));
         cluster[0].PublishAll(Topic, 100, Bytes);
         Assert.True(cluster.RunUntil(() => Receivers(cluster).All(host => host.Log.Count == 20_100)), Counts(cluster));
         Assert.True(cluster[0].Multicast.Counters.SharedPacketsSent > 0);
@@ -285,7 +285,7 @@ public sealed class HybridTests
         Start(cluster);
         Publish(cluster, 1_000);
         Assert.Equal(0, cluster[0].Multicast.Counters.SharedPacketsSent);
-        Assert.All(cluster.Hosts, host => Assert.Equal(0, host.Multicast.Context.TopicPorts!.Count));
+        Assert.All(cluster.Hosts, host => Assert.Equal(0, host.Multicast.Context.Receiving.TopicPorts!.Count));
     }
 
     [Fact]

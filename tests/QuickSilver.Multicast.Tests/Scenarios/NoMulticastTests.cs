@@ -223,7 +223,7 @@ public sealed class NoMulticastTests
         cluster.Commit();
         cluster.Simulation.Network.Model = new LinkModel();
         cluster[0].PublishAll(Other, 1, 300);
-        Assert.True(cluster.RunUntil(() => !cluster[0].Multicast.Context.Deaf.IsServed(2, cluster[2].Key), 10));
+        Assert.True(cluster.RunUntil(() => !cluster[0].Multicast.Context.Sending.Deaf.IsServed(2, cluster[2].Key), 10));
 
         // And in the region in which nothing is sent.
         Assert.True(cluster.RunUntil(() => Deaf(cluster[0]) == 0, 60));
@@ -424,7 +424,7 @@ public sealed class NoMulticastTests
 
     private static string? Trouble(Host host) => host.Multicast.Context.Troubles.First;
 
-    private static int Deaf(Host host) => host.Multicast.Context.Deaf.Deaf().Count;
+    private static int Deaf(Host host) => host.Multicast.Context.Sending.Deaf.Deaf().Count;
 
     private static long Repairs(MulticastCluster cluster) => cluster.Hosts.Sum(host => host.Multicast.Counters.RepairsSent);
 

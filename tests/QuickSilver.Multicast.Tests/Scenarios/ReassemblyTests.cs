@@ -23,7 +23,7 @@ public sealed class ReassemblyTests
         cluster[1].OnCore(() => Assert.True(cluster[1].Publish(Other, bytes)));
 
         Assert.True(cluster.RunUntil(() => cluster[2].Log.Count == 2, 60), $"{cluster[2].Log.Count} of 2");
-        Assert.Equal(0, cluster[2].Multicast.Context.Reassembly.Bytes);
+        Assert.Equal(0, cluster[2].Multicast.Context.Receiving.Reassembly.Bytes);
     }
 
     [Fact]
@@ -45,7 +45,7 @@ public sealed class ReassemblyTests
     public void A_message_that_waits_for_memory_is_not_told_as_a_gap_because_a_later_one_is_complete(bool isFirst)
     {
         var cluster = TwoSenders(seed: 3);
-        var budget = cluster[2].Multicast.Context.Reassembly;
+        var budget = cluster[2].Multicast.Context.Receiving.Reassembly;
         cluster[1].PublishAll(Other, isFirst ? 0 : 1, 100);
         cluster.Simulation.Run(TimeSpan.FromSeconds(1));
         int taken = 0;
@@ -75,7 +75,7 @@ public sealed class ReassemblyTests
     public void A_topic_whose_first_message_waits_for_memory_begins_with_it_after_a_change_of_the_view_too()
     {
         var cluster = TwoSenders(seed: 3);
-        var budget = cluster[2].Multicast.Context.Reassembly;
+        var budget = cluster[2].Multicast.Context.Receiving.Reassembly;
         int taken = 0;
         while (budget.TryTakeNow(ReassemblyBudget.SmallBytes, out _))
         {
@@ -127,7 +127,7 @@ public sealed class ReassemblyTests
         Assert.True(cluster.RunUntil(() => cluster[2].Log.Count == 2 * Messages, 120), $"{cluster[2].Log.Count} of {2 * Messages}");
         MulticastCluster.AssertRun(cluster[2], cluster[0], Large, 1, Messages);
         MulticastCluster.AssertRun(cluster[2], cluster[1], Other, 1, Messages);
-        Assert.Equal(0, cluster[2].Multicast.Context.Reassembly.Bytes);
+        Assert.Equal(0, cluster[2].Multicast.Context.Receiving.Reassembly.Bytes);
     }
 
     // What a reader has no room for takes memory until it has; another topic's messages need not wait for it.
@@ -144,11 +144,11 @@ public sealed class ReassemblyTests
         cluster[1].PublishAll(Other, 3, 15 << 20);
 
         Assert.True(cluster.RunUntil(() => cluster[2].Log.Count == 3, 30), $"{cluster[2].Log.Count} of 3");
-        Assert.InRange(cluster[2].Multicast.Context.Reassembly.Bytes, 1, 2 * Budget);
+        Assert.InRange(cluster[2].Multicast.Context.Receiving.Reassembly.Bytes, 1, 2 * Budget);
         full.IsFull = false;
         cluster[2].Resume(3);
         Assert.True(cluster.RunUntil(() => cluster[2].Log.Count == 4, 30));
-        Assert.Equal(0, cluster[2].Multicast.Context.Reassembly.Bytes);
+        Assert.Equal(0, cluster[2].Multicast.Context.Receiving.Reassembly.Bytes);
     }
 
     [Fact]

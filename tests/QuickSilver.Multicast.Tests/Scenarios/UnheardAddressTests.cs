@@ -26,7 +26,7 @@ public sealed class UnheardAddressTests
 
         Assert.Equal(repairs, Repairs(cluster));
         Assert.True(cluster[0].Multicast.Counters.SharedPacketsSent > shared);
-        Assert.True(cluster[0].Multicast.Context.Unheard!.Contains(Topic, cluster[5].Multicast.Regions.Single().View.RegionId));
+        Assert.True(cluster[0].Multicast.Context.Sending.Unheard!.Contains(Topic, cluster[5].Multicast.Regions.Single().View.RegionId));
     }
 
     [Fact]
@@ -36,7 +36,7 @@ public sealed class UnheardAddressTests
         cluster.Simulation.Network.Link(0, 5).SetModel(new LinkModel { MulticastOff = true });
         int total = PublishPieces(cluster, 40, messages: 10, apartMs: 50, total: 0);
 
-        Assert.True(cluster.RunUntil(() => cluster[0].Multicast.Context.Deaf.Deaf().Count == 1));
+        Assert.True(cluster.RunUntil(() => cluster[0].Multicast.Context.Sending.Deaf.Deaf().Count == 1));
         long shared = cluster[0].Multicast.Counters.SharedPacketsSent;
         long repairs = Repairs(cluster);
         Publish(cluster, 100, total + 100);
@@ -88,7 +88,7 @@ public sealed class UnheardAddressTests
         cluster.Simulation.Network.Filter = (link, datagram) => link.To.Number == 5 && (KindOf(datagram) == PacketKind.Shared
             ? isCut
             : KindOf(datagram) == PacketKind.Data && (new PacketHeader(datagram).Flags & PacketFlags.Repair) == 0 && ++data % 20 == 0);
-        var unheard = () => cluster[0].Multicast.Context.Unheard?.Contains(
+        var unheard = () => cluster[0].Multicast.Context.Sending.Unheard?.Contains(
             Topic, cluster[5].Multicast.Regions.Single().View.RegionId) == true;
         int total = 0;
         for (int i = 0; i < 100 && !unheard(); i++)
@@ -125,14 +125,14 @@ public sealed class UnheardAddressTests
             }
         });
         cluster.Simulation.Run(TimeSpan.FromMilliseconds(50));
-        var unheard = cluster[0].Multicast.Context.Unheard;
+        var unheard = cluster[0].Multicast.Context.Sending.Unheard;
         Assert.False(unheard?.Contains(Foreign, view.RegionId) == true);
         Assert.False(unheard?.Contains(Topic, other.RegionId) == true);
         Assert.True(cluster[0].Multicast.Counters.Dropped(DropReason.NotMember) >= 1_000);
 
         member.OnCore(() => Tell(member, cluster[0], view, Topic));
         cluster.Simulation.Run(TimeSpan.FromMilliseconds(50));
-        Assert.True(cluster[0].Multicast.Context.Unheard!.Contains(Topic, view.RegionId));
+        Assert.True(cluster[0].Multicast.Context.Sending.Unheard!.Contains(Topic, view.RegionId));
     }
 
     // Publishes so many pieces, each of which all receive before the next. Returns the number of messages with those before.

@@ -3,6 +3,7 @@ using System.Runtime.CompilerServices;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Simulation;
@@ -114,14 +115,14 @@ public sealed class CausalOrderTests : SchemeContract
 
     private sealed class CausalOrder : IDeliveryOrderScheme
     {
-        private readonly ConditionalWeakTable<MulticastContext, Causes> _ofNodes = [];
+        private readonly ConditionalWeakTable<NodeContext, Causes> _ofNodes = [];
 
-        public IDeliveryOrder ForSubscription(MulticastContext context, in ChannelSpec channel) => Of(context);
+        public IDeliveryOrder ForSubscription(NodeContext context, in ChannelSpec channel) => Of(context);
 
-        public IOrderStamps ForPublisher(MulticastContext context, in ChannelSpec channel) => Of(context);
+        public IOrderStamps ForPublisher(NodeContext context, in ChannelSpec channel) => Of(context);
 
         // There is one topic.
-        private Causes Of(MulticastContext context) => _ofNodes.GetOrCreateValue(context);
+        private Causes Of(NodeContext context) => _ofNodes.GetOrCreateValue(context);
     }
 
     // How far this node has come with each sender.

@@ -2,6 +2,8 @@ using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Hearing;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Simulation;
 
@@ -38,12 +40,13 @@ public sealed class ChainTests : SchemeContract
 
         public long Forwarded { get; set; }
 
-        public IDisseminator ToSend(MulticastContext context, SendingPorts ports, RegionView view) => new Head(this, context, ports, view);
+        public IDisseminator ToSend(NodeContext context, SendingPorts ports, DeafMembers deaf, RegionView view) =>
+            new Head(this, context, ports, view);
 
-        public IForwarder ToForward(MulticastContext context, RegionView view) => new Link(this, context, view);
+        public IForwarder ToForward(NodeContext context, RegionView view) => new Link(this, context, view);
 
         // The first after this rank that was not removed.
-        private static DatagramAddress? After(MulticastContext context, RegionView view, int rank)
+        private static DatagramAddress? After(NodeContext context, RegionView view, int rank)
         {
             for (int i = rank + 1; i < view.Members.Length; i++)
             {
@@ -56,7 +59,7 @@ public sealed class ChainTests : SchemeContract
             return null;
         }
 
-        private sealed class Head(Chain chain, MulticastContext context, SendingPorts ports, RegionView view) : IDisseminator
+        private sealed class Head(Chain chain, NodeContext context, SendingPorts ports, RegionView view) : IDisseminator
         {
             public int MaxRunSegments => ports.MaxRunSegments;
 
@@ -88,7 +91,7 @@ public sealed class ChainTests : SchemeContract
             }
         }
 
-        private sealed class Link(Chain chain, MulticastContext context, RegionView view) : IForwarder
+        private sealed class Link(Chain chain, NodeContext context, RegionView view) : IForwarder
         {
             private readonly int _rank = view.Members.AsSpan().BinarySearch(context.Self);
 

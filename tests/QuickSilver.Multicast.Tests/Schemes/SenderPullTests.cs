@@ -1,5 +1,6 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Wire;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Repair;
 using QuickSilver.Multicast.Schemes;
@@ -39,10 +40,10 @@ public sealed class SenderPullTests : SchemeContract
 
         public long SentThrough { get; private set; }
 
-        public IRepairStrategy ForReceiver(MulticastContext context, RegionReceiver region, InboundStream stream) =>
-            new Puller(this, context, region, stream);
+        public IRepairStrategy ForReceiver(SchemeContext context, RegionReceiver region, InboundStream stream) =>
+            new Puller(this, context.Node, region, stream);
 
-        public ISentRepair ForSender(MulticastContext context, RegionSender stream) => this;
+        public ISentRepair ForSender(SchemeContext context, RegionSender stream) => this;
 
         public void OnSent(long first, long last)
         {
@@ -60,12 +61,12 @@ public sealed class SenderPullTests : SchemeContract
             private static readonly TimeSpan Again = TimeSpan.FromMilliseconds(20);
 
             private readonly SenderPull _scheme;
-            private readonly MulticastContext _context;
+            private readonly NodeContext _context;
             private readonly RegionReceiver _region;
             private readonly InboundStream _stream;
             private readonly Alarm _alarm;
 
-            public Puller(SenderPull scheme, MulticastContext context, RegionReceiver region, InboundStream stream)
+            public Puller(SenderPull scheme, NodeContext context, RegionReceiver region, InboundStream stream)
             {
                 (_scheme, _context, _region, _stream) = (scheme, context, region, stream);
                 _alarm = new Alarm(Ask);

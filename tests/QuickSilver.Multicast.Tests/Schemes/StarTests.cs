@@ -1,6 +1,7 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Schemes;
 using QuickSilver.Multicast.Stability;
@@ -64,7 +65,7 @@ public sealed class StarTests : SchemeContract
 
     private sealed class Star : IStabilityScheme
     {
-        public IStabilityTracker ForRegion(MulticastContext context, RegionReceiver region) => new Ray(context, region);
+        public IStabilityTracker ForRegion(SchemeContext context, RegionReceiver region) => new Ray(context.Node, region);
     }
 
     // One member's part. The first live member is the hub: it gathers the reports of all and makes the verdict. Both are written as tokens
@@ -79,7 +80,7 @@ public sealed class StarTests : SchemeContract
         private static readonly TimeSpan Interval = TimeSpan.FromMilliseconds(5);
         private static readonly TimeSpan RoundPause = TimeSpan.FromMilliseconds(50);
 
-        private readonly MulticastContext _context;
+        private readonly NodeContext _context;
         private readonly RegionReceiver _region;
         private readonly Alarm _alarm;
         // At the hub, by rank.
@@ -87,7 +88,7 @@ public sealed class StarTests : SchemeContract
         private readonly Dictionary<NodeKey, AggregateAck> _acks = [];
         private readonly Dictionary<NodeKey, Departure> _departures = [];
 
-        public Ray(MulticastContext context, RegionReceiver region)
+        public Ray(NodeContext context, RegionReceiver region)
         {
             (_context, _region) = (context, region);
             LastUnconsumed = LastUnstable = LastHeard = context.Environment.Now;

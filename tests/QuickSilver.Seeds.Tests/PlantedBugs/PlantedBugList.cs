@@ -92,7 +92,7 @@ internal static class PlantedBugList
         new("a message in a shared packet counts as stable when it was sent", Hybrid + "HybridSender.cs",
             "route.ClaimPacked(claim, wantsAck: false);",
             "claim.Release();"),
-        new("a shared packet is sent again as it came", "src/QuickSilver.Multicast/MulticastContext.cs",
+        new("a shared packet is sent again as it came", Sending + "Repairs/RepairTransmission.cs",
             "if (new PacketHeader(copy).Kind == PacketKind.Shared)",
             "if (new PacketHeader(copy).Kind == PacketKind.None)"),
         new("the list of a shared packet counts as messages", "src/QuickSilver.Multicast/Dispatch/DataHandler.cs",

@@ -1,4 +1,5 @@
 using QuickSilver.Multicast;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Simulation.Tests.Infrastructure;
 
 namespace QuickSilver.Simulation.Tests.Clusters;

@@ -1,4 +1,5 @@
 using QuickSilver.Multicast;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Simulation.Tests.Clusters;

@@ -1,4 +1,5 @@
 using QuickSilver.Multicast;
+using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Simulation.Tests.Clusters;
 

@@ -1,6 +1,7 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Ordering.BestEffort;
@@ -13,7 +14,7 @@ namespace QuickSilver.Multicast.Ordering.BestEffort;
 // are delivered. Messages that wait are copied out of their packets, so that no packet and no stream waits for a topic without repair. What
 // goes wrong: a busy topic has more messages to copy than there is memory for copies; it then does not wait. Or a reader has no room, or
 // the message that tells where the run begins was lost; messages for which there is no memory are then lost too, and reported later.
-internal sealed class UnrepairedLosses(MulticastContext context)
+internal sealed class UnrepairedLosses(ReceivingParts parts)
 {
     // The limit for one sender in one topic.
     private const int MostHeld = 4096;
@@ -23,18 +24,20 @@ internal sealed class UnrepairedLosses(MulticastContext context)
     private readonly List<long> _held = [];
     private Alarm? _alarm;
 
+    private NodeContext Context => parts.Node;
+
     /// <summary>Holds a message that is not the next one, or for which the sink has no room.</summary>
     public void Hold(TopicReceiver receiver, SenderOrder order, InboundStream stream, in StreamMessage message)
     {
         long sequence = message.Delivered.Sequence;
         if (order.Holds(sequence))
         {
-            context.Counters.DuplicateMessages++;
+            Context.Counters.DuplicateMessages++;
             return;
         }
 
         order.NoteSent(sequence);
-        if (order.HeldCount >= MostHeld || !order.TryHoldCopy(stream, message, context.Reassembly))
+        if (order.HeldCount >= MostHeld || !order.TryHoldCopy(stream, message, parts.Reassembly))
         {
             if (order.Next != 0 && !order.IsBlocked)
             {
@@ -42,7 +45,7 @@ internal sealed class UnrepairedLosses(MulticastContext context)
             }
             else
             {
-                context.Counters.UnheldMessages++;
+                Context.Counters.UnheldMessages++;
             }
         }
 
@@ -61,25 +64,25 @@ internal sealed class UnrepairedLosses(MulticastContext context)
         }
 
         order.IsLossNoted = true;
-        var wait = context.Options.BestEffortPatience;
-        _due.Enqueue((context.Environment.Now + wait, receiver, order, order.SentThrough));
+        var wait = Context.Options.BestEffortPatience;
+        _due.Enqueue((Context.Environment.Now + wait, receiver, order, order.SentThrough));
         _alarm ??= new Alarm(OnDue);
         if (!_alarm.IsPending)
         {
-            context.Environment.Schedule(_alarm, wait);
+            Context.Environment.Schedule(_alarm, wait);
         }
     }
 
-    public void Close() => context.Environment.CancelIfMade(_alarm);
+    public void Close() => Context.Environment.CancelIfMade(_alarm);
 
     private void OnDue()
     {
-        var now = context.Environment.Now;
+        var now = Context.Environment.Now;
         while (_due.TryPeek(out var next))
         {
             if (next.Due > now)
             {
-                context.Environment.Schedule(_alarm!, next.Due - now);
+                Context.Environment.Schedule(_alarm!, next.Due - now);
                 return;
             }
 
@@ -90,7 +93,7 @@ internal sealed class UnrepairedLosses(MulticastContext context)
                 continue;
             }
 
-            if (next.Order.Next == 0 && !context.Directory.Contains(next.Order.Sender))
+            if (next.Order.Next == 0 && !Context.Directory.Contains(next.Order.Sender))
             {
                 BeginAnyhow(next.Receiver, next.Order);
             }
@@ -152,9 +155,9 @@ internal sealed class UnrepairedLosses(MulticastContext context)
             return;
         }
 
-        if (!order.TryHoldCopy(stream, message, context.Reassembly))
+        if (!order.TryHoldCopy(stream, message, parts.Reassembly))
         {
-            context.Counters.UnheldMessages++;
+            Context.Counters.UnheldMessages++;
         }
     }
 }

@@ -149,7 +149,7 @@ internal sealed class CreditLimits(IOrderingNode node)
         {
             if (_named.Count < MostNamed && _named.Add(paced.TopicId))
             {
-                var reader = node.Context.Membership.Names.Named(paced.Member);
+                var reader = node.Context.Named(paced.Member);
                 MulticastLog.TopicPaced(node.Context.Log, LabelOf(paced.TopicId), reader, paced.Rate);
             }
         }

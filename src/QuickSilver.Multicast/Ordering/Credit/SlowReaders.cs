@@ -16,7 +16,7 @@ namespace QuickSilver.Multicast.Ordering.Credit;
 internal sealed class SlowReaders(IOrderingNode node)
 {
     private readonly List<SlowRun> _slow = [];
-    private readonly MulticastContext _context = node.Context;
+    private readonly NodeContext _context = node.Context;
     private Alarm? _repeat;
     private long _stamp;
 
@@ -170,7 +170,7 @@ internal sealed class SlowReaders(IOrderingNode node)
     {
         var due = _slow.FindAll(slow => slow.NextAt <= now);
         Offer(due);
-        var told = due.FindAll(slow => slow.Step(now, _context.Parking.HasPlenty(slow.Order.ParkedBytes)));
+        var told = due.FindAll(slow => slow.Step(now, node.Parking.HasPlenty(slow.Order.ParkedBytes)));
         told.ForEach(slow => slow.OnTold(now));
         foreach (var several in told.GroupBy(slow => (slow.Order.Sender, View: ViewOf(slow)))
             .OrderBy(static one => one.Key.Sender).ThenBy(static one => one.Key.View?.RegionId))

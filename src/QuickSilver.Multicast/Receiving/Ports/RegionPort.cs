@@ -18,7 +18,7 @@ internal sealed class RegionPort
     private static readonly TimeSpan FirstRetry = TimeSpan.FromMilliseconds(20);
     private static readonly TimeSpan LastRetry = TimeSpan.FromSeconds(2);
 
-    private readonly MulticastContext _context;
+    private readonly NodeContext _context;
     private readonly IDatagramReceiver _receiver;
     private readonly Action<RegionPort> _closed;
     private readonly bool _isOptional;
@@ -30,21 +30,21 @@ internal sealed class RegionPort
     private int _users;
     private DropSample _drops;
 
-    /// <param name="context">The context of the node.</param>
+    /// <param name="parts">What all views of the node share.</param>
     /// <param name="group">The group.</param>
     /// <param name="receiver">Gets what arrives.</param>
     /// <param name="closed">Called when the last user is removed.</param>
     /// <param name="isOptional">Whether the node stays in the cluster however long the system refuses the port.</param>
     public RegionPort(
-        MulticastContext context, IPEndPoint group, IDatagramReceiver receiver, Action<RegionPort> closed, bool isOptional = false)
+        ReceivingParts parts, IPEndPoint group, IDatagramReceiver receiver, Action<RegionPort> closed, bool isOptional = false)
     {
         _isOptional = isOptional;
-        _context = context;
+        _context = parts.Node;
         _receiver = receiver;
         _closed = closed;
-        _askedAt = context.Environment.Now;
+        _askedAt = _context.Environment.Now;
         Group = group;
-        CheckPort();
+        CheckPort(parts);
         TryOpen();
     }
 
@@ -92,11 +92,11 @@ internal sealed class RegionPort
         _port?.Dispose();
     }
 
-    private void CheckPort()
+    private void CheckPort(ReceivingParts parts)
     {
-        if (_context.Options.EphemeralPorts is { } ports && ports.Contains(Group.Port) && !_context.HasToldOfPorts)
+        if (_context.Options.EphemeralPorts is { } ports && ports.Contains(Group.Port) && !parts.HasToldOfPorts)
         {
-            _context.HasToldOfPorts = true;
+            parts.HasToldOfPorts = true;
             MulticastLog.GroupPortEphemeral(_context.Log, Group, ports);
         }
     }

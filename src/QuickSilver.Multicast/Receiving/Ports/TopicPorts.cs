@@ -7,7 +7,7 @@ namespace QuickSilver.Multicast.Receiving.Ports;
 //
 // A port is opened with the configuration that gives the address, and closed when all nodes have confirmed the one that withdraws it: until
 // then a sender may use it. If the system refuses a port, the node gets repairs, and tells the senders that it does not hear the topic.
-internal sealed class TopicPorts(MulticastContext context, IDatagramReceiver receiver)
+internal sealed class TopicPorts(ReceivingParts parts, IDatagramReceiver receiver)
 {
     private readonly SortedDictionary<ulong, RegionPort> _ports = [];
     private readonly List<(long Configuration, RegionPort Port)> _withdrawn = [];
@@ -23,7 +23,7 @@ internal sealed class TopicPorts(MulticastContext context, IDatagramReceiver rec
     {
         get
         {
-            if (_ports.Count > 0 && _drops.IsDue(context.Environment.Now))
+            if (_ports.Count > 0 && _drops.IsDue(parts.Node.Environment.Now))
             {
                 _drops.Note(CountDrops());
             }
@@ -46,7 +46,7 @@ internal sealed class TopicPorts(MulticastContext context, IDatagramReceiver rec
             }
         }
 
-        foreach (ulong topic in context.Options.Unicast ? [] : news)
+        foreach (ulong topic in parts.Node.Options.Unicast ? [] : news)
         {
             if (addressOf(topic) is { } group && !_ports.ContainsKey(topic))
             {
@@ -82,7 +82,7 @@ internal sealed class TopicPorts(MulticastContext context, IDatagramReceiver rec
 
     private RegionPort Open(IPEndPoint group)
     {
-        var port = new RegionPort(context, group, receiver, static _ => { }, isOptional: true);
+        var port = new RegionPort(parts, group, receiver, static _ => { }, isOptional: true);
         port.AddUser();
         return port;
     }

@@ -1,6 +1,7 @@
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Flow;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Sending.Repairs;
 
@@ -11,7 +12,7 @@ namespace QuickSilver.Multicast.Sending.Repairs;
 // single requester gets all of it. The last eighth is reserved for the requesters that had least recently: each may use an equal part of
 // it, divided by the requesters of the present period. What goes wrong: there may be more requesters than are counted apart; the others
 // share one part.
-internal sealed class RepairBudget(INodeEnvironment environment, MulticastOptions options)
+internal sealed class RepairBudget(INodeEnvironment environment, NodeOptions options)
 {
     // What may be sent at once, unless that is only a few packets, and the length of a period, both as a part of a second. What each
     // requester had is remembered for one period.
@@ -65,7 +66,7 @@ internal sealed class RepairBudget(INodeEnvironment environment, MulticastOption
         _all.Burst / ReservePart >= LeastShares * options.PacketBytes ? _all.Burst / ReservePart : 0;
 
     // A requester waits long before it asks again, so one request must be answered with more than one packet even at a low rate.
-    private static double BurstOf(MulticastOptions options)
+    private static double BurstOf(NodeOptions options)
     {
         double few = Math.Min(FewPackets * options.PacketBytes, options.RepairBytesPerSecond * LongestBurstSeconds);
         return Math.Max(options.PacketBytes, Math.Max(few, options.RepairBytesPerSecond * BurstSeconds));

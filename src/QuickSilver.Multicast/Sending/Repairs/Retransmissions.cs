@@ -1,6 +1,7 @@
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Sending.Repairs;
 
@@ -9,7 +10,7 @@ namespace QuickSilver.Multicast.Sending.Repairs;
 //
 // Invariant: while what was sent again for a member may still be on its way to it, it is not sent to it once more.
 internal sealed class Retransmissions(
-    MulticastContext context, IDisseminator path, RetentionBuffer packets, SendWindow window, Announcements announcements,
+    SendingParts parts, IDisseminator path, RetentionBuffer packets, SendWindow window, Announcements announcements,
     PacketTemplate template)
 {
     private const byte MostDoublings = 8;
@@ -17,13 +18,17 @@ internal sealed class Retransmissions(
     private TimeSpan _deniedAt = TimeSpan.MinValue / 2;
     private bool _isClosed;
 
+    private NodeContext Context => parts.Node;
+
+    private RepairTransmission Repairs => parts.Repairs;
+
     /// <summary>The stream is closed: what was asked for just before is not sent again, and not denied.</summary>
     public void Close() => _isClosed = true;
 
     /// <summary>All members lacked these packets when they told it, up to so long ago.</summary>
     public void AnswerAll(long first, long last, ref AnswerLimit limit, in RepairAsker leader, TimeSpan age)
     {
-        var now = context.Environment.Now;
+        var now = Context.Environment.Now;
         DenyBeyondSent(last, now);
         (first, last) = limit.Next(first, last, packets.First, window.Sent);
         for (long n = first; n <= last && limit.Packets > 0; n++)
@@ -38,27 +43,27 @@ internal sealed class Retransmissions(
             var since = isAgain ? now - packet.LastRepair : TimeSpan.MaxValue;
             // What they told may be older than the last repair, or they have not read the packets that were sent before it. What was sent
             // twice probably waits at them, or the group reaches nobody.
-            if (since <= age + context.Options.ReorderWindow || since < Spacing(packet.Naks)
-                || (since < context.Options.PullRepeatMax && packet.MayComeTo(leader, n)))
+            if (since <= age + Context.Options.ReorderWindow || since < Spacing(packet.Naks)
+                || (since < Context.Options.PullRepeatMax && packet.MayComeTo(leader, n)))
             {
                 continue;
             }
 
-            if (!context.MayRepair())
+            if (!Repairs.MayRepair())
             {
                 break;
             }
 
             if (TrySend(ref packet, n, leader, forAll: true))
             {
-                context.Counters.RepairsToAll++;
+                Context.Counters.RepairsToAll++;
                 packet.Naks = Math.Min((byte)(packet.Naks + 1), MostDoublings);
             }
 
             if (isAgain)
             {
                 // Perhaps the group reaches nobody. The leader passes it on.
-                context.SendRepair(BytesOf(packet), leader.Address, EntryOf(n));
+                Repairs.SendRepair(BytesOf(packet), leader.Address, EntryOf(n));
             }
 
             limit.NoteAnswer();
@@ -68,7 +73,7 @@ internal sealed class Retransmissions(
     /// <summary>A member asks for these packets.</summary>
     public void Answer(long first, long last, ref AnswerLimit limit, in RepairAsker asker)
     {
-        var now = context.Environment.Now;
+        var now = Context.Environment.Now;
         DenyBeyondSent(last, now);
         (first, last) = limit.Next(first, last, packets.First, window.Sent);
         for (long n = first; n <= last && limit.Packets > 0; n++)
@@ -80,19 +85,19 @@ internal sealed class Retransmissions(
             }
 
             var age = packet.LastRepair == TimeSpan.MinValue ? TimeSpan.MaxValue : now - packet.LastRepair;
-            bool isAgain = age < context.Options.ReorderWindow;
+            bool isAgain = age < Context.Options.ReorderWindow;
             bool isDone = isAgain && (packet.IsRepairedForAll || packet.WasRepairedFor(asker));
-            if (isDone || (age < context.Options.PullRepeatMax && packet.MayComeTo(asker, n)))
+            if (isDone || (age < Context.Options.PullRepeatMax && packet.MayComeTo(asker, n)))
             {
                 continue;
             }
 
-            if (packet.WasRepairedFor(asker) && packet.Length > MulticastOptions.MinPacketBytes)
+            if (packet.WasRepairedFor(asker) && packet.Length > NodeOptions.MinPacketBytes)
             {
-                context.Sizes.Suspect(asker.Address);
+                parts.Paths.Sizes.Suspect(asker.Address);
             }
 
-            if (!context.MayRepair())
+            if (!Repairs.MayRepair())
             {
                 break;
             }
@@ -106,10 +111,10 @@ internal sealed class Retransmissions(
     private bool TrySend(ref RetainedPacket packet, long number, in RepairAsker asker, bool forAll)
     {
         var bytes = BytesOf(packet);
-        bool hasGone = forAll ? TrySpread(bytes, EntryOf(number)) : context.SendRepair(bytes, asker.Address, EntryOf(number));
+        bool hasGone = forAll ? TrySpread(bytes, EntryOf(number)) : Repairs.SendRepair(bytes, asker.Address, EntryOf(number));
         if (hasGone)
         {
-            packet.NoteRepair(context.Environment.Now, asker, forAll, (int)(window.Sent - number));
+            packet.NoteRepair(Context.Environment.Now, asker, forAll, (int)(window.Sent - number));
         }
 
         return hasGone;
@@ -118,21 +123,21 @@ internal sealed class Retransmissions(
     // Where members get copies, each counts against the budget.
     private bool TrySpread(ReadOnlySpan<byte> bytes, in SharedEntry entry)
     {
-        var repair = context.AsRepair(bytes, entry);
-        var outcome = repair.Length <= context.Sizes.Smallest ? path.Spread(repair) : SpreadPieces(repair);
-        return context.OnRepair(bytes.Length * path.SpreadDatagrams, outcome);
+        var repair = Repairs.AsRepair(bytes, entry);
+        var outcome = repair.Length <= parts.Paths.Sizes.Smallest ? path.Spread(repair) : SpreadPieces(repair);
+        return Repairs.OnRepair(bytes.Length * path.SpreadDatagrams, outcome);
     }
 
     private SendOutcome SpreadPieces(ReadOnlySpan<byte> whole)
     {
-        var cut = context.Pieces.Begin(whole, context.Sizes.Smallest);
+        var cut = parts.Paths.Pieces.Begin(whole, parts.Paths.Sizes.Smallest);
         var outcome = SendOutcome.Sent;
         for (int i = 0; i < cut.Count && outcome == SendOutcome.Sent; i++)
         {
             outcome = path.Spread(cut[i]);
         }
 
-        context.Counters.PacketsCut++;
+        Context.Counters.PacketsCut++;
         return outcome;
     }
 
@@ -142,14 +147,14 @@ internal sealed class Retransmissions(
 
     private TimeSpan Spacing(int naks)
     {
-        var doubled = context.Options.PullRepeat * (1 << naks);
-        return doubled < context.Options.PullRepeatMax ? doubled : context.Options.PullRepeatMax;
+        var doubled = Context.Options.PullRepeat * (1 << naks);
+        return doubled < Context.Options.PullRepeatMax ? doubled : Context.Options.PullRepeatMax;
     }
 
     // Others told of what was never sent. All are to hear that it was not.
     private void DenyBeyondSent(long last, TimeSpan now)
     {
-        if (!_isClosed && last > window.Sent && now - _deniedAt >= context.Options.AnnounceMax)
+        if (!_isClosed && last > window.Sent && now - _deniedAt >= Context.Options.AnnounceMax)
         {
             _deniedAt = now;
             announcements.SendToAll();

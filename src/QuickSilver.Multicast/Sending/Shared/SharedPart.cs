@@ -1,4 +1,5 @@
 using QuickSilver.Core.Buffers;
+using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Sending.Shared;
 
@@ -9,7 +10,7 @@ namespace QuickSilver.Multicast.Sending.Shared;
 // nothing waits there. Otherwise the run gets its numbers all the same, and waits behind the packets before it, to be sent to this region
 // alone.
 internal sealed class SharedPart(
-    RegionSender stream, MulticastContext context, RetentionBuffer packets, Packer packer, SendWindow window, RunTransmitter transmitter)
+    RegionSender stream, NodeContext context, RetentionBuffer packets, Packer packer, SendWindow window, RunTransmitter transmitter)
 {
     /// <summary>The stream.</summary>
     public RegionSender Stream => stream;

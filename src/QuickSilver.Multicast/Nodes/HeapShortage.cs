@@ -1,8 +1,7 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Diagnostics;
-using QuickSilver.Multicast.Nodes;
 
-namespace QuickSilver.Multicast.Receiving;
+namespace QuickSilver.Multicast.Nodes;
 
 // The collector's heap has refused memory that received messages need: under a heap limit, or in a container.
 //
@@ -16,18 +15,18 @@ internal sealed class HeapShortage
     private static readonly TimeSpan FirstPause = TimeSpan.FromMilliseconds(50);
     private static readonly TimeSpan LongestPause = TimeSpan.FromSeconds(2);
 
-    private readonly MulticastContext _context;
+    private readonly NodeContext _context;
     private readonly Alarm _retry;
     private TimeSpan _pause;
-    private InboundStream? _first;
-    private InboundStream? _last;
+    private IHeapWaiter? _first;
+    private IHeapWaiter? _last;
     private bool _isReported;
     // Whether its begin is in the log, so that its end is, too.
     private bool _isLogged;
     private long _shortages;
     private bool _isRetrying;
 
-    public HeapShortage(MulticastContext context)
+    public HeapShortage(NodeContext context)
     {
         _context = context;
         _retry = new Alarm(Retry);
@@ -80,14 +79,14 @@ internal sealed class HeapShortage
     }
 
     /// <summary>Notes a refusal. The stream tries again when the pause is over.</summary>
-    public void Await(InboundStream stream)
+    public void Await(IHeapWaiter stream)
     {
         OnRefused();
         Add(stream);
     }
 
     /// <summary>The stream waits for an older one of its sender, which was refused memory. It is tried again with that one.</summary>
-    public void AwaitOlder(InboundStream stream)
+    public void AwaitOlder(IHeapWaiter stream)
     {
         Add(stream);
         if (!_isRetrying)
@@ -98,7 +97,7 @@ internal sealed class HeapShortage
 
     public void Close() => _context.Environment.Cancel(_retry);
 
-    private void Add(InboundStream stream)
+    private void Add(IHeapWaiter stream)
     {
         if (stream.IsInShortage)
         {
@@ -207,4 +206,15 @@ internal sealed class HeapShortage
             MulticastLog.HeapFreed(_context.Log, _context.Counters.HeapRefusals, _shortages);
         }
     }
+}
+
+// A stream that waits for memory of the heap. HeapShortage maintains both properties.
+internal interface IHeapWaiter
+{
+    bool IsInShortage { get; set; }
+
+    IHeapWaiter? NextInShortage { get; set; }
+
+    /// <summary>The pause is over: the stream tries again.</summary>
+    void OnHeapRetry();
 }

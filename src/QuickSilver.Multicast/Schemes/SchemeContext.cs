@@ -1,0 +1,33 @@
+using QuickSilver.Core.Wire;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Nodes;
+using QuickSilver.Multicast.Paths;
+using QuickSilver.Multicast.Reachability;
+using QuickSilver.Multicast.Receiving;
+
+namespace QuickSilver.Multicast.Schemes;
+
+// What a scheme may use of the node, besides the view and the stream for which it works.
+internal sealed class SchemeContext(NodeContext node, NodePaths paths, Suspicions suspicions, IRepairPush push)
+{
+    public NodeContext Node => node;
+
+    public NodePaths Paths => paths;
+
+    public Suspicions Suspicions => suspicions;
+
+    public IRepairPush Push => push;
+
+    /// <summary>Null except in experiments.</summary>
+    public IRepairWatch? RepairWatch { get; set; }
+}
+
+// Sends packets that are kept here to members that could not get them by themselves, at the end of the turn.
+internal interface IRepairPush
+{
+    /// <summary>Sends those packets to the neighbour that are missing there and kept here.</summary>
+    void Push(InboundStream cached, SequenceRanges gaps, NodeKey neighbour);
+
+    /// <summary>Sends one packet that is kept here to a member that is known to lack it.</summary>
+    void PushOne(InboundStream cached, long number, NodeKey member);
+}
