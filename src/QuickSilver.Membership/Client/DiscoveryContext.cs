@@ -26,6 +26,7 @@ internal sealed class DiscoveryContext(
 
     private readonly DiscoverySeal _seal = new(options.Keys);
     private string? _lastFailure;
+    private bool _hadOthers;
 
     public INodeEnvironment Environment { get; } = environment;
     public DiscoveryOptions Options { get; } = options;
@@ -36,7 +37,7 @@ internal sealed class DiscoveryContext(
     public ILogger Logger { get; } = logger;
 
     /// <summary>Whether this node was in the cluster with others, and all of them have left since.</summary>
-    public bool IsLeftAlone { get; set; }
+    public bool IsLeftAlone { get; private set; }
 
     /// <summary>
     /// Whether what datagrams say is a hint only, as nothing authenticates them, while streams prove who is there: with certificates.
@@ -67,6 +68,13 @@ internal sealed class DiscoveryContext(
         }
 
         return false;
+    }
+
+    /// <summary>The cluster has so many nodes now, this one included.</summary>
+    public void OnMembers(int count)
+    {
+        _hadOthers |= count > 1;
+        IsLeftAlone = _hadOthers && count == 1;
     }
 
     /// <summary>Writes a datagram, which takes at most <see cref="DiscoverySeal.MostBytes"/>; how many it took.</summary>

@@ -17,7 +17,7 @@ namespace QuickSilver.Membership.Client;
 
 // A node's side of the membership service. It keeps what is open across services and connections, applies configurations
 // strictly one after the other, and hands them on. Core thread only.
-internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseObserver, IDisposable
+internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IServiceMessages, IPauseObserver, IDisposable
 {
     private readonly MembershipClientOptions _options;
     private readonly IMembershipObserver _observer;
@@ -25,8 +25,6 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
     private readonly DiscoveryContext _discovery;
     private readonly ServiceLink _link;
     private readonly ReachWatch _reach;
-    // Null while the machine has the address of this node.
-    private volatile AddressLoss? _addressLoss;
     // Null until the first topic is opened.
     private TopicTable? _topics;
     // Null until the first prefix is followed.
@@ -45,11 +43,8 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
     private long _known;
     private long _confirmed;
     private ImmutableArray<OpenView> _open = [];
-    private bool _isResyncing;
-    private bool _isOver;
-    private bool _toldReachable;
-    private bool _hasJoined;
-    private bool _hadOthers;
+    private ClientPhase _phase;
+    // Called when the node has left.
     private Action? _left;
 
     /// <param name="environment">The node's.</param>
@@ -116,7 +111,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
     public string? KeyFailure => _link.KeyFailure;
 
     /// <summary>Why this node seems to be cut off from datagrams, or is, while that lasts; from any thread.</summary>
-    public Trouble? Isolation => _addressLoss?.Trouble ?? _reach.Isolation;
+    public Trouble? Isolation => _reach.Trouble;
 
     /// <summary>The service that this node has, or tries to reach; null while it looks for one. From any thread.</summary>
     public IPEndPoint? ServiceEndPoint => _link.RemoteEndPoint ?? _link.Servers.All.FirstOrDefault();
@@ -132,30 +127,13 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
     // Another one of several servers comes. Until then, the others would wait for a member that goes without a word.
     private bool MayBeTakenOver => _link.Servers.All.Length > 1 && _known > 0;
 
-    int IServiceLinkOwner.Rank
-    {
-        get
-        {
-            if (Roster.Find(Self) is not { } self)
-            {
-                return 0;
-            }
-
-            int older = 0;
-            foreach (var other in Roster.All)
-            {
-                older += (other.JoinOrder, other.Key).CompareTo((self.JoinOrder, self.Key)) < 0 ? 1 : 0;
-            }
-
-            return older;
-        }
-    }
+    int IServiceLinkOwner.Rank => Roster.RankOf(Self);
 
     public void Start() => _link.Start();
 
     public void Open(TopicRequest request, Action<TopicOutcome> completed)
     {
-        if (_isOver)
+        if (_phase.IsOver)
         {
             completed(new TopicOutcome($"Topic '{request.Name}': this node is no longer a member of the cluster."));
             return;
@@ -178,7 +156,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
 
     public void WhenApplied(Action<long> callback)
     {
-        if (_isOver)
+        if (_phase.IsOver)
         {
             callback(_known);
             return;
@@ -206,14 +184,15 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
 
     public void Leave(Action completed)
     {
-        if (_isOver || (!IsReachable && !MayBeTakenOver))
+        if (_phase.IsOver || (!IsReachable && !MayBeTakenOver))
         {
             _left = completed;
             FinishLeaving();
             return;
         }
 
-        bool isFirst = _left is null;
+        bool isFirst = !_phase.IsLeaving;
+        _phase.BeginLeaving();
         _left += completed;
         if (isFirst || !MayBeTakenOver)
         {
@@ -229,20 +208,20 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
 
     public void GiveUp(string reason)
     {
-        if (_isOver)
+        if (_phase.IsOver)
         {
             return;
         }
 
         Logger.GaveUp(reason);
         Leave(static () => { });
-        _isOver = true;
+        _phase.GiveUp();
         _observer.OnGaveUp(reason);
     }
 
     public void Dispose()
     {
-        _isOver = true;
+        _phase.End();
         Environment.Pauses.Remove(this);
         Environment.CancelIfMade(_leaveAlarm);
         _silence.End();
@@ -253,7 +232,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
     void IServiceLinkOwner.OnLinkUp()
     {
         _assembler.Reset();
-        _isResyncing = false;
+        _phase.BeginRegistration();
         var join = new JoinMessage
         {
             Cluster = _options.Hosted.Cluster,
@@ -274,22 +253,23 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         };
         _link.SendJoin(join, _topics?.Register(_held) ?? []);
         _afterWelcome = null;
-        _hasJoined = true;
     }
 
     void IServiceLinkOwner.OnLinkDown(string reason)
     {
-        _hasJoined = false;
+        bool wasWelcome = _phase.IsWelcome;
+        _phase.Disconnect();
         _afterWelcome = null;
-        if (_left is not null && !MayBeTakenOver)
+        if (_phase.IsLeaving && !MayBeTakenOver)
         {
             FinishLeaving();
             return;
         }
 
-        if (_toldReachable)
+        if (wasWelcome)
         {
-            TellReachable(false);
+            _silence.End();
+            _observer.OnServiceReachable(false);
             _silence.Begin(_link.LastHeard, _link.RemovalLimit);
         }
     }
@@ -314,72 +294,21 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
 
     private void LookAtAddress()
     {
-        _addressLoss = AddressLoss.Look(_addressLoss, Environment, _options.Hosted.Failures, Logger);
-        if (_addressLoss?.IsForGood(Environment.Now) == true)
+        if (_reach.IsAddressLostForGood(_options.Hosted.Failures))
         {
             GiveUp($"no interface of this machine has its address {Environment.LocalAddress} any more");
         }
     }
 
-    string? IServiceLinkOwner.OnMessage(int kind, ReadOnlySpan<byte> body)
-    {
-        string? fault = null;
-        switch (kind)
-        {
-            case ControlMessageKind.Welcome when ControlFrame.TryRead<WelcomeMessage>(body, out var welcome, out fault):
-                OnWelcome(welcome);
-                return null;
-            case ControlMessageKind.Refused when ControlFrame.TryRead(body, kind, ReasonMessage.Read, out var refused, out fault):
-                // Asked again and again it gives the same answer; it is told once.
-                if (LastRefusal != refused.Reason)
-                {
-                    LastRefusal = refused.Reason;
-                    Logger.Refused(refused.Reason);
-                }
+    string? IServiceLinkOwner.OnMessage(int kind, ReadOnlySpan<byte> body) => ServiceMessages.Read(kind, body, _configurations, this);
 
-                _link.OnRefused(refused.Reason);
-                return null;
-            case ControlMessageKind.Configuration when ControlFrame.TryRead(
-                body, _configurations, static (bytes, known) => known.Read(bytes), out var part, out fault):
-                return OnConfigurationPart(part) ? null : $"part {part.Part} of configuration {part.Number} out of order";
-            case ControlMessageKind.TopicOutcome when ControlFrame.TryRead<TopicOutcomeMessage>(body, out var outcome, out fault):
-                OnTopicOutcome(outcome);
-                return null;
-            case ControlMessageKind.Settled when ControlFrame.TryRead(body, kind, OpenViewsMessage.Read, out var settled, out fault):
-                _observer.OnSettled(settled.Configuration, settled.Open);
-                return null;
-            case ControlMessageKind.Expelled when ControlFrame.TryRead(body, kind, ReasonMessage.Read, out var expelled, out fault):
-                OnExpelled(expelled.Reason);
-                return null;
-            case ControlMessageKind.HeartbeatReply:
-                return null;
-            case ControlMessageKind.Goodbye when ControlFrame.TryRead<GoodbyeMessage>(body, out var goodbye, out fault):
-                _link.OnGoodbye(goodbye.Successor);
-                return null;
-            case ControlMessageKind.Inquiry when ControlFrame.TryRead<InquiryMessage>(body, out var inquiry, out fault):
-                OnInquiry(inquiry);
-                return null;
-            case ControlMessageKind.SignsQuestion when ControlFrame.TryRead<SignsQuestionMessage>(body, out var question, out fault):
-                OnSignsQuestion(question);
-                return null;
-            case ControlMessageKind.FollowedTopics when ControlFrame.TryRead<FollowedTopicsMessage>(body, out var news, out fault):
-                return _follows?.OnTold(news);
-            case ControlMessageKind.Left:
-                FinishLeaving();
-                return null;
-            default:
-                // A newer service's message is skipped; a known one that does not decode ends the stream.
-                return fault is null ? null : $"invalid message of kind {kind}: {fault}";
-        }
-    }
-
-    private void OnWelcome(WelcomeMessage welcome)
+    void IServiceMessages.OnWelcome(WelcomeMessage welcome)
     {
         _welcomedBy = welcome.Service;
         LastRefusal = null;
         _link.OnWelcome(welcome.HeartbeatInterval, welcome.HeartbeatsMissed);
         _link.Servers.OnWelcome(_link.RemoteEndPoint, welcome.LeadsAlone, Environment.UtcNow, Logger);
-        if (_left is not null)
+        if (_phase.IsLeaving)
         {
             // The same service, on another connection.
             SendLeave();
@@ -392,39 +321,42 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
 
         _afterWelcome = null;
         _follows?.AskAgain();
-        TellReachable(true);
+        if (!_phase.IsWelcome)
+        {
+            _phase.EndRegistration();
+            _silence.End();
+            _observer.OnServiceReachable(true);
+        }
     }
 
-    // The service's own echo is the last of the targets, at the address that its stream goes to. On this node's own machine it would
-    // tell nothing of the network.
-    private void OnInquiry(InquiryMessage inquiry)
+    // The service gives the same answer to each attempt. It is reported once.
+    void IServiceMessages.OnRefused(string reason)
+    {
+        if (LastRefusal != reason)
+        {
+            LastRefusal = reason;
+            Logger.Refused(reason);
+        }
+
+        _link.OnRefused(reason);
+    }
+
+    void IServiceMessages.OnGoodbye(IPEndPoint? successor) => _link.OnGoodbye(successor);
+
+    void IServiceMessages.OnLeft() => FinishLeaving();
+
+    void IServiceMessages.OnSettled(OpenViewsMessage settled) => _observer.OnSettled(settled.Configuration, settled.Open);
+
+    void IServiceMessages.OnInquiry(InquiryMessage inquiry)
     {
         _link.OnTried();
-        if (inquiry.ClusterKey is { } key)
-        {
-            _observer.OnClusterKey(key, isOfAnother: !IsReachable);
-        }
-
-        var targets = inquiry.Targets;
-        int members = targets.Length;
-        var service = _link.RemoteEndPoint;
-        bool isBeside = service?.Address.Equals(_options.EndPoint.Address) == true;
-        if (inquiry.ServicePort != 0 && service is not null && !isBeside)
-        {
-            targets = targets.Add(new IPEndPoint(service.Address, inquiry.ServicePort));
-        }
-
-        _observer.OnInquiry(targets, TimeSpan.FromMilliseconds(inquiry.WaitMilliseconds), answered =>
-        {
-            ulong ofMembers = (1UL << members) - 1;
-            var ofThem = new EchoesAnswered(answered.Any & ofMembers, answered.First & ofMembers);
-            _reach.OnFound(answered.Any != 0, targets.Length, service);
-            _link.Send(new FindingsMessage(inquiry.Id, new Findings(ofThem, (answered.Any >> members) != 0, isBeside)));
-        });
+        _reach.Answer(inquiry, _link, _observer);
     }
 
+    string? IServiceMessages.OnFollowedTopics(FollowedTopicsMessage news) => _follows?.OnTold(news);
+
     // An answer that is late goes to whatever service this node has then, which does not wait for it.
-    private void OnSignsQuestion(SignsQuestionMessage question) => _observer.OnSignsWanted(question.Rows, signs =>
+    void IServiceMessages.OnSignsQuestion(SignsQuestionMessage question) => _observer.OnSignsWanted(question.Rows, signs =>
     {
         if (IsReachable)
         {
@@ -441,25 +373,15 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         {
             _link.Send(message);
         }
-        else if (_hasJoined)
+        else if (_phase.HasRegistered)
         {
             (_afterWelcome ??= []).Add(() => _link.Send(message));
         }
     }
 
-    private void TellReachable(bool isReachable)
+    bool IServiceMessages.OnConfigurationPart(ConfigurationMessage part)
     {
-        if (_toldReachable != isReachable)
-        {
-            _toldReachable = isReachable;
-            _silence.End();
-            _observer.OnServiceReachable(isReachable);
-        }
-    }
-
-    private bool OnConfigurationPart(ConfigurationMessage part)
-    {
-        if (_isOver)
+        if (_phase.IsOver)
         {
             // The service has not read yet that this node has given up.
             return true;
@@ -470,7 +392,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
             return false;
         }
 
-        if (whole is null || (whole.Number <= _known && !(whole.IsSnapshot && _isResyncing)))
+        if (whole is null || (whole.Number <= _known && !(whole.IsSnapshot && _phase.IsResyncing)))
         {
             return true;
         }
@@ -487,9 +409,9 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
 
     private void AskForSnapshot(ConfigurationMessage delta)
     {
-        if (!_isResyncing)
+        if (!_phase.IsResyncing)
         {
-            _isResyncing = true;
+            _phase.BeginResync();
             Counters.SnapshotsAsked++;
             Logger.ConfigurationGap(delta.Number, delta.Previous, _known);
             _link.Send(KnownMessage.Resync(_known));
@@ -500,25 +422,24 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
     {
         if (message.IsSnapshot)
         {
-            _isResyncing = false;
+            _phase.EndResync();
         }
 
         var content = message.Content;
         Roster = Roster.After(message.IsSnapshot, content.Joined, content.Removed);
-        _hadOthers |= Roster.Count > 1;
-        _discovery.IsLeftAlone = _hadOthers && Roster.Count == 1;
+        _discovery.OnMembers(Roster.Count);
         _names.OnRoster(Roster, message.IsSnapshot, content.Removed);
         _known = message.Number;
         bool isTakenOver = _service != _welcomedBy;
         _service = _welcomedBy;
         Counters.ConfigurationsApplied++;
         _reach.Forget();
-        var topics = Accept(content.Topics, message.LastRequest);
+        var topics = _topics?.Accept(content.Topics, message.LastRequest) ?? [];
         _held.Apply(message.IsSnapshot, content);
         _topics?.NoteMembership(topics, content.Regions, Self);
         _observer.OnConfiguration(ConfigurationAssembler.ToChange(message, _service, topics));
         _topics?.OnApplied(message.Number, message.LastRequest);
-        if (isTakenOver && _left is not null)
+        if (isTakenOver && _phase.IsLeaving)
         {
             SendLeave();
         }
@@ -533,29 +454,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         }
     }
 
-    // Nearly always what was told is accepted as it is.
-    private ImmutableArray<TopicView> Accept(ImmutableArray<TopicView> told, ulong lastRequest)
-    {
-        ImmutableArray<TopicView>.Builder? other = null;
-        for (int i = 0; i < told.Length; i++)
-        {
-            var accepted = _topics?.Accept(told[i], lastRequest);
-            if (other is null && accepted != told[i])
-            {
-                other = ImmutableArray.CreateBuilder<TopicView>();
-                other.AddRange(told, i);
-            }
-
-            if (accepted is not null)
-            {
-                other?.Add(accepted);
-            }
-        }
-
-        return other?.DrainToImmutable() ?? told;
-    }
-
-    private void OnTopicOutcome(TopicOutcomeMessage outcome)
+    void IServiceMessages.OnTopicOutcome(TopicOutcomeMessage outcome)
     {
         TopicRequest? lost = null;
         var callback = _topics?.Answer(outcome, out lost);
@@ -568,16 +467,16 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         callback?.Invoke();
     }
 
-    private void OnExpelled(string reason)
+    void IServiceMessages.OnExpelled(string reason)
     {
-        if (_left is not null)
+        if (_phase.IsLeaving)
         {
             // It had left already, and did not hear the answer.
             FinishLeaving();
         }
-        else if (!_isOver)
+        else if (!_phase.IsOver)
         {
-            _isOver = true;
+            _phase.End();
             _silence.End();
             Logger.Expelled(reason);
             _link.Stop();
@@ -588,7 +487,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
     // The answer came, or the time is over: either way the service will know.
     private void FinishLeaving()
     {
-        _isOver = true;
+        _phase.End();
         _silence.End();
         Environment.CancelIfMade(_leaveAlarm);
         _link.Stop();

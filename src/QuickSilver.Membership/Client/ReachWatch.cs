@@ -3,7 +3,11 @@ using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Diagnostics;
+using QuickSilver.Membership.Protocol.Replies;
+using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Reachability;
+using QuickSilver.Membership.Service.Failures;
+using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Client;
 
@@ -16,14 +20,52 @@ internal sealed class ReachWatch(INodeEnvironment environment, IPEndPoint endPoi
     // Of two nodes that do not meet either may be at fault.
     private const int LeastTargets = 2;
 
+    // Null while the machine has the address of this node.
+    private volatile AddressLoss? _addressLoss;
     private volatile Trouble? _isolation;
     private DateTimeOffset _since;
     private int _unanswered;
 
-    /// <summary>Null while datagrams pass. From any thread.</summary>
-    public Trouble? Isolation => _isolation;
+    /// <summary>Why this node is cut off from datagrams, or seems to be; null while they pass. From any thread.</summary>
+    public Trouble? Trouble => _addressLoss?.Trouble ?? _isolation;
 
-    public void OnFound(bool isAnyReached, int targets, IPEndPoint? service)
+    /// <summary>Looks whether the machine has the address of this node. True when it has been without it for too long.</summary>
+    public bool IsAddressLostForGood(FailureDetectorOptions failures)
+    {
+        _addressLoss = AddressLoss.Look(_addressLoss, environment, failures, logger);
+        return _addressLoss?.IsForGood(environment.Now) == true;
+    }
+
+    /// <summary>
+    /// Answers what the service asks about the network. The service's own echo is the last of the targets, at the address to which its
+    /// stream goes. On this node's own machine, that echo would show nothing of the network.
+    /// </summary>
+    public void Answer(InquiryMessage inquiry, ServiceLink link, IMembershipObserver observer)
+    {
+        if (inquiry.ClusterKey is { } key)
+        {
+            observer.OnClusterKey(key, isOfAnother: !link.IsWelcome);
+        }
+
+        var targets = inquiry.Targets;
+        int members = targets.Length;
+        var service = link.RemoteEndPoint;
+        bool isBeside = service?.Address.Equals(endPoint.Address) == true;
+        if (inquiry.ServicePort != 0 && service is not null && !isBeside)
+        {
+            targets = targets.Add(new IPEndPoint(service.Address, inquiry.ServicePort));
+        }
+
+        observer.OnInquiry(targets, TimeSpan.FromMilliseconds(inquiry.WaitMilliseconds), answered =>
+        {
+            ulong ofMembers = (1UL << members) - 1;
+            var ofThem = new EchoesAnswered(answered.Any & ofMembers, answered.First & ofMembers);
+            OnFound(answered.Any != 0, targets.Length, service);
+            link.Send(new FindingsMessage(inquiry.Id, new Findings(ofThem, (answered.Any >> members) != 0, isBeside)));
+        });
+    }
+
+    private void OnFound(bool isAnyReached, int targets, IPEndPoint? service)
     {
         if (isAnyReached)
         {

@@ -179,11 +179,33 @@ internal sealed class TopicTable
         return ask.Completed is { } completed ? () => completed(new TopicOutcome(refusal, outcome.DeniedTo)) : null;
     }
 
+    /// <summary>The views of a configuration as they concern the topics that are open now. Nearly always these are all of them.</summary>
+    public ImmutableArray<TopicView> Accept(ImmutableArray<TopicView> views, ulong lastRequest)
+    {
+        ImmutableArray<TopicView>.Builder? other = null;
+        for (int i = 0; i < views.Length; i++)
+        {
+            var accepted = Accept(views[i], lastRequest);
+            if (other is null && accepted != views[i])
+            {
+                other = ImmutableArray.CreateBuilder<TopicView>();
+                other.AddRange(views, i);
+            }
+
+            if (accepted is not null)
+            {
+                other?.Add(accepted);
+            }
+        }
+
+        return other?.DrainToImmutable() ?? views;
+    }
+
     /// <summary>
     /// A view as it concerns the topic as it is open now, made when the service knew of requests up to this one: null when it
     /// is of an earlier opening, and not subscribed when it is of an earlier subscription.
     /// </summary>
-    public TopicView? Accept(TopicView view, ulong lastRequest)
+    private TopicView? Accept(TopicView view, ulong lastRequest)
     {
         if (!_topics.TryGetValue(view.TopicId, out var topic) || lastRequest < topic.OpenedBy)
         {

@@ -59,6 +59,23 @@ internal sealed class NodeRoster
         return null;
     }
 
+    /// <summary>How many nodes have joined before this one; 0 for one that is not among them.</summary>
+    public int RankOf(NodeKey node)
+    {
+        if (Find(node) is not { } self)
+        {
+            return 0;
+        }
+
+        int older = 0;
+        foreach (var other in _nodes)
+        {
+            older += (other.JoinOrder, other.Key).CompareTo((self.JoinOrder, self.Key)) < 0 ? 1 : 0;
+        }
+
+        return older;
+    }
+
     /// <summary>Those of these, which are in ascending order, that are not in it.</summary>
     public List<NodeKey> Lacking(ReadOnlySpan<NodeKey> nodes)
     {

@@ -28,7 +28,7 @@ internal sealed class ClientTarget : FuzzTarget
 
     public override string Name => "client";
 
-    public override IReadOnlyList<Type> Decoders { get; } = [typeof(MembershipClient), typeof(ServiceLink)];
+    public override IReadOnlyList<Type> Decoders { get; } = [typeof(ServiceMessages), typeof(ServiceLink)];
 
     // The node and its machines from their start, and what a frame makes them do.
     public override long AllocationLimit(ReadOnlySpan<byte> input) => (32 << 20) + (1024L * input.Length);
