@@ -3,6 +3,7 @@ using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Service;
+using QuickSilver.Membership.Service.Failures;
 using QuickSilver.Membership.Service.Lines;
 using QuickSilver.Membership.Service.Stores;
 using QuickSilver.Membership.Views;
@@ -24,7 +25,7 @@ public sealed class AdmissionTests
     public void A_service_for_other_machines_refuses_a_node_that_they_cannot_reach(string listensOn, string node, bool isRefused)
     {
         var numbers = new ConfigurationNumbers(new MemoryMembershipStore(), NullLogger.Instance, life: 7);
-        var admission = new Admission("c", numbers, new EndedLives(7), [], life: 7, () => IPAddress.Parse(listensOn));
+        var admission = new Admission("c", numbers, new EndedLives(7), new MemberTable(new FailureDetector(new FailureDetectorOptions())), life: 7, () => IPAddress.Parse(listensOn));
         string? refusal = admission.Refuse(
             new JoinMessage
             {

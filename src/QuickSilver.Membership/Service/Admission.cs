@@ -13,7 +13,7 @@ internal sealed class Admission(
     string cluster,
     ConfigurationNumbers numbers,
     EndedLives ended,
-    Dictionary<ulong, Member> membersById,
+    MemberTable members,
     ulong life,
     Func<IPAddress?> listensOn)
 {
@@ -75,7 +75,7 @@ internal sealed class Admission(
                 + " They could not reach it. Set its option Interface to an address that the other members can reach.";
         }
 
-        foreach (var member in membersById.Values)
+        foreach (var member in members)
         {
             var other = member.Info.EndPoint.Address;
             if (other.AddressFamily != address.AddressFamily)
@@ -105,7 +105,7 @@ internal sealed class Admission(
             return null;
         }
 
-        if (membersById.TryGetValue(join.Node.Id, out var member) && member.Key != join.Node)
+        if (members.FindById(join.Node.Id) is { } member && member.Key != join.Node)
         {
             return $"another incarnation of it ({member.Key}) is a member";
         }
@@ -122,7 +122,7 @@ internal sealed class Admission(
         var returned = new List<Member>();
         foreach (var over in join.Ended)
         {
-            var member = membersById.GetValueOrDefault(over.Node.Id);
+            var member = members.FindById(over.Node.Id);
             if (member?.Key != over.Node)
             {
                 ended.Learn(over);
@@ -142,7 +142,7 @@ internal sealed class Admission(
     {
         ended.OnTakenBack(join.Node);
         bool keepsOrder = join.JoinOrder is > 0 and <= MostClaimedOrder
-            && !membersById.Values.Any(other => other.Info.JoinOrder == join.JoinOrder);
+            && !members.Exists(other => other.Info.JoinOrder == join.JoinOrder);
         long order = keepsOrder ? join.JoinOrder : _nextJoinOrder;
         _nextJoinOrder = Math.Max(_nextJoinOrder, order + 1);
         return order;

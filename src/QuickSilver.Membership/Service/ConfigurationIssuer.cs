@@ -1,5 +1,6 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Membership.Diagnostics;
+using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Regions;
 using QuickSilver.Membership.Service.Lines;
@@ -18,7 +19,8 @@ internal sealed class ConfigurationIssuer
 {
     private readonly SessionContext _context;
     private readonly MembershipServiceOptions _options;
-    private readonly List<Member> _members;
+    private readonly IMembershipStore _store;
+    private readonly MemberTable _members;
     private readonly AddressPlan _addresses;
     private readonly ConfigurationPublisher _publisher;
     private readonly SubscriptionBatch _batch;
@@ -34,14 +36,16 @@ internal sealed class ConfigurationIssuer
     /// <param name="context">The service's.</param>
     /// <param name="options">The service's.</param>
     /// <param name="store">Keeps the epoch.</param>
-    /// <param name="members">In the order of joining; the service changes it.</param>
+    /// <param name="members">The members.</param>
     /// <param name="life">The life of the service.</param>
     public ConfigurationIssuer(
-        SessionContext context, MembershipServiceOptions options, IMembershipStore store, List<Member> members, ulong life)
+        SessionContext context, MembershipServiceOptions options, IMembershipStore store, MemberTable members, ulong life)
     {
         _context = context;
         _options = options;
+        _store = store;
         _members = members;
+        Life = life;
         _addresses = new AddressPlan(options.Cluster, options.RangeFor(context.Environment.LocalAddress), options.GroupPorts);
         uint firstRegion = (uint)context.Environment.NextRandom();
         Keys = options.IsSealed ? RegionKeys.Draw(context.Environment) : null;
@@ -60,6 +64,9 @@ internal sealed class ConfigurationIssuer
         _alarm = new Alarm(Issue);
         Waiting = new WaitingClaim(context, store, members);
     }
+
+    /// <summary>The life of the service.</summary>
+    public ulong Life { get; }
 
     public RegionMap Map { get; }
 
@@ -160,6 +167,9 @@ internal sealed class ConfigurationIssuer
 
     /// <summary>Tells a member that has reconnected what it has missed.</summary>
     public void Replay(Member member, long known) => _publisher.Replay(member, known, Numbers.Current, _members);
+
+    /// <summary>What the service says to a node that it takes in.</summary>
+    public WelcomeMessage Welcome(bool isResumed) => _options.Failures.WelcomeTo(Life, isResumed, leadsAlone: !_store.IsShared);
 
     public void SendSnapshot(Member member) => _publisher.PublishSnapshot(member, Numbers.Current, _members);
 

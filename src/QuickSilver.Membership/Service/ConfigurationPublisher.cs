@@ -33,7 +33,7 @@ internal sealed class ConfigurationPublisher(RegionMap map, EndedLives ended, Se
     }
 
     /// <summary>The first configuration of a new member: what is news to it is all there is.</summary>
-    public void PublishFirst(Member member, long number, List<Member> members)
+    public void PublishFirst(Member member, long number, MemberTable members)
     {
         var header = new ConfigurationHeader(number, 0, IsSnapshot: true, member.LastRequest, Keys?.Cluster);
         _all ??= WriteNodes(header, Known(members), [], ended.Told);
@@ -41,7 +41,7 @@ internal sealed class ConfigurationPublisher(RegionMap map, EndedLives ended, Se
     }
 
     /// <summary>The configuration that is in force, whole.</summary>
-    public void PublishSnapshot(Member member, long number, List<Member> members)
+    public void PublishSnapshot(Member member, long number, MemberTable members)
     {
         counters.SnapshotsSent++;
         var header = new ConfigurationHeader(number, 0, IsSnapshot: true, member.LastRequest, Keys?.Cluster);
@@ -52,7 +52,7 @@ internal sealed class ConfigurationPublisher(RegionMap map, EndedLives ended, Se
     }
 
     /// <summary>Sends a member that came back what it missed since <paramref name="known"/>.</summary>
-    public void Replay(Member member, long known, long current, List<Member> members)
+    public void Replay(Member member, long known, long current, MemberTable members)
     {
         if (member.IsNew || known == current)
         {
@@ -84,7 +84,7 @@ internal sealed class ConfigurationPublisher(RegionMap map, EndedLives ended, Se
     private ClusterKey? NewClusterKey(long number) => Keys?.Cluster is { } key && key.Configuration == number ? key : null;
 
     // Members who are not in a configuration yet are in nobody's snapshot.
-    private static List<NodeInfo> Known(List<Member> members) => [.. members.Where(other => !other.IsNew).Select(other => other.Info)];
+    private static List<NodeInfo> Known(MemberTable members) => [.. members.All.Where(other => !other.IsNew).Select(other => other.Info)];
 
     private void Tell(Member member, in ConfigurationHeader header, NodeFrames nodes, in RegionNews told)
     {

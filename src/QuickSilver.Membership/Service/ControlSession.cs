@@ -1,4 +1,3 @@
-using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
@@ -6,7 +5,6 @@ using QuickSilver.Core.Flow;
 using QuickSilver.Core.Security.Identities;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Transport.Tls;
-using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Requests;
@@ -17,11 +15,8 @@ namespace QuickSilver.Membership.Service;
 // One client's stream: bytes to frames to requests. Whatever does not make sense (a frame over the cap, a message that
 // does not decode, one out of its order) closes the session and is counted; nobody else notices. So does a client that
 // never joins or does not read what it is sent.
-internal sealed class ControlSession : IControlStreamHandler
+internal sealed class ControlSession : IControlStreamHandler, SessionOutput.IOwner
 {
-    // So much may wait to be sent without being counted, as it nearly always does for a moment.
-    private const int MostUncounted = 4 << 10;
-
     private enum Stage
     {
         Connected,
@@ -45,13 +40,12 @@ internal sealed class ControlSession : IControlStreamHandler
     // Null for a member: then there is nothing that it must do in time.
     private Alarm? _deadline;
     // Null but while it registers.
-    private Registration? _registration;
+    private SessionRegistration? _registration;
     // Null where the peer has shown no certificate.
     private readonly Alarm? _certificateEnds;
     // Null until it first asks for what costs much.
     private RateLimit? _costs;
-    // Null while little waits to be sent.
-    private UnsentFrames? _unsent;
+    private readonly SessionOutput _output;
     private Stage _stage = Stage.Connected;
 
     public ControlSession(SessionContext context, IControlStream stream, IControlRequests requests)
@@ -59,6 +53,7 @@ internal sealed class ControlSession : IControlStreamHandler
         _context = context;
         _stream = stream;
         _requests = requests;
+        _output = new SessionOutput(context, stream, this);
         _deadline = new Alarm(OnDeadline);
         context.Environment.Schedule(_deadline, context.Limits.JoinTimeout);
         if (stream.PeerCertificate is { } certificate)
@@ -127,33 +122,16 @@ internal sealed class ControlSession : IControlStreamHandler
     }
 
     public void Send<T>(in T message)
-        where T : IControlMessage
-    {
-        var buffer = _context.Buffer;
-        buffer.Clear();
-        ControlFrame.Append(buffer, message);
-        if (_stage != Stage.Closed)
-        {
-            _stream.Send(buffer.Written);
-            OnGiven(buffer.Length, frames: null);
-        }
-    }
+        where T : IControlMessage => _output.Send(message);
 
     /// <summary>Frames that never change, and may be sent to others too.</summary>
-    public void SendShared(SharedFrames frames)
-    {
-        if (_stage != Stage.Closed && frames.Length > 0)
-        {
-            _stream.SendShared(frames.Bytes);
-            OnGiven(frames.Length, frames);
-        }
-    }
+    public void SendShared(SharedFrames frames) => _output.SendShared(frames);
 
     /// <summary>Its part of what the service keeps, with what its member may ask for again.</summary>
-    public long ShareOfKept => (_unsent?.Share ?? 0) + (Member?.Session == this ? Member.Backlog.Share : 0);
+    public long ShareOfKept => _output.Share + (Member?.Session == this ? Member.Backlog.Share : 0);
 
     /// <summary>What was sent is not kept any more.</summary>
-    public void ForgetSent() => ForgetSent(_stream.PendingBytes);
+    public void ForgetSent() => _output.ForgetSent();
 
     /// <summary>All sessions together keep too much, and this one keeps most.</summary>
     public void CloseForRoom()
@@ -166,51 +144,13 @@ internal sealed class ControlSession : IControlStreamHandler
         member?.Backlog.Clear();
     }
 
-    private void OnGiven(int bytes, SharedFrames? frames)
+    void SessionOutput.IOwner.OnUnread()
     {
-        long unsent = _stream.PendingBytes;
-        if (unsent > _context.Limits.MaxPendingBytes)
-        {
-            _context.Counters.SlowSessionsClosed++;
-            Close(IsObserver ? "the observer does not read its messages" : "the node does not read its messages");
-            return;
-        }
-
-        ForgetSent(Math.Max(0, unsent - bytes));
-        if (_unsent is null && unsent <= MostUncounted)
-        {
-            return;
-        }
-
-        _unsent ??= new UnsentFrames(_context.Kept, Math.Max(0, unsent - bytes));
-        if (frames is null)
-        {
-            _unsent.Add(bytes);
-        }
-        else
-        {
-            _unsent.Add(frames);
-        }
-
-        if (_context.Kept.IsLookDue)
-        {
-            _requests.OnMuchKept();
-        }
+        _context.Counters.SlowSessionsClosed++;
+        Close(IsObserver ? "the observer does not read its messages" : "the node does not read its messages");
     }
 
-    private void ForgetSent(long unsent)
-    {
-        if (_unsent?.Trim(unsent) == false)
-        {
-            ForgetUnsent();
-        }
-    }
-
-    private void ForgetUnsent()
-    {
-        _unsent?.Dispose();
-        _unsent = null;
-    }
+    void SessionOutput.IOwner.OnMuchKept() => _requests.OnMuchKept();
 
     /// <summary>Sends the last message, and closes as <see cref="CloseAfterLastWord"/> does.</summary>
     public void SayLast<T>(in T message)
@@ -351,7 +291,7 @@ internal sealed class ControlSession : IControlStreamHandler
             return Invalid(ControlMessageKind.Join, fault);
         }
 
-        _registration = new Registration(join, PeerPlace.Of(RemoteEndPoint, Peer));
+        _registration = new SessionRegistration(_context, join, PeerPlace.Of(RemoteEndPoint, Peer));
         _stage = Stage.Registering;
         _requests.OnJoin(this, join);
         return null;
@@ -391,71 +331,33 @@ internal sealed class ControlSession : IControlStreamHandler
 
     private string? HandleRegistration(int kind, ReadOnlySpan<byte> body)
     {
+        var registration = _registration!;
         if (kind == ControlMessageKind.JoinComplete)
         {
-            var whole = _registration!;
             EndRegistration();
-            _requests.OnJoinComplete(this, whole.Join, whole.Topics);
+            _requests.OnJoinComplete(this, registration.Join, registration.Topics);
             return null;
         }
 
-        var registration = _registration!;
         if (kind != ControlMessageKind.SetTopic)
         {
             return OutOfOrder(kind);
         }
 
-        long bytes = registration.Bytes + body.Length;
-        if (registration.Topics.Count >= _context.Limits.MaxTopics || bytes > _context.Limits.MaxRegistrationBytes)
-        {
-            return $"the registration exceeds {_context.Limits.MaxTopics} topics or {_context.Limits.MaxRegistrationBytes} bytes";
-        }
-
-        if (!_context.Registrations.TryTake(registration.Place, body.Length))
+        string? fault = registration.TryAdd(body, out bool isFull);
+        if (isFull)
         {
             _context.Counters.RegistrationsPutOff++;
             Close("too many nodes are registering at the same time, of this machine or certificate or in all");
-            return null;
         }
 
-        registration.Bytes = bytes;
-
-        if (!ControlFrame.TryRead(body, registration.Contracts, SetTopicMessage.Read, out var topic, out string? fault))
-        {
-            return Invalid(kind, fault);
-        }
-
-        registration.Topics.Add(topic);
-        if (topic.ContractOf == 0)
-        {
-            registration.Contracts[topic.RequestId] = topic.Topic.Contract;
-        }
-
-        return null;
+        return fault;
     }
 
     private void EndRegistration()
     {
-        if (_registration is { } ended)
-        {
-            _context.Registrations.GiveBack(ended.Place, ended.Bytes);
-            _registration = null;
-        }
-    }
-
-    // What a node that joins says between Join and JoinComplete.
-    private sealed class Registration(JoinMessage join, PeerPlace place)
-    {
-        public PeerPlace Place { get; } = place;
-
-        public JoinMessage Join { get; } = join;
-
-        public List<SetTopicMessage> Topics { get; } = [];
-
-        // Those that came with a request, by its number: later requests may name it in their place.
-        public Dictionary<ulong, ContractDescription> Contracts { get; } = [];
-
-        public long Bytes { get; set; }
+        _registration?.End();
+        _registration = null;
     }
 
     private string? HandleRequest(Member member, int kind, ReadOnlySpan<byte> body)
@@ -569,27 +471,10 @@ internal sealed class ControlSession : IControlStreamHandler
         {
             _stage = Stage.Closed;
             EndRegistration();
-            ForgetUnsent();
+            _output.End();
             CancelDeadline();
             _context.Environment.CancelIfMade(_certificateEnds);
             _requests.OnSessionClosed(this);
         }
     }
-}
-
-// What all sessions of a service share.
-internal sealed record SessionContext(
-    INodeEnvironment Environment,
-    SessionLimits Limits,
-    ServiceCounters Counters,
-    ILogger Logger)
-{
-    public ControlBuffer Buffer { get; } = new();
-
-    /// <summary>Where it is recorded who came in, who did not, and who was denied what.</summary>
-    public ILogger Audit { get; init; } = Logger;
-
-    public RegistrationRoom Registrations { get; } = new(Limits);
-
-    public KeptBytes Kept { get; } = new(Limits);
 }

@@ -23,10 +23,10 @@ internal sealed class MemberTopics
 
     /// <param name="map">The topics and the regions.</param>
     /// <param name="context">The service's.</param>
-    /// <param name="members">The members by their ids.</param>
+    /// <param name="members">The members.</param>
     /// <param name="access">Who may publish and subscribe to what; null: everybody.</param>
     public MemberTopics(
-        RegionMap map, SessionContext context, IReadOnlyDictionary<ulong, Member> members, ITopicAccess? access = null)
+        RegionMap map, SessionContext context, MemberTable members, ITopicAccess? access = null)
     {
         Rights = access is null ? null : new TopicRights(access, map);
         _map = map;

@@ -1,4 +1,3 @@
-using System.Collections.Immutable;
 using System.Net;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Alarms;
@@ -11,7 +10,6 @@ using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Reachability;
 using QuickSilver.Membership.Regions;
-using QuickSilver.Membership.Regions.Held;
 using QuickSilver.Membership.Service.Failures;
 using QuickSilver.Membership.Service.Lines;
 using QuickSilver.Membership.Service.Places;
@@ -24,7 +22,7 @@ namespace QuickSilver.Membership.Service;
 // The membership service: who is a member, and which topics the members have open. It answers the requests of sessions and removes
 // members that fail; ConfigurationIssuer tells the members of every change. A state machine on its node's core thread: all that it does
 // follows from requests and alarms.
-internal sealed class MembershipService : IControlAcceptor, IControlRequests, IMemberRoll, IDisposable
+internal sealed class MembershipService : IControlAcceptor, IControlRequests, Joining.IOwner, IMemberRoll, IDisposable
 {
     // A member that has spoken within so many heartbeats is heard.
     private const int HeartbeatsFresh = 3;
@@ -40,21 +38,17 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     private readonly Settlement _settlement;
     private readonly FailureDetector _failures;
     private readonly Admission _admission;
+    private readonly Joining _joining;
     private readonly Audience _audience;
     private readonly Inquiries _inquiries;
     private readonly Inquests _inquests;
-    private readonly Entrance _entrance;
     private readonly MemberPauses _pauses;
     private readonly Observers _observers;
     private readonly Alarm _failureAlarm;
 
-    // In the order of joining.
-    private readonly List<Member> _members = [];
-    private readonly Dictionary<ulong, Member> _membersById = [];
+    private readonly MemberTable _members;
     private readonly SessionTable _sessions;
     private readonly Refusals _refusals;
-    private readonly JoinRefusals _joinRefusals;
-    private readonly ulong _life;
     private IControlListener? _listener;
     // Where those go that it said goodbye to.
     private IPEndPoint? _successor;
@@ -77,15 +71,15 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         };
         _sessions = new SessionTable(options.Limits);
         _refusals = new Refusals(counters, Audit);
-        _joinRefusals = new JoinRefusals(_sessionContext);
-        _life = environment.NextRandom() | 1;
-        _issuer = new ConfigurationIssuer(_sessionContext, options, store, _members, _life);
+        _failures = new FailureDetector(options.Failures);
+        _members = new MemberTable(_failures);
+        ulong life = environment.NextRandom() | 1;
+        _issuer = new ConfigurationIssuer(_sessionContext, options, store, _members, life);
         _map = _issuer.Map;
         _numbers = _issuer.Numbers;
         _settlement = _issuer.Settlement;
-        _topics = new MemberTopics(_map, _sessionContext, _membersById, options.Access);
-        _failures = new FailureDetector(options.Failures);
-        _admission = new Admission(options.Cluster, _numbers, _issuer.Ended, _membersById, _life, () => _listener?.LocalEndPoint.Address);
+        _topics = new MemberTopics(_map, _sessionContext, _members, options.Access);
+        _admission = new Admission(options.Cluster, _numbers, _issuer.Ended, _members, life, () => _listener?.LocalEndPoint.Address);
         _audience = new Audience(_members, options.Failures.HeartbeatInterval * HeartbeatsFresh);
         _inquiries = new Inquiries(environment, options.Cluster, counters, _issuer.Keys);
         _observers = new Observers(
@@ -98,7 +92,10 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         var removed = new RemovedAddresses();
         var advice = new ReachAdvice(options.GroupPorts);
         _inquests = new Inquests(_sessionContext, _inquiries, this, removed, advice, options.Failures.HeartbeatInterval);
-        _entrance = new Entrance(_sessionContext, _inquiries, this, removed, advice);
+        _joining = new Joining(_sessionContext, _issuer, _topics, _members, _admission, this)
+        {
+            Entrance = new Entrance(_sessionContext, _inquiries, this, removed, advice),
+        };
         _pauses = new MemberPauses(_sessionContext, options.Failures, _failures, _inquests, _members, _sessions);
         _failureAlarm = new Alarm(CheckFailures);
     }
@@ -121,7 +118,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     /// <summary>How it stands among the services that nodes host.</summary>
     public HostStanding Standing => new(_options.HostId, HeardCount, Configuration);
 
-    IReadOnlyList<Member> IMemberRoll.Members => _members;
+    IReadOnlyList<Member> IMemberRoll.Members => _members.All;
 
     private ILogger Log => _sessionContext.Logger;
 
@@ -202,74 +199,16 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         _observers.Remove(session);
         if (session.Member is { } member && member.Session == session)
         {
-            member.Session = null;
-            _failures.Disconnected(member.Key, _environment.Now);
+            _members.Disconnect(member, _environment.Now);
         }
     }
 
     void IControlRequests.OnMuchKept() => _sessions.MakeRoom(_sessionContext.Kept, _members);
 
-    void IControlRequests.OnJoin(ControlSession session, JoinMessage join)
-    {
-        if (_admission.Refuse(join, session.RemoteEndPoint?.Address) is { } refusal)
-        {
-            _joinRefusals.Refuse(session, refusal);
-        }
-        else if (_admission.EndOfLife(join) is { } reason)
-        {
-            session.SayLast(ReasonMessage.Expelled(reason));
-        }
-    }
+    void IControlRequests.OnJoin(ControlSession session, JoinMessage join) => _joining.Begin(session, join);
 
-    void IControlRequests.OnJoinComplete(ControlSession session, JoinMessage join, List<SetTopicMessage> topics)
-    {
-        // Said again: this life may have been replaced since Join.
-        if (_admission.EndOfLife(join) is { } reason)
-        {
-            session.SayLast(ReasonMessage.Expelled(reason));
-            return;
-        }
-
-        if (_membersById.TryGetValue(join.Node.Id, out var known) && Admission.IsOfOther(known, session, join))
-        {
-            if (known.IsProved || !join.IsProved)
-            {
-                _joinRefusals.Refuse(session, $"The key {known.Key} is that of another member. Start this node anew.");
-                return;
-            }
-
-            _admission.OnProved(join.Node.Id);
-            Remove(known, "its key is that of another node, which has proved it", isOver: false);
-            known = null;
-        }
-
-        if (known is not null)
-        {
-            // One that was welcomed here and has had no configuration since is as it was when it came.
-            if (known.Key == join.Node && (join.Service == _life || join.Origin == known.Info.Origin))
-            {
-                Resume(known, session, join, topics);
-                return;
-            }
-
-            bool isSameLife = known.Key == join.Node;
-            Remove(known, isSameLife ? "it returned from another service" : "a newer incarnation joined", isOver: !isSameLife);
-        }
-
-        if (_issuer.IsBeingRemoved(join.Node))
-        {
-            // It may come back once the configuration that removes it was made.
-            session.Close("its move from another service is not complete yet");
-            return;
-        }
-
-        // After it has shown that datagrams pass, all else may have changed.
-        IControlRequests self = this;
-        if (session.IsProving || _entrance.MayEnter(session, join, () => self.OnJoinComplete(session, join, topics)))
-        {
-            Admit(session, join, topics);
-        }
-    }
+    void IControlRequests.OnJoinComplete(ControlSession session, JoinMessage join, List<SetTopicMessage> topics) =>
+        _joining.Complete(session, join, topics);
 
     void IControlRequests.OnSetTopic(Member member, SetTopicMessage request)
     {
@@ -291,7 +230,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     void IControlRequests.OnConfirm(Member member, OpenViewsMessage request)
     {
         Hear(member);
-        Confirm(member, request.Configuration, request.Open);
+        Confirm(member, request);
     }
 
     void IControlRequests.OnHeartbeat(Member member, long known)
@@ -413,7 +352,11 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         }
     }
 
-    public Member? Find(NodeKey node) => _membersById.TryGetValue(node.Id, out var member) && member.Key == node ? member : null;
+    void Joining.IOwner.Remove(Member member, string reason, bool isOver) => Remove(member, reason, isOver);
+
+    void Joining.IOwner.OnConfirm(Member member, OpenViewsMessage confirmed) => Confirm(member, confirmed);
+
+    public Member? Find(NodeKey node) => _members.Find(node);
 
     private bool TryAdmitObserver(ControlSession session, string cluster, int version, bool watches)
     {
@@ -427,94 +370,18 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         return isAdmitted;
     }
 
-    private void Admit(ControlSession session, JoinMessage join, List<SetTopicMessage> topics)
+    private void Confirm(Member member, OpenViewsMessage confirmed)
     {
-        foreach (var ended in _admission.OnReported(join))
+        if (confirmed.Configuration >= member.Confirmed && confirmed.Configuration <= _numbers.Current)
         {
-            Remove(ended, "the membership service removed it before another one took over", isOver: true);
-        }
-
-        long order = _admission.OnAdmitted(join);
-        ulong identity = _topics.Rights is null ? IdentityId.None : IdentityId.Of(session.Peer?.Name);
-        var info = new NodeInfo(join.Node, join.EndPoint, order, Origin: join.Origin, Identity: identity) { Name = join.Name };
-        var member = new Member(info, join, _sessionContext.Kept);
-        if (join.WasMember)
-        {
-            _issuer.OnReturned(join);
-        }
-
-        _members.Add(member);
-        _membersById.Add(join.Node.Id, member);
-        var held = join.WasMember && _numbers.Current == 0
-            ? HeldViews.Of(topics.Select(static topic => (topic.Topic.TopicId, topic.Region, topic.View)), join.Known)
-            : null;
-        _map.AddNode(join.Node, hasReturned: join.WasMember, join.Origin, held, join.KnownNodes);
-        _failures.Track(join.Node, _environment.Now);
-        Attach(member, session, isResumed: false);
-        _topics.Rights?.OnMember(member.Identity);
-        Register(member, topics);
-        Counters.NodesJoined++;
-        Log.NodeJoined(member.Named, join.EndPoint, topics.Count);
-        if (session.Peer is { } peer)
-        {
-            Audit.NodeAdmitted(member.Named, session.RemoteEndPoint, peer.Name);
-        }
-
-        _issuer.MarkChanged();
-    }
-
-    private void Resume(Member member, ControlSession session, JoinMessage join, List<SetTopicMessage> topics)
-    {
-        var old = member.Session;
-        member.Session = null;
-        old?.Close("the node reconnected on another connection");
-        member.Info = member.Info with { EndPoint = join.EndPoint };
-        member.IsProved |= join.IsProved;
-        Attach(member, session, isResumed: true);
-        Register(member, topics);
-        _topics.CloseUnnamed(member, topics);
-        Counters.NodesResumed++;
-        Log.NodeResumed(member.Named);
-        _issuer.Replay(member, join.Known);
-        Confirm(member, join.Confirmed, join.Open);
-        _settlement.Tell(member);
-        _issuer.MarkChanged();
-    }
-
-    private void Attach(Member member, ControlSession session, bool isResumed)
-    {
-        member.Session = session;
-        member.Identity = session.Peer?.Name ?? member.Identity;
-        session.Attach(member);
-        Hear(member);
-        session.Send(_options.Failures.WelcomeTo(_life, isResumed, leadsAlone: !_store.IsShared));
-        _issuer.Waiting.Notify(session);
-    }
-
-    private void Register(Member member, List<SetTopicMessage> topics)
-    {
-        foreach (var topic in topics)
-        {
-            _topics.Set(member, topic, isRegistration: true);
-        }
-    }
-
-    private void Confirm(Member member, long configuration, ImmutableArray<OpenView> open)
-    {
-        if (configuration >= member.Confirmed && configuration <= _numbers.Current)
-        {
-            member.Confirmed = configuration;
-            member.OpenViews = open;
-            member.Backlog.Trim(configuration);
+            member.Confirmed = confirmed.Configuration;
+            member.OpenViews = confirmed.Open;
+            member.Backlog.Trim(confirmed.Configuration);
             _settlement.Consider();
         }
     }
 
-    private void Hear(Member member)
-    {
-        member.LastHeard = _environment.Now;
-        _failures.Heard(member.Key, member.LastHeard);
-    }
+    private void Hear(Member member) => _members.Hear(member, _environment.Now);
 
     private void CheckFailures()
     {
@@ -530,7 +397,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         _failures.Collect(now, _map.RegionSizeOf, dead);
         foreach (var (node, reason) in dead)
         {
-            var member = _membersById[node.Id];
+            var member = _members.Find(node)!;
             bool isSilent = member.Session is null || now - member.LastHeard >= _options.Failures.Silence;
             bool mayReturn = isSilent && (isCutOff || _options.TakesBackTheSilent);
             Remove(member, reason, isOver: !mayReturn);
@@ -565,8 +432,6 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         member.Session = null;
         member.Backlog.Clear();
         _members.Remove(member);
-        _membersById.Remove(member.Key.Id);
-        _failures.Forget(member.Key);
         _inquests.OnRemoved(member.Key);
         _topics.Release(member);
         _map.RemoveNode(member.Key);

@@ -60,7 +60,7 @@ internal sealed class SessionTable(SessionLimits limits)
     /// All sessions forget what was sent. If too much is still kept, members without a session are told everything when they come back, and
     /// sessions are closed that keep most, until there is some room.
     /// </summary>
-    public void MakeRoom(KeptBytes kept, List<Member> members)
+    public void MakeRoom(KeptBytes kept, MemberTable members)
     {
         _sessions.ForEach(static session => session.ForgetSent());
         if (kept.IsExceeded)

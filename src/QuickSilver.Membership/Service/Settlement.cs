@@ -16,7 +16,7 @@ internal sealed class Settlement
 {
     private readonly INodeEnvironment _environment;
     private readonly TimeSpan _interval;
-    private readonly List<Member> _members;
+    private readonly MemberTable _members;
     private readonly AddressPlan _addresses;
     private readonly Action _onAnnounced;
     private readonly Alarm _alarm;
@@ -29,7 +29,7 @@ internal sealed class Settlement
     /// <param name="members">All members.</param>
     /// <param name="addresses">Where the groups of settled views become free.</param>
     /// <param name="onAnnounced">Called when more is settled than before.</param>
-    public Settlement(INodeEnvironment environment, TimeSpan interval, List<Member> members, AddressPlan addresses, Action onAnnounced)
+    public Settlement(INodeEnvironment environment, TimeSpan interval, MemberTable members, AddressPlan addresses, Action onAnnounced)
     {
         _environment = environment;
         _interval = interval;

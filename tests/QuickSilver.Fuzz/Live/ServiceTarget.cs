@@ -24,7 +24,7 @@ internal sealed class ServiceTarget : FuzzTarget
 
     public override string Name => "service";
 
-    public override IReadOnlyList<Type> Decoders { get; } = [typeof(MembershipService), typeof(ControlSession)];
+    public override IReadOnlyList<Type> Decoders { get; } = [typeof(MembershipService), typeof(ControlSession), typeof(SessionRegistration)];
 
     // The service and its machines from their start, and what a frame makes them do.
     public override long AllocationLimit(ReadOnlySpan<byte> input) => (32 << 20) + (1024L * input.Length);

@@ -15,7 +15,7 @@ internal sealed class MemberPauses(
     FailureDetectorOptions options,
     FailureDetector failures,
     Inquests inquests,
-    IReadOnlyList<Member> members,
+    MemberTable members,
     SessionTable sessions)
     : IPauseObserver
 {

@@ -13,13 +13,13 @@ internal sealed class WaitingClaim
 
     private readonly SessionContext _context;
     private readonly IMembershipStore _store;
-    private readonly List<Member> _members;
+    private readonly MemberTable _members;
     private readonly Alarm _alarm;
     private TimeSpan _since;
     // The reason in the last notification; null: there is none.
     private string? _reason;
 
-    public WaitingClaim(SessionContext context, IMembershipStore store, List<Member> members)
+    public WaitingClaim(SessionContext context, IMembershipStore store, MemberTable members)
     {
         (_context, _store, _members) = (context, store, members);
         _alarm = new Alarm(OnWaits);

@@ -6,7 +6,7 @@ using QuickSilver.Membership.Views;
 namespace QuickSilver.Membership.Service.Watching;
 
 // Which nodes have which version of a topic's contract open. The registry has each contract once, so they are compared by reference.
-internal sealed class ContractHolders(RegionMap map, ContractRegistry contracts, IReadOnlyDictionary<ulong, Member> members)
+internal sealed class ContractHolders(RegionMap map, ContractRegistry contracts, MemberTable members)
 {
     // A topic may have thousands of nodes, and any of them may be refused again and again.
     private const int MostNamed = 64;
@@ -53,7 +53,7 @@ internal sealed class ContractHolders(RegionMap map, ContractRegistry contracts,
                 break;
             }
 
-            if (node != asks && ReferenceEquals(held, contract) && members.TryGetValue(node.Id, out var member) && member.Key == node)
+            if (node != asks && ReferenceEquals(held, contract) && members.Find(node) is { } member)
             {
                 others++;
                 named = named is null || node.CompareTo(named.Key) < 0 ? member : named;

@@ -22,7 +22,7 @@ internal sealed class Observers : IDisposable
 
     private readonly SessionContext _context;
     private readonly string _cluster;
-    private readonly List<Member> _members;
+    private readonly MemberTable _members;
     private readonly Func<HostStanding> _standing;
     private readonly Func<int> _echoPort;
     private readonly Func<int> _topics;
@@ -46,7 +46,7 @@ internal sealed class Observers : IDisposable
     public Observers(
         SessionContext context,
         string cluster,
-        List<Member> members,
+        MemberTable members,
         Func<HostStanding> standing,
         Func<int> echoPort,
         Func<int> topics)
