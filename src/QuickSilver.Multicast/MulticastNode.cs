@@ -10,7 +10,8 @@ using QuickSilver.Core.Sealing;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Client;
-using QuickSilver.Membership.Signs;
+using QuickSilver.Membership.Protocol.Requests;
+using QuickSilver.Membership.Snapshots;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Dispatch;
@@ -381,7 +382,7 @@ internal sealed partial class MulticastNode
         Waits.Look();
     }
 
-    public void OnSignsWanted(int rows, Action<NodeSigns> completed) => Observer?.OnSignsWanted(rows, completed);
+    public void OnSnapshotWanted(int rows, Action<NodeSnapshot> completed) => Observer?.OnSnapshotWanted(rows, completed);
 
     public void CompleteLater(IStabilityObserver observer, long sequence) =>
         _context.Environment.Post(new ActionRequest(() => observer.OnStable(sequence)));

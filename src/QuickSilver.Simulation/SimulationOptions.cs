@@ -1,5 +1,5 @@
 using Microsoft.Extensions.Logging;
-using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Regions.Sets;
 
 namespace QuickSilver.Simulation;
 

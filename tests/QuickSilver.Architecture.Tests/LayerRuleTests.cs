@@ -97,17 +97,6 @@ public sealed partial class LayerRuleTests
     }
 
     [Fact]
-    public void In_Membership_what_both_sides_share_knows_neither_side()
-    {
-        var wrong =
-            from use in NamespaceUses.Within(Assemblies.Named("QuickSilver.Membership"))
-            where LayerRules.MembershipBans.Contains((RoomOf(use.User), RoomOf(use.Used)))
-            select $"{use.User.FullName} uses {use.Used.FullName}";
-
-        Violations.AssertNone(wrong);
-    }
-
-    [Fact]
     public void No_room_of_Multicast_knows_the_node_that_wires_them()
     {
         var multicast = Assemblies.Named("QuickSilver.Multicast");

@@ -73,22 +73,6 @@ internal static class LayerRules
     };
 
     /// <summary>
-    /// In Membership, a node's side uses what both sides share, and the service where it hosts one; nothing knows the node's side.
-    /// </summary>
-    public static readonly (string User, string Used)[] MembershipBans =
-    [
-        ("Contracts", "Client"),
-        ("Contracts", "Protocol"),
-        ("Views", "Client"),
-        ("Protocol", "Client"),
-        ("Protocol", "Service"),
-        ("Reachability", "Client"),
-        ("Regions", "Client"),
-        ("Regions", "Protocol"),
-        ("Service", "Client"),
-    ];
-
-    /// <summary>
     /// In the public project, from what publishers fill, by endpoints and topics, to the node. The public types are known to all, whichever
     /// folder they lie in; the node that users open, and no other of them, knows the rooms.
     /// </summary>

@@ -6,7 +6,7 @@ namespace QuickSilver.Architecture.Tests;
 // The tables of rooms against the compiled code and the page that prints them.
 public sealed class RoomTableTests
 {
-    private static readonly RoomTable[] All = [MulticastRooms.Table];
+    private static readonly RoomTable[] All = [MembershipRooms.Table, MulticastRooms.Table];
 
     public static TheoryData<string> Projects => [.. All.Select(static table => table.Project)];
 

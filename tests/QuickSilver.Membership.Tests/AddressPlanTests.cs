@@ -2,7 +2,7 @@ using System.Net;
 using FsCheck;
 using FsCheck.Fluent;
 using QuickSilver.Core.Environment;
-using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Regions.Addresses;
 using QuickSilver.Membership.Service;
 
 namespace QuickSilver.Membership.Tests;

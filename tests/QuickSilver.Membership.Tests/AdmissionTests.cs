@@ -3,9 +3,10 @@ using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Service;
+using QuickSilver.Membership.Service.Admissions;
 using QuickSilver.Membership.Service.Failures;
-using QuickSilver.Membership.Service.Lines;
 using QuickSilver.Membership.Service.Stores;
+using QuickSilver.Membership.Service.Takeover;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Tests;
@@ -25,7 +26,8 @@ public sealed class AdmissionTests
     public void A_service_for_other_machines_refuses_a_node_that_they_cannot_reach(string listensOn, string node, bool isRefused)
     {
         var numbers = new ConfigurationNumbers(new MemoryMembershipStore(), NullLogger.Instance, life: 7);
-        var admission = new Admission("c", numbers, new EndedLives(7), new MemberTable(new FailureDetector(new FailureDetectorOptions())), life: 7, () => IPAddress.Parse(listensOn));
+        var members = new MemberTable(new FailureDetector(new FailureDetectorOptions()));
+        var admission = new Admission("c", numbers, new EndedLives(7), members, life: 7, () => IPAddress.Parse(listensOn));
         string? refusal = admission.Refuse(
             new JoinMessage
             {

@@ -3,7 +3,9 @@ using FsCheck;
 using FsCheck.Fluent;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Regions;
-using QuickSilver.Membership.Regions.Held;
+using QuickSilver.Membership.Regions.Addresses;
+using QuickSilver.Membership.Regions.Adoption;
+using QuickSilver.Membership.Regions.Sets;
 using QuickSilver.Membership.Tests.Infrastructure;
 using QuickSilver.Membership.Views;
 
@@ -407,7 +409,7 @@ public sealed class AdoptionTests
     private static void Add(RegionMap map, ulong node, Origin origin, int known, params (ulong Topic, RegionView View)[] held)
     {
         var told = held.Select(static one => (one.Topic, one.View.RegionId, (HeldView?)HeldView.Of(one.View)));
-        map.AddNode(Node(node), hasReturned: true, origin, HeldViews.Of(told, origin.Configuration), known);
+        map.AddNode(Node(node), hasReturned: true, origin, AdoptableViews.Of(told, origin.Configuration), known);
         Array.ForEach(held, one => map.SetRole(Node(node), one.Topic, TopicRole.Subscribe));
     }
 

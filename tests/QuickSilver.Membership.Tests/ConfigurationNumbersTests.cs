@@ -1,8 +1,8 @@
 using FsCheck;
 using FsCheck.Fluent;
 using Microsoft.Extensions.Logging.Abstractions;
-using QuickSilver.Membership.Service.Lines;
 using QuickSilver.Membership.Service.Stores;
+using QuickSilver.Membership.Service.Takeover;
 
 namespace QuickSilver.Membership.Tests;
 

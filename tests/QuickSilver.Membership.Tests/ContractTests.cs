@@ -1,5 +1,5 @@
 using QuickSilver.Membership.Contracts;
-using QuickSilver.Membership.Service;
+using QuickSilver.Membership.Service.Topics;
 using QuickSilver.Membership.Tests.Infrastructure;
 using QuickSilver.Membership.Views;
 

@@ -1,7 +1,7 @@
 using System.Net;
 using FsCheck;
 using FsCheck.Fluent;
-using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Client.Discovery;
 using QuickSilver.Membership.Protocol;
 
 namespace QuickSilver.Membership.Tests;

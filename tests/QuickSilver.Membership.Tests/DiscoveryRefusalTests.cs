@@ -2,6 +2,7 @@ using System.Net;
 using QuickSilver.Core.Tests.Infrastructure;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Client.Discovery;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Tests.Infrastructure;

@@ -1,6 +1,7 @@
 using System.Collections.Immutable;
 using System.Net;
 using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Client.Discovery;
 using QuickSilver.Membership.Tests.Infrastructure;
 
 namespace QuickSilver.Membership.Tests;

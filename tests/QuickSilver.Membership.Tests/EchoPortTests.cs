@@ -4,6 +4,7 @@ using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Reachability;
+using QuickSilver.Membership.Regions;
 using QuickSilver.Membership.Tests.Infrastructure;
 using QuickSilver.Membership.Views;
 

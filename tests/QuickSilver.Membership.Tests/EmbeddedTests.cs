@@ -3,6 +3,7 @@ using FsCheck;
 using FsCheck.Fluent;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Client.Discovery;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Tests.Infrastructure;

@@ -1,7 +1,7 @@
 using FsCheck;
 using FsCheck.Fluent;
 using QuickSilver.Membership.Contracts;
-using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Regions.Sets;
 using QuickSilver.Membership.Service;
 using QuickSilver.Membership.Service.Access;
 using QuickSilver.Membership.Tests.Infrastructure;

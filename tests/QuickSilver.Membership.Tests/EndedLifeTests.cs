@@ -1,6 +1,6 @@
 using QuickSilver.Membership.Protocol.Replies;
-using QuickSilver.Membership.Service.Lines;
 using QuickSilver.Membership.Service.Stores;
+using QuickSilver.Membership.Service.Takeover;
 using QuickSilver.Membership.Tests.Infrastructure;
 using QuickSilver.Membership.Views;
 

@@ -224,7 +224,7 @@ public sealed class FailureTests
         Array.ForEach(nodes[2..], static node => node.Subscribe("B"));
         cluster.Run(2);
         Report(30, 0, 1);
-        Assert.Equal((0, 60), (cluster.Counters.Inquests, cluster.Counters.SuspicionsIgnored));
+        Assert.Equal((0, 60), (cluster.Counters.FaultArbitrations, cluster.Counters.SuspicionsIgnored));
 
         // It is silent, and has the time of all heartbeats, unless one of its own region misses it too.
         nodes[2].Environment.Pause();

@@ -1,5 +1,5 @@
 using System.Net;
-using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Client.Discovery;
 using QuickSilver.Membership.Tests.Infrastructure;
 
 namespace QuickSilver.Membership.Tests;

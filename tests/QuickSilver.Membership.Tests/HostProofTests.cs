@@ -2,6 +2,7 @@ using System.Net;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Tests.Infrastructure;
 using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Client.Discovery;
 using QuickSilver.Membership.Client.Hosting;
 using QuickSilver.Membership.Client.Watching;
 using QuickSilver.Membership.Protocol;

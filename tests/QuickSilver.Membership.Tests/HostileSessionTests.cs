@@ -9,7 +9,7 @@ using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Service;
-using QuickSilver.Membership.Service.Places;
+using QuickSilver.Membership.Service.Quotas;
 using QuickSilver.Membership.Tests.Infrastructure;
 using QuickSilver.Membership.Views;
 
@@ -226,7 +226,7 @@ public sealed class HostileSessionTests
 
         bool TryTake(string certificate, byte host, long bytes) => room.TryTake(Place(certificate, host), bytes);
 
-        static PeerPlace Place(string certificate, byte host) => new(new IPAddress([10, 0, 1, host]), certificate);
+        static PeerSource Place(string certificate, byte host) => new(new IPAddress([10, 0, 1, host]), certificate);
     }
 
     [Fact]

@@ -3,7 +3,7 @@ using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Service;
-using QuickSilver.Membership.Service.Places;
+using QuickSilver.Membership.Service.Quotas;
 using QuickSilver.Membership.Tests.Infrastructure;
 
 namespace QuickSilver.Membership.Tests;

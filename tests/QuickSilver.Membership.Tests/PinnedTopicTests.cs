@@ -3,6 +3,8 @@ using FsCheck;
 using FsCheck.Fluent;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Regions.Addresses;
+using QuickSilver.Membership.Regions.Sets;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Tests;

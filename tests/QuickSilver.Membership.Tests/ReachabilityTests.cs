@@ -87,11 +87,11 @@ public sealed class ReachabilityTests
         }
 
         Assert.Equal(4, nodes[0].Nodes.Count);
-        Assert.True(_cluster.Counters.Inquests > 0);
+        Assert.True(_cluster.Counters.FaultArbitrations > 0);
     }
 
     [Fact]
-    public void Who_publishes_in_a_topic_of_the_node_begins_an_inquest_and_cannot_have_a_healthy_one_removed()
+    public void Who_publishes_in_a_topic_of_the_node_begins_an_arbitration_and_cannot_have_a_healthy_one_removed()
     {
         var nodes = Start(4);
         nodes[3].Subscribe("B");

@@ -4,6 +4,7 @@ using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Regions.Addresses;
 using QuickSilver.Membership.Tests.Infrastructure;
 using QuickSilver.Membership.Views;
 

@@ -44,7 +44,7 @@ public sealed class RegistrationTests
         Assert.InRange(most, 0, limits.MaxRegistrationBytes);
         Assert.InRange(limits.MaxRegistrationBytes, 0, limits.MaxRegistrationBytesInAll);
         // Those of as many nodes as one machine may run are still some.
-        Assert.InRange(limits.MaxTopicsPerPlace, 512 * limits.MaxSessionsPerAddress, long.MaxValue);
-        Assert.InRange(limits.MaxContractBytesPerPlace, (32L << 10) * limits.MaxSessionsPerAddress, long.MaxValue);
+        Assert.InRange(limits.MaxTopicsPerSource, 512 * limits.MaxSessionsPerAddress, long.MaxValue);
+        Assert.InRange(limits.MaxContractBytesPerSource, (32L << 10) * limits.MaxSessionsPerAddress, long.MaxValue);
     }
 }

@@ -5,8 +5,9 @@ using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Service;
-using QuickSilver.Membership.Service.Lines;
+using QuickSilver.Membership.Service.Sessions;
 using QuickSilver.Membership.Service.Stores;
+using QuickSilver.Membership.Service.Takeover;
 using QuickSilver.Membership.Tests.Infrastructure;
 using QuickSilver.Membership.Views;
 

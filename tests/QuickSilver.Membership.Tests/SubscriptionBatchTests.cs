@@ -1,4 +1,5 @@
-using QuickSilver.Membership.Service;
+using QuickSilver.Membership.Service.Configurations;
+
 
 namespace QuickSilver.Membership.Tests;
 

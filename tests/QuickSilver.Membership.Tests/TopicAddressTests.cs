@@ -1,6 +1,8 @@
 using System.Net;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Regions.Addresses;
+using QuickSilver.Membership.Regions.Sets;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Tests;

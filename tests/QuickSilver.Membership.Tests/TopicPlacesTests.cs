@@ -7,12 +7,12 @@ using QuickSilver.Membership.Tests.Infrastructure;
 namespace QuickSilver.Membership.Tests;
 
 // F17, T11: what one machine or one certificate may have together, however many sessions it has.
-public sealed class TopicPlacesTests
+public sealed class TopicQuotasTests
 {
     [Fact]
     public void Nodes_with_one_certificate_have_so_many_topics_together_and_others_are_not_touched()
     {
-        var cluster = Cluster(new SessionLimits { MaxTopicsPerPlace = 3 });
+        var cluster = Cluster(new SessionLimits { MaxTopicsPerSource = 3 });
         var first = Add(cluster, 1, "pricer");
         var second = Add(cluster, 2, "pricer");
         Open(first, 1, 2);
@@ -42,7 +42,7 @@ public sealed class TopicPlacesTests
     [Fact]
     public void A_node_that_has_left_leaves_room_for_others_with_its_certificate()
     {
-        var cluster = Cluster(new SessionLimits { MaxTopicsPerPlace = 2 });
+        var cluster = Cluster(new SessionLimits { MaxTopicsPerSource = 2 });
         var first = Add(cluster, 1, "pricer");
         Open(first, 1, 2);
         cluster.Run(1);
@@ -58,7 +58,7 @@ public sealed class TopicPlacesTests
     [Fact]
     public void Nodes_of_one_machine_have_so_many_topics_together_whatever_their_certificates()
     {
-        var cluster = Cluster(new SessionLimits { MaxTopicsPerPlace = 3 });
+        var cluster = Cluster(new SessionLimits { MaxTopicsPerSource = 3 });
         var machine = cluster.World.Nodes[0];
         var raws = new List<RawClient>();
         for (ulong id = 1; id <= 3; id++)
@@ -81,7 +81,7 @@ public sealed class TopicPlacesTests
     [Fact]
     public void Nodes_with_one_certificate_name_so_many_contracts_together()
     {
-        var cluster = Cluster(new SessionLimits { MaxContractBytesPerPlace = 2_000 });
+        var cluster = Cluster(new SessionLimits { MaxContractBytesPerSource = 2_000 });
         var nodes = new[] { Add(cluster, 1, "pricer"), Add(cluster, 2, "pricer") };
         for (int i = 0; i < 40; i++)
         {
@@ -106,7 +106,7 @@ public sealed class TopicPlacesTests
     [Fact]
     public void A_topic_is_open_without_the_names_of_its_enums_where_there_is_no_room_for_them()
     {
-        var cluster = Cluster(new SessionLimits { MaxContractBytesPerPlace = 2_000 });
+        var cluster = Cluster(new SessionLimits { MaxContractBytesPerSource = 2_000 });
         var node = Add(cluster, 1, "pricer");
         var plain = Requests.Departure(new ContractField(1, "kind", "int32"));
         var values = Enumerable.Range(0, 200).Select(static i => new ContractEnumValue($"kind {i}", i));

@@ -1,10 +1,9 @@
 using System.Net;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Protocol;
-using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Service;
-using QuickSilver.Membership.Signs;
+using QuickSilver.Membership.Snapshots;
 using QuickSilver.Membership.Tests.Infrastructure;
 
 namespace QuickSilver.Membership.Tests;
@@ -20,13 +19,14 @@ public sealed class WatchTests
     {
         var cluster = new FakeCluster();
         var nodes = cluster.AddNodes(3);
-        nodes[1].Signs = _ => new NodeSigns { PendingPackets = 9, Trouble = "slow", TopicRows = [new TopicSigns("t") { Published = 4 }] };
+        nodes[1].Signs = _ =>
+            new NodeSnapshot { PendingPackets = 9, Trouble = "slow", TopicRows = [new TopicSnapshot("t") { Published = 4 }] };
         var observer = new FakeObserver(cluster.World, FakeCluster.EndPoint).Ask();
         cluster.Run(0.2);
 
         Assert.Equal(nodes.Select(node => node.Key), observer.Last.Nodes.Select(node => node.Node.Node));
         Assert.Equal(nodes.Select(node => node.EndPoint), observer.Last.Nodes.Select(node => node.Node.EndPoint));
-        Assert.All(observer.Last.Nodes, node => Assert.Equal(SignsOutcome.Told, node.Node.Outcome));
+        Assert.All(observer.Last.Nodes, node => Assert.Equal(SnapshotOutcome.Told, node.Node.Outcome));
         var signs = observer.Last.Nodes[1].Signs!;
         Assert.Equal((9, "slow", "t", 4), (signs.PendingPackets, signs.Trouble, signs.TopicRows[0].Name, signs.TopicRows[0].Published));
         Assert.Equal((3, 3, 1), (observer.Last.Service.Nodes, observer.Last.Service.Told, observer.Last.Service.Observers));
@@ -112,7 +112,7 @@ public sealed class WatchTests
         var observer = new FakeObserver(cluster.World, FakeCluster.EndPoint).Ask();
         cluster.Run(5);
         var silent = observer.Last.Nodes[1];
-        Assert.Equal((SignsOutcome.Silent, null), (silent.Node.Outcome, silent.Signs));
+        Assert.Equal((SnapshotOutcome.Silent, null), (silent.Node.Outcome, silent.Signs));
         Assert.InRange(silent.Node.SilentMillis, 900, 1_100);
         Assert.NotNull(observer.Last.Nodes[0].Signs);
 
@@ -121,10 +121,10 @@ public sealed class WatchTests
         Assert.InRange(observer.Last.Nodes[1].Node.SilentMillis, 5_900, 6_100);
         Assert.InRange(observer.Last.Nodes[1].Node.HeardMillis, 0, 1_100);
 
-        nodes[1].Signs = _ => new NodeSigns();
+        nodes[1].Signs = _ => new NodeSnapshot();
         observer.Ask();
         cluster.Run(2);
-        Assert.Equal((SignsOutcome.Told, 0), (observer.Last.Nodes[1].Node.Outcome, observer.Last.Nodes[1].Node.SilentMillis));
+        Assert.Equal((SnapshotOutcome.Told, 0), (observer.Last.Nodes[1].Node.Outcome, observer.Last.Nodes[1].Node.SilentMillis));
     }
 
     [Fact]
@@ -137,8 +137,8 @@ public sealed class WatchTests
         cluster.Run(0.2);
         var observer = new FakeObserver(cluster.World, FakeCluster.EndPoint).Ask();
         cluster.Run(0.2);
-        Assert.Equal([SignsOutcome.Told, SignsOutcome.Unable], observer.Last.Nodes.Select(node => node.Node.Outcome));
-        Assert.DoesNotContain(ControlMessageKind.SignsQuestion, old.Received);
+        Assert.Equal([SnapshotOutcome.Told, SnapshotOutcome.Unable], observer.Last.Nodes.Select(node => node.Node.Outcome));
+        Assert.DoesNotContain(ControlMessageKind.SnapshotQuestion, old.Received);
     }
 
     [Fact]
@@ -151,7 +151,7 @@ public sealed class WatchTests
         cluster.Run(0.2);
         var observer = new FakeObserver(cluster.World, FakeCluster.EndPoint).Ask();
         cluster.Run(0.1);
-        raw.Send(new Nonsense(ControlMessageKind.Signs, 1, [0xFF, 1, 2]));
+        raw.Send(new Nonsense(ControlMessageKind.Snapshot, 1, [0xFF, 1, 2]));
         cluster.Run(0.2);
         Assert.StartsWith("invalid vital signs: ", observer.Last.Nodes[1].Fault);
         Assert.False(raw.IsClosed);
@@ -164,10 +164,10 @@ public sealed class WatchTests
         var cluster = new FakeCluster();
         var raw = Connect(cluster);
         raw.Send(RawClient.Join(7) with { TellsSigns = true }).Send(SignalMessage.JoinComplete);
-        raw.Send(new Nonsense(ControlMessageKind.Signs, 1, new byte[NodeSigns.MaxBytes]));
+        raw.Send(new Nonsense(ControlMessageKind.Snapshot, 1, new byte[NodeSnapshot.MaxBytes]));
         cluster.Run(0.1);
         Assert.False(raw.IsClosed);
-        raw.Send(new Nonsense(ControlMessageKind.Signs, 1, new byte[NodeSigns.MaxBytes + 1]));
+        raw.Send(new Nonsense(ControlMessageKind.Snapshot, 1, new byte[NodeSnapshot.MaxBytes + 1]));
         cluster.Run(0.1);
         Assert.True(raw.IsClosed);
     }
@@ -323,7 +323,7 @@ public sealed class WatchTests
         nodes[0].Signs = wanted =>
         {
             rows = wanted;
-            return new NodeSigns();
+            return new NodeSnapshot();
         };
         var observer = new FakeObserver(cluster.World, FakeCluster.EndPoint).Ask(rows: 10);
         cluster.Run(0.5);

@@ -1,4 +1,4 @@
-using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Regions.Sets;
 using QuickSilver.Seeds.Tests.Infrastructure;
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Machines;

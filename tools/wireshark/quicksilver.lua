@@ -37,10 +37,10 @@ local EXTENSIONS = {
 }
 local FRAMES = {
     [1] = "Join", [2] = "JoinComplete", [3] = "SetTopic", [4] = "CloseTopic", [5] = "Confirm", [6] = "Heartbeat", [7] = "Suspect",
-    [8] = "Leave", [9] = "Resync", [10] = "Findings", [11] = "Watch", [12] = "Signs", [13] = "Paused", [14] = "ListTopics",
+    [8] = "Leave", [9] = "Resync", [10] = "Findings", [11] = "Watch", [12] = "Snapshot", [13] = "Paused", [14] = "ListTopics",
     [15] = "FollowTopics", [17] = "Welcome", [18] = "Refused", [19] = "Configuration", [20] = "TopicOutcome", [21] = "Settled",
-    [22] = "Expelled", [23] = "HeartbeatReply", [24] = "Goodbye", [25] = "Left", [26] = "Inquiry", [27] = "SignsQuestion",
-    [28] = "ClusterSigns", [29] = "MemberSigns", [30] = "TopicList", [31] = "ListedTopic", [32] = "FollowedTopics", [33] = "Waiting",
+    [22] = "Expelled", [23] = "HeartbeatReply", [24] = "Goodbye", [25] = "Left", [26] = "Inquiry", [27] = "SnapshotQuestion",
+    [28] = "ClusterSnapshot", [29] = "MemberSnapshot", [30] = "TopicList", [31] = "ListedTopic", [32] = "FollowedTopics", [33] = "Waiting",
 }
 
 local f = {

@@ -4,6 +4,7 @@ using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
+using QuickSilver.Membership.Client.Discovery;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol;
@@ -11,6 +12,7 @@ using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Reachability;
 using QuickSilver.Membership.Service;
+using QuickSilver.Membership.Snapshots;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Client;
@@ -69,7 +71,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IServic
         _discovery = new DiscoveryContext(environment, options.Discovery, options.Hosted.Cluster, Counters, logger);
         _link = new ServiceLink(environment, options, this, _discovery);
         environment.Pauses.Add(this);
-        _reach = new ReachWatch(environment, options.EndPoint, new ReachAdvice(options.Hosted.GroupPorts), logger);
+        _reach = new ReachWatch(environment, options.EndPoint, new FirewallAdvice(options.Hosted.GroupPorts), logger);
     }
 
     public ClientCounters Counters { get; } = new();
@@ -356,11 +358,11 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IServic
     string? IServiceMessages.OnFollowedTopics(FollowedTopicsMessage news) => _follows?.OnTold(news);
 
     // An answer that is late goes to whatever service this node has then, which does not wait for it.
-    void IServiceMessages.OnSignsQuestion(SignsQuestionMessage question) => _observer.OnSignsWanted(question.Rows, signs =>
+    void IServiceMessages.OnSnapshotQuestion(SnapshotQuestionMessage question) => _observer.OnSnapshotWanted(question.Rows, signs =>
     {
         if (IsReachable)
         {
-            _link.Send(new SignsMessage { Question = question.Question, Signs = signs });
+            _link.Send(new SnapshotMessage { Question = question.Question, Signs = signs });
         }
     });
 

@@ -7,13 +7,12 @@ using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Reachability;
 using QuickSilver.Membership.Service.Failures;
-using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Client;
 
 // A node that no echo comes back to, from anyone whom the service asked it to try, knows that the fault is probably its own, and says
 // so: in its log, and in its status for as long as it lasts.
-internal sealed class ReachWatch(INodeEnvironment environment, IPEndPoint endPoint, ReachAdvice advice, ILogger logger)
+internal sealed class ReachWatch(INodeEnvironment environment, IPEndPoint endPoint, FirewallAdvice advice, ILogger logger)
 {
     // One inquiry without an answer may be chance, or a target that has just ended.
     private const int InquiriesUntilTold = 2;

@@ -3,6 +3,7 @@ using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport;
+using QuickSilver.Membership.Client.Discovery;
 using QuickSilver.Membership.Client.Servers;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol;

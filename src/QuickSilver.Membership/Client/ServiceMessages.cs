@@ -1,6 +1,7 @@
 using System.Net;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Replies;
+using QuickSilver.Membership.Snapshots;
 
 namespace QuickSilver.Membership.Client;
 
@@ -24,7 +25,7 @@ internal interface IServiceMessages
 
     void OnInquiry(InquiryMessage inquiry);
 
-    void OnSignsQuestion(SignsQuestionMessage question);
+    void OnSnapshotQuestion(SnapshotQuestionMessage question);
 
     /// <summary>Answers null, or what is wrong with the message.</summary>
     string? OnFollowedTopics(FollowedTopicsMessage news);
@@ -71,8 +72,8 @@ internal static class ServiceMessages
             case ControlMessageKind.Inquiry when ControlFrame.TryRead<InquiryMessage>(body, out var inquiry, out fault):
                 to.OnInquiry(inquiry);
                 return null;
-            case ControlMessageKind.SignsQuestion when ControlFrame.TryRead<SignsQuestionMessage>(body, out var question, out fault):
-                to.OnSignsQuestion(question);
+            case ControlMessageKind.SnapshotQuestion when ControlFrame.TryRead<SnapshotQuestionMessage>(body, out var question, out fault):
+                to.OnSnapshotQuestion(question);
                 return null;
             case ControlMessageKind.FollowedTopics when ControlFrame.TryRead<FollowedTopicsMessage>(body, out var news, out fault):
                 return to.OnFollowedTopics(news);

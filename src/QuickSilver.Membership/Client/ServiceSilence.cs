@@ -1,6 +1,5 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
-using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Client;
 

@@ -76,7 +76,7 @@ internal static partial class MembershipLog
     [LoggerMessage(1230, LogLevel.Warning,
         "The group ports {Ports} are in the system's ephemeral port range, so other programs may use them. Choose other ports "
         + "(FirstGroupPort and LastGroupPort, or --group-ports), or reserve them (Linux: net.ipv4.ip_local_reserved_ports).")]
-    public static partial void GroupPortsEphemeral(this ILogger logger, Regions.GroupPorts ports);
+    public static partial void GroupPortsEphemeral(this ILogger logger, Regions.Addresses.GroupPorts ports);
 
     [LoggerMessage(1240, LogLevel.Debug, "Node {Node} reached {Met} of {Tried} members while {Suspect} is suspected.")]
     public static partial void Found(this ILogger logger, NamedNode node, int met, int tried, NamedNode suspect);

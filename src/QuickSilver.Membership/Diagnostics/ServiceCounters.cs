@@ -43,7 +43,7 @@ internal sealed class ServiceCounters
     public long Suspicions { get; set; }
     // Of nodes with which the reporter shares no region.
     public long SuspicionsIgnored { get; set; }
-    public long Inquests { get; set; }
+    public long FaultArbitrations { get; set; }
     // Notices of members that they stood still, and those for which suspicion of the member began anew.
     public long PausesTold { get; set; }
     public long PausesExcused { get; set; }

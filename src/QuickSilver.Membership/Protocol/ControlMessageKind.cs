@@ -15,7 +15,7 @@ internal static class ControlMessageKind
     public const int Resync = 9;
     public const int Findings = 10;
     public const int Watch = 11;
-    public const int Signs = 12;
+    public const int Snapshot = 12;
     public const int Paused = 13;
     public const int ListTopics = 14;
     public const int FollowTopics = 15;
@@ -31,9 +31,9 @@ internal static class ControlMessageKind
     public const int Goodbye = 24;
     public const int Left = 25;
     public const int Inquiry = 26;
-    public const int SignsQuestion = 27;
-    public const int ClusterSigns = 28;
-    public const int MemberSigns = 29;
+    public const int SnapshotQuestion = 27;
+    public const int ClusterSnapshot = 28;
+    public const int MemberSnapshot = 29;
     public const int TopicList = 30;
     public const int ListedTopic = 31;
     public const int FollowedTopics = 32;

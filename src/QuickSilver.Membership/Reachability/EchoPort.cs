@@ -4,13 +4,14 @@ using QuickSilver.Core.Sealing;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Diagnostics;
+using QuickSilver.Membership.Regions;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Reachability;
 
-// The service's own answer to echoes, so that a node can be told from the network: who reaches neither the others nor this port is
-// at fault itself. Opened when it is first needed, by an inquest or by an observer that is told its number, at the number of the service's
-// TCP port, so that a firewall needs one rule; at any other where that is taken.
+// The service's own answer to echoes, which separates a fault of one node from a fault of the network: a node that reaches neither the
+// others nor this port is faulty itself. The port opens when it is first needed, by an arbitration or for an observer. It has the number of
+// the service's TCP port, so that a firewall needs one rule. If that number is taken, it has any other.
 //
 // A sealed echo is answered sealed, under the key of the cluster. One that is not is answered too, as observers have no key: a node that
 // seals believes no such answer. Neither answer is longer than its question.

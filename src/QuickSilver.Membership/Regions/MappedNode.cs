@@ -1,4 +1,6 @@
-using QuickSilver.Membership.Regions.Held;
+using QuickSilver.Membership.Regions.Addresses;
+using QuickSilver.Membership.Regions.Adoption;
+using QuickSilver.Membership.Regions.Sets;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Regions;
@@ -24,7 +26,7 @@ internal sealed class MappedNode(NodeKey key)
     // How many nodes it knew there, itself included.
     public int KnownNodes { get; init; }
     // What it holds from there, until the first configuration of this service is made.
-    public HeldViews? Held { get; set; }
+    public AdoptableViews? Held { get; set; }
     // The first configuration that contains the node; 0 before it.
     public long AdmittedAt { get; set; }
 

@@ -1,3 +1,5 @@
+using QuickSilver.Membership.Regions.Sets;
+
 namespace QuickSilver.Membership.Regions;
 
 // A node in one set of topics: the topics of the set to which it subscribes from the next configuration on, and the region of the set of

@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using System.Net;
+using QuickSilver.Membership.Regions.Sets;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Regions;

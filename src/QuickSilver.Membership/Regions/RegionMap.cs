@@ -1,6 +1,8 @@
 using System.Collections.Immutable;
 using QuickSilver.Membership.Contracts;
-using QuickSilver.Membership.Regions.Held;
+using QuickSilver.Membership.Regions.Addresses;
+using QuickSilver.Membership.Regions.Adoption;
+using QuickSilver.Membership.Regions.Sets;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Regions;
@@ -83,7 +85,7 @@ internal sealed class RegionMap
     /// <param name="held">What it holds from there; null: nothing, or this service has made configurations already.</param>
     /// <param name="knownNodes">How many nodes it knew there, itself included.</param>
     public void AddNode(
-        NodeKey key, bool hasReturned = false, Origin origin = default, HeldViews? held = null, int knownNodes = 0) =>
+        NodeKey key, bool hasReturned = false, Origin origin = default, AdoptableViews? held = null, int knownNodes = 0) =>
         _nodes.Add(key, new MappedNode(key) { HasReturned = hasReturned, Origin = origin, Held = held, KnownNodes = knownNodes });
 
     public void RemoveNode(NodeKey key)

@@ -1,5 +1,7 @@
 using System.Runtime.InteropServices;
-using QuickSilver.Membership.Regions.Held;
+using QuickSilver.Membership.Regions.Addresses;
+using QuickSilver.Membership.Regions.Adoption;
+using QuickSilver.Membership.Regions.Sets;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Regions;
@@ -217,7 +219,7 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion, Topi
     private void Adopt(long configuration, HashSet<Origin> adoptable)
     {
         var complete = _forming.FindAll(region => adoptable.Contains(region.Arriving[0].Node.Origin));
-        foreach (var (region, view) in Adoption.Choose(complete, configuration, repair))
+        foreach (var (region, view) in RegionAdoption.Choose(complete, configuration, repair))
         {
             // Without the key, nobody who comes later could be let into the view.
             bool isKeyed = Keys is null || view.Key is not null;

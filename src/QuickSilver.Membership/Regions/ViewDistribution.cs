@@ -1,3 +1,4 @@
+using QuickSilver.Membership.Regions.Addresses;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Regions;

@@ -1,7 +1,10 @@
 using System.Collections.Immutable;
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Protocol.Requests;
-using QuickSilver.Membership.Service.Places;
+using QuickSilver.Membership.Service.Configurations;
+using QuickSilver.Membership.Service.Quotas;
+using QuickSilver.Membership.Service.Sessions;
+using QuickSilver.Membership.Service.Topics;
 using QuickSilver.Membership.Service.Watching;
 using QuickSilver.Membership.Views;
 
@@ -37,7 +40,7 @@ internal sealed class Member(NodeInfo info, JoinMessage join, KeptBytes kept)
     public bool TellsSigns { get; } = join.TellsSigns;
 
     /// <summary>What it has told of them; null until somebody watches.</summary>
-    public MemberSigns? Signs { get; set; }
+    public MemberSnapshot? Signs { get; set; }
 
     public long Confirmed { get; set; }
 

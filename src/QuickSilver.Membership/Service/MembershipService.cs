@@ -10,10 +10,14 @@ using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Reachability;
 using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Service.Admissions;
+using QuickSilver.Membership.Service.Arbitration;
+using QuickSilver.Membership.Service.Configurations;
 using QuickSilver.Membership.Service.Failures;
-using QuickSilver.Membership.Service.Lines;
-using QuickSilver.Membership.Service.Places;
+using QuickSilver.Membership.Service.Sessions;
 using QuickSilver.Membership.Service.Stores;
+using QuickSilver.Membership.Service.Takeover;
+using QuickSilver.Membership.Service.Topics;
 using QuickSilver.Membership.Service.Watching;
 using QuickSilver.Membership.Views;
 
@@ -41,7 +45,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, Jo
     private readonly Joining _joining;
     private readonly Audience _audience;
     private readonly Inquiries _inquiries;
-    private readonly Inquests _inquests;
+    private readonly FaultArbitrations _arbitrations;
     private readonly MemberPauses _pauses;
     private readonly Observers _observers;
     private readonly Alarm _failureAlarm;
@@ -90,13 +94,13 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, Jo
             () => _inquiries.Echo.Open(_inquiries.ServicePort),
             () => _topics.ContractCount);
         var removed = new RemovedAddresses();
-        var advice = new ReachAdvice(options.GroupPorts);
-        _inquests = new Inquests(_sessionContext, _inquiries, this, removed, advice, options.Failures.HeartbeatInterval);
+        var advice = new FirewallAdvice(options.GroupPorts);
+        _arbitrations = new FaultArbitrations(_sessionContext, _inquiries, this, removed, advice, options.Failures.HeartbeatInterval);
         _joining = new Joining(_sessionContext, _issuer, _topics, _members, _admission, this)
         {
             Entrance = new Entrance(_sessionContext, _inquiries, this, removed, advice),
         };
-        _pauses = new MemberPauses(_sessionContext, options.Failures, _failures, _inquests, _members, _sessions);
+        _pauses = new MemberPauses(_sessionContext, options.Failures, _failures, _arbitrations, _members, _sessions);
         _failureAlarm = new Alarm(CheckFailures);
     }
 
@@ -259,7 +263,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, Jo
             _failures.Suspect(node, member.Key, _environment.Now);
         }
 
-        if (node != member.Key && Find(node) is { IsNew: false } suspect && _inquests.OnSuspect(member, suspect, tie))
+        if (node != member.Key && Find(node) is { IsNew: false } suspect && _arbitrations.OnSuspect(member, suspect, tie))
         {
             Log.NodeSuspected(suspect.Named, member.Named, reason);
         }
@@ -432,7 +436,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, Jo
         member.Session = null;
         member.Backlog.Clear();
         _members.Remove(member);
-        _inquests.OnRemoved(member.Key);
+        _arbitrations.OnRemoved(member.Key);
         _topics.Release(member);
         _map.RemoveNode(member.Key);
         if (over is not null)
@@ -456,7 +460,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, Jo
         _issuer.Stop();
         _environment.Cancel(_failureAlarm);
         _environment.Pauses.Remove(_pauses);
-        _inquests.Dispose();
+        _arbitrations.Dispose();
         _inquiries.Dispose();
         _observers.Dispose();
         _topics.Followers.Dispose();

@@ -1,7 +1,8 @@
 using System.Net;
 using System.Net.Sockets;
 using Microsoft.Extensions.Logging;
-using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Regions.Addresses;
+using QuickSilver.Membership.Regions.Sets;
 using QuickSilver.Membership.Service.Access;
 using QuickSilver.Membership.Service.Failures;
 using QuickSilver.Membership.Views;
@@ -95,8 +96,8 @@ internal sealed record SessionLimits
     // The same of all nodes of one address together, and of all with one certificate: sixteen times what one node may have, so that they
     // cost no more than sixteen greedy nodes, however many sessions they have. It leaves each of a thousand nodes on one machine two
     // thousand topics and 128 KiB of contracts, which are those of some hundred types.
-    public int MaxTopicsPerPlace { get; init; } = 16 * 131_072;
-    public long MaxContractBytesPerPlace { get; init; } = 16 * (8L << 20);
+    public int MaxTopicsPerSource { get; init; } = 16 * 131_072;
+    public long MaxContractBytesPerSource { get; init; } = 16 * (8L << 20);
     // Bytes of recent configurations kept for a member that may come back.
     public long MaxBacklogBytes { get; init; } = 4L << 20;
     // Snapshots and lists of topics take far longer than to ask for them. One costs a member or an observer so much of what it has: a list

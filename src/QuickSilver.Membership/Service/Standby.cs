@@ -4,7 +4,8 @@ using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Replies;
-using QuickSilver.Membership.Service.Places;
+using QuickSilver.Membership.Service.Quotas;
+using QuickSilver.Membership.Service.Sessions;
 
 namespace QuickSilver.Membership.Service;
 
@@ -16,7 +17,7 @@ internal sealed class Standby : IControlAcceptor, IDisposable
     private readonly SessionLimits _limits;
     private readonly Refusals _refusals;
     private readonly HashSet<Visitor> _visitors = [];
-    private readonly SessionPlaces _places;
+    private readonly SessionQuotas _places;
     private readonly IControlListener _listener;
     private bool _isListening = true;
 
@@ -26,7 +27,7 @@ internal sealed class Standby : IControlAcceptor, IDisposable
         _environment = environment;
         _limits = limits;
         _refusals = refusals;
-        _places = new SessionPlaces(limits);
+        _places = new SessionQuotas(limits);
         _listener = environment.Listen(local, this);
     }
 

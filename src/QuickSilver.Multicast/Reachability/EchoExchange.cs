@@ -4,6 +4,7 @@ using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
+using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Paths;

@@ -1,5 +1,5 @@
 using System.Runtime.InteropServices;
-using QuickSilver.Membership.Signs;
+using QuickSilver.Membership.Snapshots;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Receiving;
@@ -19,7 +19,7 @@ internal sealed class RegionReading(NodeContext context)
 
     // In the order in which regions are first met, which does not depend on a hash.
     private readonly Dictionary<ulong, int> _byRegion = [];
-    private readonly List<RegionSigns> _rows = [];
+    private readonly List<RegionSnapshot> _rows = [];
 
     /// <summary>Adds the busiest rows, at most so many.</summary>
     /// <param name="sent">The streams of this node.</param>
@@ -27,7 +27,8 @@ internal sealed class RegionReading(NodeContext context)
     /// <param name="span">The time since the last reading; zero: there was none, and there are no rates.</param>
     /// <param name="most">The number of rows.</param>
     /// <param name="rows">Where to add them.</param>
-    public void Read(IReadOnlyList<RegionSender> sent, IReadOnlyList<RegionReceiver> views, TimeSpan span, int most, List<RegionSigns> rows)
+    public void Read(
+        IReadOnlyList<RegionSender> sent, IReadOnlyList<RegionReceiver> views, TimeSpan span, int most, List<RegionSnapshot> rows)
     {
         foreach (var stream in sent)
         {
@@ -91,13 +92,13 @@ internal sealed class RegionReading(NodeContext context)
     }
 
     // A reference into the list, for at once: the next row may move it.
-    private ref RegionSigns Row(ulong region, uint view, int members)
+    private ref RegionSnapshot Row(ulong region, uint view, int members)
     {
         if (!_byRegion.TryGetValue(region, out int at))
         {
             at = _rows.Count;
             _byRegion.Add(region, at);
-            _rows.Add(new RegionSigns(region));
+            _rows.Add(new RegionSnapshot(region));
         }
 
         ref var row = ref CollectionsMarshal.AsSpan(_rows)[at];

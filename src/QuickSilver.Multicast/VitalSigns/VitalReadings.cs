@@ -1,4 +1,4 @@
-using QuickSilver.Membership.Signs;
+using QuickSilver.Membership.Snapshots;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Sending;
@@ -49,7 +49,7 @@ internal sealed class VitalReadings(
     }
 
     /// <summary>Adds the busiest regions, at most so many; 0: nobody watches any more.</summary>
-    public void ReadRegions(TimeSpan span, int most, List<RegionSigns> rows)
+    public void ReadRegions(TimeSpan span, int most, List<RegionSnapshot> rows)
     {
         if (most > 0)
         {

@@ -1,4 +1,5 @@
-using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Regions.Sets;
+
 
 namespace QuickSilver.Simulation.Experiments;
 

@@ -9,7 +9,7 @@ using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Contracts;
-using QuickSilver.Membership.Signs;
+using QuickSilver.Membership.Snapshots;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Protocols;
@@ -369,7 +369,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         }
     }
 
-    public void OnSignsWanted(int rows, Action<NodeSigns> completed)
+    public void OnSnapshotWanted(int rows, Action<NodeSnapshot> completed)
     {
         _signs ??= new SignsReading(Readings, _parts, _options, _topics, ReadStatus);
         completed(_signs.Read(rows));

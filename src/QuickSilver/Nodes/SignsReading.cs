@@ -3,7 +3,7 @@ using System.Runtime.InteropServices;
 using System.Text;
 using QuickSilver.Composition;
 using QuickSilver.Core.Environment;
-using QuickSilver.Membership.Signs;
+using QuickSilver.Membership.Snapshots;
 using QuickSilver.Topics;
 
 namespace QuickSilver.Nodes;
@@ -17,17 +17,17 @@ internal sealed class SignsReading(
     private static readonly TimeSpan Rest = TimeSpan.FromSeconds(90);
 
     private readonly Dictionary<TopicCore, (long Published, long Delivered)> _topicsBefore = [];
-    private readonly List<RegionSigns> _regions = [];
+    private readonly List<RegionSnapshot> _regions = [];
     private NodeCounters? _before;
     private TimeSpan _readAt;
 
     private INodeEnvironment Environment => parts.Environment;
 
     /// <param name="rows">The most rows of regions, and of topics.</param>
-    public NodeSigns Read(int rows)
+    public NodeSnapshot Read(int rows)
     {
         RestIfUnwatched();
-        rows = Math.Clamp(rows, 0, NodeSigns.MostRows);
+        rows = Math.Clamp(rows, 0, NodeSnapshot.MostRows);
         var now = Environment.Now;
         parts.Multicast.Readings?.NoteTimes();
         var counters = readings.ReadAll();
@@ -51,10 +51,10 @@ internal sealed class SignsReading(
         }
     }
 
-    private NodeSigns Of(NodeCounters now, NodeCounters before, NodeGauges levels, TimeSpan span)
+    private NodeSnapshot Of(NodeCounters now, NodeCounters before, NodeGauges levels, TimeSpan span)
     {
         var acks = now.TimeToAcknowledge.Since(before.TimeToAcknowledge);
-        return new NodeSigns
+        return new NodeSnapshot
         {
             SpanMillis = (long)span.TotalMilliseconds,
             Published = PerSecond(now.Published - before.Published, span),
@@ -94,7 +94,7 @@ internal sealed class SignsReading(
     }
 
     // The report says for how long, and not since when: the clocks of machines differ.
-    private NodeSigns WithReasons(NodeSigns signs)
+    private NodeSnapshot WithReasons(NodeSnapshot signs)
     {
         var now = status();
         var time = Environment.UtcNow;
@@ -102,21 +102,23 @@ internal sealed class SignsReading(
         {
             HeldRows =
             [
-                .. now.HeldTopics.Take(NodeSigns.MostHeld).Select(static held => new HeldSigns(Cut(held.Topic, TopicSigns.MaxNameBytes))
-                {
-                    PerThousandSeconds = (long)(held.MessagesPerSecond * 1000),
-                    Reader = held.ReaderName.Length > 0 ? held.ReaderName : $"{held.Reader}",
-                }),
+                .. now.HeldTopics.Take(NodeSnapshot.MostHeld).Select(
+                    static held => new HeldSnapshot(Cut(held.Topic, TopicSnapshot.MaxNameBytes))
+                    {
+                        PerThousandSeconds = (long)(held.MessagesPerSecond * 1000),
+                        Reader = held.ReaderName.Length > 0 ? held.ReaderName : $"{held.Reader}",
+                    }),
             ],
-            Trouble = Cut(StatusReading.Shortened(now) ?? "", NodeSigns.MaxTroubleBytes),
+            Trouble = Cut(StatusReading.Shortened(now) ?? "", NodeSnapshot.MaxTroubleBytes),
             ReasonRows =
             [
-                .. now.Reasons.Take(NodeSigns.MostReasons).Select(reason => new ReasonSigns(Cut(reason.What, ReasonSigns.MaxWhatBytes))
-                {
-                    Kind = (long)reason.Kind,
-                    WaitsFor = Cut(reason.WaitsFor ?? "", ReasonSigns.MaxWaitsForBytes),
-                    SinceMillis = Math.Max(0, (long)(time - reason.Since).TotalMilliseconds),
-                }),
+                .. now.Reasons.Take(NodeSnapshot.MostReasons).Select(
+                    reason => new ReasonSnapshot(Cut(reason.What, ReasonSnapshot.MaxWhatBytes))
+                    {
+                        Kind = (long)reason.Kind,
+                        WaitsFor = Cut(reason.WaitsFor ?? "", ReasonSnapshot.MaxWaitsForBytes),
+                        SinceMillis = Math.Max(0, (long)(time - reason.Since).TotalMilliseconds),
+                    }),
             ],
         };
     }
@@ -135,7 +137,7 @@ internal sealed class SignsReading(
         return TimeSpan.Zero;
     }
 
-    private ImmutableArray<TopicSigns> ReadTopics(TimeSpan span, int most)
+    private ImmutableArray<TopicSnapshot> ReadTopics(TimeSpan span, int most)
     {
         if (_topicsBefore.Count > 2 * topics.Count)
         {
@@ -163,10 +165,10 @@ internal sealed class SignsReading(
             }
         }
 
-        var rows = ImmutableArray.CreateBuilder<TopicSigns>(best.Count);
+        var rows = ImmutableArray.CreateBuilder<TopicSnapshot>(best.Count);
         while (best.TryDequeue(out var topic, out _))
         {
-            rows.Add(new TopicSigns(Cut(topic.Name, TopicSigns.MaxNameBytes))
+            rows.Add(new TopicSnapshot(Cut(topic.Name, TopicSnapshot.MaxNameBytes))
             {
                 Published = rates[topic].Published,
                 Delivered = rates[topic].Delivered,

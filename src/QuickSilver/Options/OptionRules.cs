@@ -2,7 +2,7 @@ using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
 using QuickSilver.Membership.Protocol.Requests;
-using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Regions.Addresses;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Receiving;

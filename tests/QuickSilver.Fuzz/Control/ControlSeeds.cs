@@ -4,8 +4,7 @@ using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
-using QuickSilver.Membership.Reachability;
-using QuickSilver.Membership.Signs;
+using QuickSilver.Membership.Snapshots;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Fuzz.Control;
@@ -81,16 +80,16 @@ internal static class ControlSeeds
 
     private static IEnumerable<(string Name, IControlMessage Message)> Messages()
     {
-        var signs = new NodeSigns
+        var signs = new NodeSnapshot
         {
             SpanMillis = 1000,
             Published = 5,
             Gaps = 1,
             Trouble = "late",
-            RegionRows = [new RegionSigns(3) { View = 2, Members = 4 }],
-            TopicRows = [new TopicSigns("flights") { Published = 5, Subscribers = 2 }],
-            ReasonRows = [new ReasonSigns("waits") { Kind = 1, WaitsFor = "a node", SinceMillis = 20 }],
-            HeldRows = [new HeldSigns("flights") { PerThousandSeconds = 250_000, Reader = "b" }],
+            RegionRows = [new RegionSnapshot(3) { View = 2, Members = 4 }],
+            TopicRows = [new TopicSnapshot("flights") { Published = 5, Subscribers = 2 }],
+            ReasonRows = [new ReasonSnapshot("waits") { Kind = 1, WaitsFor = "a node", SinceMillis = 20 }],
+            HeldRows = [new HeldSnapshot("flights") { PerThousandSeconds = 250_000, Reader = "b" }],
         };
         var opened = new ControlBuffer();
         signs.Write(opened);
@@ -104,7 +103,7 @@ internal static class ControlSeeds
         yield return ("resync", KnownMessage.Resync(5));
         yield return ("findings", new FindingsMessage(3, new Findings(new EchoesAnswered(3, 1), true)));
         yield return ("watch", new WatchMessage { Cluster = "default", ProtocolVersion = ControlFrame.ProtocolVersion, Rows = 5 });
-        yield return ("signs", new SignsMessage { Question = 4, Signs = signs });
+        yield return ("signs", new SnapshotMessage { Question = 4, Signs = signs });
         yield return ("paused", new PausedMessage(TimeSpan.FromSeconds(2), PauseCause.Handler));
         yield return ("listtopics", new ListTopicsMessage
         {
@@ -121,9 +120,9 @@ internal static class ControlSeeds
         yield return ("settled", OpenViewsMessage.Settled(5, [new OpenView(3, 1)]));
         yield return ("goodbye", new GoodbyeMessage(EndPoint));
         yield return ("inquiry", new InquiryMessage { Id = 1, WaitMilliseconds = 500, ServicePort = 7401, Targets = [EndPoint] });
-        yield return ("signsquestion", new SignsQuestionMessage(4, 5));
-        yield return ("clustersigns", new ClusterSignsMessage { Configuration = 5, Nodes = 2, Told = 2, AgeMillis = 10, EchoPort = 7 });
-        yield return ("membersigns", new MemberSignsMessage { Node = Node, EndPoint = EndPoint, Signs = opened.Written.ToArray() });
+        yield return ("signsquestion", new SnapshotQuestionMessage(4, 5));
+        yield return ("clustersigns", new ClusterSnapshotMessage { Configuration = 5, Nodes = 2, Told = 2, AgeMillis = 10, EchoPort = 7 });
+        yield return ("membersigns", new MemberSnapshotMessage { Node = Node, EndPoint = EndPoint, Signs = opened.Written.ToArray() });
         yield return ("topiclist", new TopicListMessage { Topics = 3, Told = 1, HasMore = true });
         yield return ("listedtopic", new ListedTopicMessage { TopicId = 77, Name = "flights", Contract = Contract, Holders = [Node] });
         yield return ("followedtopics", new FollowedTopicsMessage { Id = 1, Begins = true, Published = ["flights"], Gone = ["fleet"] });

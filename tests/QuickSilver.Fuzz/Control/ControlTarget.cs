@@ -2,7 +2,7 @@ using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
-using QuickSilver.Membership.Signs;
+using QuickSilver.Membership.Snapshots;
 
 namespace QuickSilver.Fuzz.Control;
 
@@ -23,7 +23,7 @@ internal sealed class ControlTarget : FuzzTarget
         [ControlMessageKind.Resync] = static body => ReadKnown(body, ControlMessageKind.Resync),
         [ControlMessageKind.Findings] = Read<FindingsMessage>,
         [ControlMessageKind.Watch] = Read<WatchMessage>,
-        [ControlMessageKind.Signs] = ReadSigns,
+        [ControlMessageKind.Snapshot] = ReadSigns,
         [ControlMessageKind.Paused] = Read<PausedMessage>,
         [ControlMessageKind.ListTopics] = Read<ListTopicsMessage>,
         [ControlMessageKind.FollowTopics] = Read<FollowTopicsMessage>,
@@ -37,9 +37,9 @@ internal sealed class ControlTarget : FuzzTarget
         [ControlMessageKind.Goodbye] = Read<GoodbyeMessage>,
         [ControlMessageKind.Left] = static _ => { },
         [ControlMessageKind.Inquiry] = Read<InquiryMessage>,
-        [ControlMessageKind.SignsQuestion] = Read<SignsQuestionMessage>,
-        [ControlMessageKind.ClusterSigns] = Read<ClusterSignsMessage>,
-        [ControlMessageKind.MemberSigns] = ReadMemberSigns,
+        [ControlMessageKind.SnapshotQuestion] = Read<SnapshotQuestionMessage>,
+        [ControlMessageKind.ClusterSnapshot] = Read<ClusterSnapshotMessage>,
+        [ControlMessageKind.MemberSnapshot] = ReadMemberSigns,
         [ControlMessageKind.TopicList] = Read<TopicListMessage>,
         [ControlMessageKind.ListedTopic] = Read<ListedTopicMessage>,
         [ControlMessageKind.FollowedTopics] = Read<FollowedTopicsMessage>,
@@ -58,11 +58,11 @@ internal sealed class ControlTarget : FuzzTarget
         typeof(ControlFrame), typeof(ControlFields), typeof(ViewFields), typeof(ContractFields), typeof(EndedFields), typeof(JoinMessage),
         typeof(ProcessFields),
         typeof(SetTopicMessage), typeof(CloseTopicMessage), typeof(OpenViewsMessage), typeof(KnownMessage), typeof(SuspectMessage),
-        typeof(FindingsMessage), typeof(WatchMessage), typeof(SignsMessage), typeof(PausedMessage), typeof(ListTopicsMessage),
+        typeof(FindingsMessage), typeof(WatchMessage), typeof(SnapshotMessage), typeof(PausedMessage), typeof(ListTopicsMessage),
         typeof(FollowTopicsMessage), typeof(WelcomeMessage), typeof(ReasonMessage), typeof(TopicOutcomeMessage), typeof(GoodbyeMessage),
-        typeof(InquiryMessage), typeof(SignsQuestionMessage), typeof(ClusterSignsMessage), typeof(MemberSignsMessage),
-        typeof(TopicListMessage), typeof(ListedTopicMessage), typeof(FollowedTopicsMessage), typeof(NodeSigns), typeof(RegionSigns),
-        typeof(TopicSigns), typeof(ReasonSigns), typeof(HeldSigns),
+        typeof(InquiryMessage), typeof(SnapshotQuestionMessage), typeof(ClusterSnapshotMessage), typeof(MemberSnapshotMessage),
+        typeof(TopicListMessage), typeof(ListedTopicMessage), typeof(FollowedTopicsMessage), typeof(NodeSnapshot), typeof(RegionSnapshot),
+        typeof(TopicSnapshot), typeof(ReasonSnapshot), typeof(HeldSnapshot),
     ];
 
     // A field of two bytes becomes an object, twice.
@@ -146,7 +146,7 @@ internal sealed class ControlTarget : FuzzTarget
 
     private static void ReadSigns(ReadOnlySpan<byte> body)
     {
-        if (ControlFrame.TryRead(body, 0, static (bytes, _) => SignsMessage.ReadUnopened(bytes), out var told, out _))
+        if (ControlFrame.TryRead(body, 0, static (bytes, _) => SnapshotMessage.ReadUnopened(bytes), out var told, out _))
         {
             ReadSignsOfNode(told.Signs);
         }
@@ -154,8 +154,8 @@ internal sealed class ControlTarget : FuzzTarget
 
     private static void ReadMemberSigns(ReadOnlySpan<byte> body)
     {
-        Read<MemberSignsMessage>(body);
-        if (ControlFrame.TryRead<MemberSignsMessage>(body, out var message, out _))
+        Read<MemberSnapshotMessage>(body);
+        if (ControlFrame.TryRead<MemberSnapshotMessage>(body, out var message, out _))
         {
             ReadSignsOfNode(message.Signs);
         }
@@ -163,10 +163,10 @@ internal sealed class ControlTarget : FuzzTarget
 
     private static void ReadSignsOfNode(ReadOnlySpan<byte> bytes)
     {
-        if (ControlFrame.TryRead(bytes, 0, static (all, _) => NodeSigns.Read(all), out var signs, out _))
+        if (ControlFrame.TryRead(bytes, 0, static (all, _) => NodeSnapshot.Read(all), out var signs, out _))
         {
-            SameAgain(new SignsMessage { Question = 1, Signs = signs }, static all =>
-                new SignsMessage { Question = 1, Signs = NodeSigns.Read(SignsMessage.ReadUnopened(all).Signs) });
+            SameAgain(new SnapshotMessage { Question = 1, Signs = signs }, static all =>
+                new SnapshotMessage { Question = 1, Signs = NodeSnapshot.Read(SnapshotMessage.ReadUnopened(all).Signs) });
         }
     }
 

@@ -4,6 +4,7 @@ using QuickSilver.Fuzz.Control;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Service;
+using QuickSilver.Membership.Service.Sessions;
 using QuickSilver.Membership.Service.Stores;
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Machines;
@@ -24,7 +25,8 @@ internal sealed class ServiceTarget : FuzzTarget
 
     public override string Name => "service";
 
-    public override IReadOnlyList<Type> Decoders { get; } = [typeof(MembershipService), typeof(ControlSession), typeof(SessionRegistration)];
+    public override IReadOnlyList<Type> Decoders { get; } =
+        [typeof(MembershipService), typeof(ControlSession), typeof(SessionRegistration)];
 
     // The service and its machines from their start, and what a frame makes them do.
     public override long AllocationLimit(ReadOnlySpan<byte> input) => (32 << 20) + (1024L * input.Length);

@@ -7,6 +7,7 @@ using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Reachability;
+using QuickSilver.Membership.Regions;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Dispatch;

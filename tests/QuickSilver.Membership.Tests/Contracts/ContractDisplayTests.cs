@@ -3,7 +3,7 @@ using FsCheck.Fluent;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Requests;
-using QuickSilver.Membership.Service;
+using QuickSilver.Membership.Service.Topics;
 using QuickSilver.Membership.Tests.Infrastructure;
 using QuickSilver.Membership.Views;
 

@@ -6,8 +6,9 @@ using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Protocol.Replies;
+using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Service;
-using QuickSilver.Membership.Signs;
+using QuickSilver.Membership.Snapshots;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Tests.Infrastructure;
@@ -53,7 +54,7 @@ internal sealed class FakeNode : IMembershipObserver
     public int Inquiries { get; private set; }
 
     /// <summary>What the node tells when somebody watches, by the rows that are wanted; null: nothing.</summary>
-    public Func<int, NodeSigns?> Signs { get; set; } = _ => new NodeSigns { Topics = 1 };
+    public Func<int, NodeSnapshot?> Signs { get; set; } = _ => new NodeSnapshot { Topics = 1 };
 
     public int SignsWanted { get; private set; }
 
@@ -192,7 +193,7 @@ internal sealed class FakeNode : IMembershipObserver
         completed(new EchoesAnswered(reached, reached));
     }
 
-    public void OnSignsWanted(int rows, Action<NodeSigns> completed)
+    public void OnSnapshotWanted(int rows, Action<NodeSnapshot> completed)
     {
         SignsWanted++;
         if (Signs(rows) is { } signs)

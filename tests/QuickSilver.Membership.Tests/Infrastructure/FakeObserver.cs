@@ -6,7 +6,7 @@ using QuickSilver.Membership.Client.Watching;
 namespace QuickSilver.Membership.Tests.Infrastructure;
 
 // Somebody who watches a cluster, and all that they were told.
-internal sealed class FakeObserver : IClusterSignsReader
+internal sealed class FakeObserver : IClusterSnapshotReader
 {
     public FakeObserver(FakeWorld world, IPEndPoint? service, string cluster = "default", ulong seed = 77)
         : this(world, service is null ? [] : [service], cluster, seed)
@@ -25,9 +25,9 @@ internal sealed class FakeObserver : IClusterSignsReader
 
     public ClusterObserver Observer { get; }
 
-    public List<ClusterSigns> Answers { get; } = [];
+    public List<ClusterSnapshot> Answers { get; } = [];
 
-    public ClusterSigns Last => Answers[^1];
+    public ClusterSnapshot Last => Answers[^1];
 
     public string? Ended { get; private set; }
 
@@ -48,7 +48,7 @@ internal sealed class FakeObserver : IClusterSignsReader
         return this;
     }
 
-    void IClusterSignsReader.OnAnswer(ClusterSigns signs)
+    void IClusterSnapshotReader.OnAnswer(ClusterSnapshot signs)
     {
         Answers.Add(signs);
         if (AsksOn)
@@ -59,9 +59,9 @@ internal sealed class FakeObserver : IClusterSignsReader
 
     public List<ClusterTopics> Topics { get; } = [];
 
-    void IClusterSignsReader.OnTopics(ClusterTopics topics) => Topics.Add(topics);
+    void IClusterSnapshotReader.OnTopics(ClusterTopics topics) => Topics.Add(topics);
 
-    void IClusterSignsReader.OnEnded(string reason, bool isRefusal)
+    void IClusterSnapshotReader.OnEnded(string reason, bool isRefusal)
     {
         Assert.Null(Ended);
         (Ended, IsRefused) = (reason, isRefusal);

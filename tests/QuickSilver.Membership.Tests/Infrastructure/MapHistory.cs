@@ -6,7 +6,9 @@ using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Regions;
-using QuickSilver.Membership.Regions.Held;
+using QuickSilver.Membership.Regions.Addresses;
+using QuickSilver.Membership.Regions.Adoption;
+using QuickSilver.Membership.Regions.Sets;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Tests.Infrastructure;
@@ -123,7 +125,7 @@ internal sealed class MapHistory(Func<ulong, TopicSetKey> keyOfTopic, TopicSetRu
         _configuration = ((_configuration >> 32) + 1) << 32;
         foreach (var (node, told) in _told)
         {
-            _map.AddNode(node, hasReturned: true, origin, HeldViews.Of(Register(node, told), origin.Configuration));
+            _map.AddNode(node, hasReturned: true, origin, AdoptableViews.Of(Register(node, told), origin.Configuration));
             foreach (var (topic, role) in _roles[node])
             {
                 _map.SetRole(node, topic, role, wasRouted: told.Topics.GetValueOrDefault(topic) is { Routed: true });

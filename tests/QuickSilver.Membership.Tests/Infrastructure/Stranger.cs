@@ -1,6 +1,7 @@
 using System.Net;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Client.Discovery;
 
 namespace QuickSilver.Membership.Tests.Infrastructure;
 

@@ -4,8 +4,7 @@ using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
-using QuickSilver.Membership.Reachability;
-using QuickSilver.Membership.Signs;
+using QuickSilver.Membership.Snapshots;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Tests.Protocol;
@@ -342,28 +341,31 @@ public sealed class ControlBytesTests
         "150000008202120807100118012002" + "2A03702F613203702F62");
 
     [Fact]
-    public void SignsQuestion() => Holds(
-        new SignsQuestionMessage(5, 10),
+    public void SnapshotQuestion() => Holds(
+        new SnapshotQuestionMessage(5, 10),
         "07000000DA01040805100A");
 
     [Fact]
     public void Signs() => Holds(
-        new SignsMessage { Question = 5, Signs = Told },
+        new SnapshotMessage { Question = 5, Signs = Told },
         "2200000062200805121C0801C2020178CA020B0909000000000000001002D202050A01741004");
 
     [Fact]
-    public void ClusterSigns() => Holds(
-        new ClusterSignsMessage { Configuration = 7, Nodes = 3, Told = 2, Observers = 1, AgeMillis = 300, EchoPort = 7400 },
+    public void ClusterSnapshot() => Holds(
+        new ClusterSnapshotMessage { Configuration = 7, Nodes = 3, Told = 2, Observers = 1, AgeMillis = 300, EchoPort = 7400 },
         "11000000E2010E080710031802200128AC0230E839");
 
     [Fact]
     public void ClusterSigns_with_the_number_of_topics() => Holds(
-        new ClusterSignsMessage { Configuration = 7, Nodes = 3, Told = 2, Topics = 300 },
+        new ClusterSnapshotMessage { Configuration = 7, Nodes = 3, Told = 2, Topics = 300 },
         "0C000000E2010908071003180248AC02");
 
     [Fact]
     public void MemberSigns_of_a_silent_node() => Holds(
-        new MemberSignsMessage { Node = Node, EndPoint = EndPoint, Outcome = SignsOutcome.Silent, SilentMillis = 300, HeardMillis = 5 },
+        new MemberSnapshotMessage
+        {
+            Node = Node, EndPoint = EndPoint, Outcome = SnapshotOutcome.Silent, SilentMillis = 300, HeardMillis = 5,
+        },
         "22000000EA011F0A0B090807060504030201100712090A040A000009108827180120AC022805");
 
     [Fact]
@@ -372,13 +374,13 @@ public sealed class ControlBytesTests
         var told = new ControlBuffer();
         Told.Write(told);
         Holds(
-            new MemberSignsMessage { Node = Node, EndPoint = EndPoint, Signs = told.Written.ToArray() },
+            new MemberSnapshotMessage { Node = Node, EndPoint = EndPoint, Signs = told.Written.ToArray() },
             "39000000EA01360A0B090807060504030201100712090A040A000009108827321C0801C2020178CA020B0909000000000000001002D202050A01741004");
     }
 
     [Fact]
     public void MemberSigns_with_the_name_of_the_node_and_its_process() => Holds(
-        new MemberSignsMessage { Node = Node, EndPoint = EndPoint, Outcome = SignsOutcome.Unable, Name = "a@b", Process = Process },
+        new MemberSnapshotMessage { Node = Node, EndPoint = EndPoint, Outcome = SnapshotOutcome.Unable, Name = "a@b", Process = Process },
         "32000000EA012F0A0B090807060504030201100712090A040A00000910882718023A03614062420E0A016212017018AC022203312E32");
 
     [Fact]
@@ -411,12 +413,12 @@ public sealed class ControlBytesTests
 
     private static ProcessLabel Process => new() { Machine = "b", Process = "p", ProcessId = 300, Version = "1.2" };
 
-    private static NodeSigns Told => new()
+    private static NodeSnapshot Told => new()
     {
         SpanMillis = 1,
         Trouble = "x",
-        RegionRows = [new RegionSigns(9) { View = 2 }],
-        TopicRows = [new TopicSigns("t") { Published = 4 }],
+        RegionRows = [new RegionSnapshot(9) { View = 2 }],
+        TopicRows = [new TopicSnapshot("t") { Published = 4 }],
     };
 
     private static TopicRequest Topic(TopicRole role) => new()

@@ -3,7 +3,7 @@ using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Service;
 using QuickSilver.Membership.Service.Failures;
-using QuickSilver.Membership.Service.Places;
+using QuickSilver.Membership.Service.Quotas;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Tests.Service;

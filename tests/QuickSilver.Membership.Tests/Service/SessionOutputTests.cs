@@ -5,7 +5,8 @@ using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Service;
-using QuickSilver.Membership.Service.Places;
+using QuickSilver.Membership.Service.Quotas;
+using QuickSilver.Membership.Service.Sessions;
 using QuickSilver.Membership.Tests.Infrastructure;
 
 namespace QuickSilver.Membership.Tests.Service;

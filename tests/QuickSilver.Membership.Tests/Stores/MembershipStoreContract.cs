@@ -1,6 +1,6 @@
 using Microsoft.Extensions.Logging.Abstractions;
-using QuickSilver.Membership.Service.Lines;
 using QuickSilver.Membership.Service.Stores;
+using QuickSilver.Membership.Service.Takeover;
 
 namespace QuickSilver.Membership.Tests.Stores;
 

@@ -1,7 +1,7 @@
 using System.Net;
 using QuickSilver.Core.Requests;
-using QuickSilver.Membership.Service.Lines;
 using QuickSilver.Membership.Service.Stores;
+using QuickSilver.Membership.Service.Takeover;
 using QuickSilver.Simulation.Checkers.Records;
 using QuickSilver.Simulation.Machines;
 

@@ -3,6 +3,7 @@ using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Core.Requests;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Service;
+using QuickSilver.Membership.Service.Sessions;
 using QuickSilver.Membership.Service.Stores;
 using QuickSilver.Simulation.Machines;
 

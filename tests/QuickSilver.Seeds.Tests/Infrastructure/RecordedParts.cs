@@ -4,7 +4,7 @@ using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Client;
-using QuickSilver.Membership.Signs;
+using QuickSilver.Membership.Snapshots;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Channels;
@@ -174,7 +174,7 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
             observer.OnConfiguration(change);
         }
 
-        public void OnSignsWanted(int rows, Action<NodeSigns> completed) => observer.OnSignsWanted(rows, completed);
+        public void OnSnapshotWanted(int rows, Action<NodeSnapshot> completed) => observer.OnSnapshotWanted(rows, completed);
 
         public void OnSettled(long configuration, ImmutableArray<OpenView> open)
         {

@@ -56,10 +56,10 @@ internal static class PlantedBugList
         new("a sender that went is forgotten altogether", Ordering + "TopicReceiver.cs",
             "Depart(order);",
             ""),
-        new("one member is forgotten in what is settled", Membership + "Service/Settlement.cs",
+        new("one member is forgotten in what is settled", Membership + "Service/Configurations/Settlement.cs",
             "if (!member.IsNew)\n",
             "if (!member.IsNew && member != _members[0])\n"),
-        new("a member that comes over counts as settled", Membership + "Service/ConfigurationIssuer.cs",
+        new("a member that comes over counts as settled", Membership + "Service/Configurations/ConfigurationIssuer.cs",
             "member.Confirmed = member.WasMember ? 0 : number;",
             "member.Confirmed = number;"),
         new("nodes that parted continue with each other", "src/QuickSilver.Multicast/Nodes/NodeDirectory.cs",
@@ -114,10 +114,10 @@ internal static class PlantedBugList
         new("what is parked for a waiting reader is lost", Ordering + "SenderOrder.cs",
             "(_waiting.Parked ??= new ParkedMessages(budget)).TryAdd(message)",
             "budget is not null && message.Sequence > 0"),
-        new("nodes of another cluster are answered", Membership + "Client/DiscoveryContext.cs",
+        new("nodes of another cluster are answered", Membership + "Client/Discovery/DiscoveryContext.cs",
             " || datagram.ClusterHash != ClusterHash",
             ""),
-        new("an echo that did not come counts as one that did", Membership + "Reachability/Inquest.cs",
+        new("an echo that did not come counts as one that did", Membership + "Reachability/FaultArbitration.cs",
             "bool isReached = found.Reaches(i);",
             "bool isReached = !found.Reaches(i);"),
         new("an endpoint is drained when all was sent and is not stable yet", "src/QuickSilver/Endpoints/TopicEndpoint.Ending.cs",
@@ -141,7 +141,7 @@ internal static class PlantedBugList
         new("everybody may subscribe", Membership + "Service/Access/TopicRights.cs",
             "request.Role.HasFlag(TopicRole.Subscribe) && !access.MaySubscribe(name, request.Name)",
             "request.Role == TopicRole.None"),
-        new("a configuration is sent before its number is claimed", Membership + "Service/Lines/ConfigurationNumbers.cs",
+        new("a configuration is sent before its number is claimed", Membership + "Service/Takeover/ConfigurationNumbers.cs",
             "store.Claim(number, () => onClaimed(number));",
             "store.Claim(number, static () => { }); onClaimed(number);"),
         new("a packet whose tag is wrong counts as genuine", "src/QuickSilver.Core/Sealing/PacketOpener.cs",
@@ -154,7 +154,7 @@ internal static class PlantedBugList
         {
             Hardships = "AddressChanges",
         },
-        new("a host that no stream reaches keeps all others waiting", Membership + "Client/ServiceDiscovery.cs",
+        new("a host that no stream reaches keeps all others waiting", Membership + "Client/Discovery/ServiceDiscovery.cs",
             "TimeUntilGivenUp <= TimeSpan.Zero",
             "TimeUntilGivenUp <= TimeSpan.MinValue")
         {
@@ -166,7 +166,7 @@ internal static class PlantedBugList
         {
             Hardships = "LongNight",
         },
-        new("a configuration that a node claims is taken as it is", Membership + "Service/Lines/ConfigurationNumbers.cs",
+        new("a configuration that a node claims is taken as it is", Membership + "Service/Takeover/ConfigurationNumbers.cs",
             "return EpochOf(configuration) <= Math.Min(most, MostClaimed);",
             "return EpochOf(configuration) <= Math.Max(most, MostClaimed) || configuration > 0;")
         {

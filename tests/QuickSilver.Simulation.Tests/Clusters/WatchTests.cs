@@ -1,7 +1,7 @@
 using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Client.Watching;
-using QuickSilver.Membership.Protocol.Replies;
+using QuickSilver.Membership.Snapshots;
 using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Simulation.Tests.Clusters;
@@ -111,7 +111,7 @@ public sealed class WatchTests : IDisposable
         observer.Ask(_cluster);
         _cluster.Run(Second * 3);
         observer.Ask(_cluster);
-        var silent = Assert.Single(observer.Last.Nodes, node => node.Node.Outcome == SignsOutcome.Silent);
+        var silent = Assert.Single(observer.Last.Nodes, node => node.Node.Outcome == SnapshotOutcome.Silent);
         Assert.InRange(silent.Node.SilentMillis, 4_000, 6_000);
         Assert.Equal(Nodes - 1, observer.Last.Nodes.Count(node => node.Signs is not null));
     }
@@ -154,10 +154,10 @@ public sealed class WatchTests : IDisposable
         return observer;
     }
 
-    private sealed class Observer : IClusterSignsReader
+    private sealed class Observer : IClusterSnapshotReader
     {
         private readonly ClusterObserver _observer;
-        private readonly List<ClusterSigns> _answers = [];
+        private readonly List<ClusterSnapshot> _answers = [];
 
         public Observer(SimulatedCluster cluster)
         {
@@ -169,7 +169,7 @@ public sealed class WatchTests : IDisposable
 
         public SimulatedMachine Machine { get; }
 
-        public ClusterSigns Last => _answers[^1];
+        public ClusterSnapshot Last => _answers[^1];
 
         public void Ask(SimulatedCluster cluster, int rows = 10)
         {
@@ -183,7 +183,7 @@ public sealed class WatchTests : IDisposable
             Assert.True(_answers.Count > before, "No answer came.");
         }
 
-        public void OnAnswer(ClusterSigns signs) => _answers.Add(signs);
+        public void OnAnswer(ClusterSnapshot signs) => _answers.Add(signs);
 
         public void OnEnded(string reason, bool isRefusal) => Assert.Fail(reason);
     }

@@ -1,4 +1,4 @@
-using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Regions.Sets;
 using QuickSilver.Simulation.Experiments;
 
 namespace QuickSilver.Simulation.Tests.Experiments;

@@ -1,7 +1,7 @@
 using System.Text;
 using System.Text.Json;
 using QuickSilver.Membership.Client.Watching;
-using QuickSilver.Membership.Signs;
+using QuickSilver.Membership.Snapshots;
 using QuickSilver.Tool.Dashboard;
 using QuickSilver.Tool.Top;
 
@@ -16,7 +16,7 @@ public sealed class PageJsonTests
     public void An_event_is_one_line_of_data_whatever_names_contain()
     {
         const string Name = "</script>\n\nevent: history\r\ndata: {}\u2028\u0000";
-        var tables = Cluster.At(0, Cluster.Told(1, new NodeSigns { TopicRows = [new TopicSigns(Name) { Subscribers = 1 }] }));
+        var tables = Cluster.At(0, Cluster.Told(1, new NodeSnapshot { TopicRows = [new TopicSnapshot(Name) { Subscribers = 1 }] }));
         string text = Encoding.UTF8.GetString(PageEvent.Signs(Of(tables)).Span);
         string[] lines = text.Split('\n');
         Assert.Equal(["event: signs", lines[1], "", ""], lines);
@@ -39,7 +39,9 @@ public sealed class PageJsonTests
     public void A_silent_node_and_one_in_trouble_are_reported_with_what_to_do()
     {
         var waits = Waits.Of(Cluster.At(
-            0, Cluster.Told(1, new NodeSigns { Trouble = "The publisher of topic 'a' waits for a reader on node 2." }), Cluster.Silent(2)));
+            0,
+            Cluster.Told(1, new NodeSnapshot { Trouble = "The publisher of topic 'a' waits for a reader on node 2." }),
+            Cluster.Silent(2)));
         var silent = waits.Single(wait => wait.Severity == "bad");
         Assert.Equal((Cluster.Name(2), "10.0.0.2:5000", 4.0), (silent.Node, silent.Address, silent.Seconds));
         Assert.Contains("heard it 3.5 s ago", silent.What);
@@ -50,14 +52,14 @@ public sealed class PageJsonTests
     [Fact]
     public void Each_reason_of_a_node_is_reported_with_whom_it_waits_for_and_what_to_do()
     {
-        var reason = new ReasonSigns("The publisher of topic 'a' waits for a reader on node 2.")
+        var reason = new ReasonSnapshot("The publisher of topic 'a' waits for a reader on node 2.")
         {
             Kind = (long)StatusReasonKind.ReaderElsewhereFull,
             WaitsFor = "a reader on node 2",
             SinceMillis = 2_500,
         };
-        var newer = new ReasonSigns("Something new.") { Kind = 4_000 };
-        var signs = new NodeSigns { Trouble = reason.What, ReasonRows = [reason, newer] };
+        var newer = new ReasonSnapshot("Something new.") { Kind = 4_000 };
+        var signs = new NodeSnapshot { Trouble = reason.What, ReasonRows = [reason, newer] };
         var waits = Waits.Of(Cluster.At(0, Cluster.Told(1, signs)));
         Assert.Equal([reason.What, newer.What], waits.Select(static wait => wait.What));
         Assert.Equal(("a reader on node 2", 2.5), (waits[0].WaitsFor, waits[0].Seconds));
@@ -88,7 +90,7 @@ public sealed class PageJsonTests
         Assert.Equal([Cluster.Name(2), Cluster.Name(3)], _departures.Look(Cluster.At(3)).Select(one => one.Node));
     }
 
-    private static NodeReport Up(ulong id) => Cluster.Told(id, new NodeSigns());
+    private static NodeReport Up(ulong id) => Cluster.Told(id, new NodeSnapshot());
 
     private static PageSigns Of(ClusterTables tables) => new(TopReport.Of(tables), HistoryPoint.Of(tables), Waits.Of(tables), []);
 }

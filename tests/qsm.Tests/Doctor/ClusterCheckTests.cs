@@ -1,6 +1,6 @@
 using System.Net;
 using QuickSilver.Core.Transport;
-using QuickSilver.Membership.Signs;
+using QuickSilver.Membership.Snapshots;
 using QuickSilver.Nodes;
 using QuickSilver.Tool.Doctor.Checks;
 using QuickSilver.Tool.Doctor.Keys;
@@ -185,7 +185,7 @@ public sealed class ClusterCheckTests
         {
             var node = new ClusterNode("aa", EndPoint, null, "It is so.")
             {
-                Reasons = [new ReasonSigns("It is so.") { Kind = (long)kind, WaitsFor = "b" }],
+                Reasons = [new ReasonSnapshot("It is so.") { Kind = (long)kind, WaitsFor = "b" }],
             };
             var finding = Assert.Single(NodesCheck.Of([node], Local));
             Assert.Equal(FindingStatus.Warning, finding.Status);
@@ -197,8 +197,8 @@ public sealed class ClusterCheckTests
         {
             Reasons =
             [
-                new ReasonSigns("One.") { Kind = 1L << 32 },
-                new ReasonSigns("Two.") { Kind = (long)StatusReasonKind.HeapFull },
+                new ReasonSnapshot("One.") { Kind = 1L << 32 },
+                new ReasonSnapshot("Two.") { Kind = (long)StatusReasonKind.HeapFull },
             ],
         };
         string[] texts = [.. NodesCheck.Of([troubled], Local).Select(static finding => finding.Text)];

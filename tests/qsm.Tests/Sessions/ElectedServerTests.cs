@@ -3,6 +3,7 @@ using QuickSilver.Core.Tests.Infrastructure;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Service;
+using QuickSilver.Membership.Service.Sessions;
 using QuickSilver.Membership.Tests.Infrastructure;
 using QuickSilver.Membership.Views;
 using QuickSilver.Tool.Sessions;

@@ -2,8 +2,7 @@ using System.Net;
 using System.Text.Json;
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Client.Watching;
-using QuickSilver.Membership.Protocol.Replies;
-using QuickSilver.Membership.Signs;
+using QuickSilver.Membership.Snapshots;
 using QuickSilver.Membership.Views;
 using QuickSilver.Tool.Top;
 using Spectre.Console;
@@ -16,7 +15,7 @@ public sealed class TopRenderingTests
 {
     private static readonly TopView View = new("flights", SortKey.Rate, Filter: null, Rows: 10);
 
-    private static readonly NodeSigns Busy = new()
+    private static readonly NodeSnapshot Busy = new()
     {
         SpanMillis = 1_000,
         Published = 12_345,
@@ -33,31 +32,32 @@ public sealed class TopRenderingTests
         RetentionBytes = 130 << 10,
         Limit = (long)SendLimit.Window,
         LimitPerMille = 730,
-        RegionRows = [new RegionSigns(0xABC) { View = 3, Members = 4, SentPackets = 500, PendingPackets = 7, Limit = 2 }],
+        RegionRows = [new RegionSnapshot(0xABC) { View = 3, Members = 4, SentPackets = 500, PendingPackets = 7, Limit = 2 }],
         TopicRows =
         [
-            new TopicSigns("departures") { Published = 12_000, Subscribers = 3 },
-            new TopicSigns("[red]gates[/]") { Published = 345, Subscribers = 1 },
+            new TopicSnapshot("departures") { Published = 12_000, Subscribers = 3 },
+            new TopicSnapshot("[red]gates[/]") { Published = 345, Subscribers = 1 },
         ],
     };
 
-    private static readonly NodeSigns Held = new()
+    private static readonly NodeSnapshot Held = new()
     {
         SpanMillis = 1_000,
-        TopicRows = [new TopicSigns("prices") { Published = 250, Subscribers = 3, Limit = (long)SendLimit.Reader }],
-        HeldRows = [new HeldSigns("prices") { PerThousandSeconds = 250_400, Reader = "orders@web-3" }],
+        TopicRows = [new TopicSnapshot("prices") { Published = 250, Subscribers = 3, Limit = (long)SendLimit.Reader }],
+        HeldRows = [new HeldSnapshot("prices") { PerThousandSeconds = 250_400, Reader = "orders@web-3" }],
     };
 
-    private static readonly NodeSigns Idle = new()
+    private static readonly NodeSnapshot Idle = new()
     {
         SpanMillis = 1_000,
         Delivered = 12_000,
-        RegionRows = [new RegionSigns(0xABC) { View = 4, Members = 5, ReceivedPackets = 490, TokenMicros = 310, OpenViews = 2 }],
-        TopicRows = [new TopicSigns("departures") { Delivered = 12_000, Subscribers = 3 }],
+        RegionRows = [new RegionSnapshot(0xABC) { View = 4, Members = 5, ReceivedPackets = 490, TokenMicros = 310, OpenViews = 2 }],
+        TopicRows = [new TopicSnapshot("departures") { Delivered = 12_000, Subscribers = 3 }],
     };
 
-    private static NodeReport Node(ulong id, NodeSigns? signs, SignsOutcome outcome = SignsOutcome.Told, string? fault = null) => new(
-        new MemberSignsMessage
+    private static NodeReport Node(
+        ulong id, NodeSnapshot? signs, SnapshotOutcome outcome = SnapshotOutcome.Told, string? fault = null) => new(
+        new MemberSnapshotMessage
         {
             Node = new NodeKey(id << 32, 1),
             EndPoint = new IPEndPoint(new IPAddress([10, 0, 0, (byte)id]), 5000),
@@ -71,9 +71,9 @@ public sealed class TopRenderingTests
     private static ClusterTables Tables(TopView? view = null, params NodeReport[] nodes)
     {
         nodes = nodes is []
-            ? [Node(1, Busy), Node(2, Idle), Node(3, null, SignsOutcome.Silent), Node(4, null, SignsOutcome.Unable)]
+            ? [Node(1, Busy), Node(2, Idle), Node(3, null, SnapshotOutcome.Silent), Node(4, null, SnapshotOutcome.Unable)]
             : nodes;
-        var service = new ClusterSignsMessage
+        var service = new ClusterSnapshotMessage
         {
             Configuration = (2L << 32) + 17,
             Nodes = nodes.Length,
@@ -82,7 +82,7 @@ public sealed class TopRenderingTests
             AgeMillis = 65_000,
         };
         return ClusterTables.Of(
-            new ClusterSigns(service, nodes), new IPEndPoint(IPAddress.Loopback, 7400), view ?? View, new DateTime(2026, 1, 2, 3, 4, 5));
+            new ClusterSnapshot(service, nodes), new IPEndPoint(IPAddress.Loopback, 7400), view ?? View, new DateTime(2026, 1, 2, 3, 4, 5));
     }
 
     private static string Render(IRenderable screen, int width = 160)
@@ -149,7 +149,7 @@ public sealed class TopRenderingTests
     {
         var asking = Idle with
         {
-            TopicRows = [new TopicSigns("prices"), new TopicSigns("quicksilver/inbox/a"), new TopicSigns("quicksilver/inbox/b")],
+            TopicRows = [new TopicSnapshot("prices"), new TopicSnapshot("quicksilver/inbox/a"), new TopicSnapshot("quicksilver/inbox/b")],
         };
         var tables = Tables(null, Node(1, asking));
         Assert.Equal("prices", Assert.Single(tables.Topics).Name);
@@ -191,7 +191,7 @@ public sealed class TopRenderingTests
     public void What_others_wrote_gives_no_commands_to_the_terminal()
     {
         const string Command = "\u001b[2J";
-        var tables = Tables(null, Node(1, Idle with { Trouble = Command, TopicRows = [new TopicSigns(Command)] }));
+        var tables = Tables(null, Node(1, Idle with { Trouble = Command, TopicRows = [new TopicSnapshot(Command)] }));
         Assert.DoesNotContain('\u001b', Render(TopScreen.Of(tables, 160, 50)));
         Assert.All(TopText.Lines(tables), line => Assert.DoesNotContain('\u001b', line));
     }

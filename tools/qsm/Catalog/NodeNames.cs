@@ -8,7 +8,7 @@ internal sealed class NodeNames
 {
     private readonly Dictionary<NodeKey, string> _names = [];
 
-    public static NodeNames Of(ClusterSigns signs)
+    public static NodeNames Of(ClusterSnapshot signs)
     {
         var names = new NodeNames();
         foreach (var report in signs.Nodes)

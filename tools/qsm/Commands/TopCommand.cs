@@ -1,5 +1,5 @@
 using System.CommandLine;
-using QuickSilver.Membership.Signs;
+using QuickSilver.Membership.Snapshots;
 using QuickSilver.Tool.Catalog;
 using QuickSilver.Tool.Sessions;
 using QuickSilver.Tool.Top;
@@ -36,7 +36,7 @@ internal static class TopCommand
             Description = "The number of regions and of topics that are shown, the busiest first.",
             HelpName = "N",
             DefaultValueFactory = _ => 10,
-        }.Within(1, NodeSigns.MostRows);
+        }.Within(1, NodeSnapshot.MostRows);
         var all = new Option<bool>("--all")
         {
             Description = "Also show the inboxes of nodes, to which answers to their requests come, among the topics.",

@@ -1,4 +1,4 @@
-using QuickSilver.Membership.Signs;
+using QuickSilver.Membership.Snapshots;
 using QuickSilver.Tool.Sessions;
 using QuickSilver.Tool.Top;
 
@@ -12,7 +12,7 @@ internal sealed class ClusterSource(ClusterWatch watch, TopView view) : ISignsSo
 
     public static async Task<ISignsSource> OpenAsync(Session session, bool isVerbose, CancellationToken cancellationToken)
     {
-        var watch = await ClusterWatch.StartAsync(session, isVerbose, NodeSigns.MostRows);
+        var watch = await ClusterWatch.StartAsync(session, isVerbose, NodeSnapshot.MostRows);
         try
         {
             await watch.BeginAsync(GatheringPace.Default.Watched, cancellationToken);

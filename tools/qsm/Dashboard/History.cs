@@ -1,4 +1,4 @@
-using QuickSilver.Membership.Signs;
+using QuickSilver.Membership.Snapshots;
 using QuickSilver.Tool.Top;
 
 namespace QuickSilver.Tool.Dashboard;
@@ -28,7 +28,7 @@ internal readonly record struct HistoryPoint
 
     public static HistoryPoint Of(ClusterTables tables)
     {
-        var told = tables.Nodes.Select(static row => row.Signs).OfType<NodeSigns>().ToList();
+        var told = tables.Nodes.Select(static row => row.Signs).OfType<NodeSnapshot>().ToList();
         return new HistoryPoint
         {
             At = tables.At.ToUnixTimeMilliseconds() / 1e3,
@@ -47,9 +47,9 @@ internal readonly record struct HistoryPoint
             Drops = Rate(static signs => signs.KernelDrops),
         };
 
-        long? Worst(Func<NodeSigns, long> time) => told.Count == 0 ? null : told.Max(time) is var worst and > 0 ? worst : null;
+        long? Worst(Func<NodeSnapshot, long> time) => told.Count == 0 ? null : told.Max(time) is var worst and > 0 ? worst : null;
 
-        double Rate(Func<NodeSigns, long> count) => Math.Round(
+        double Rate(Func<NodeSnapshot, long> count) => Math.Round(
             told.Where(static signs => signs.SpanMillis > 0).Sum(signs => count(signs) * 1e3 / signs.SpanMillis), 1);
     }
 }

@@ -1,4 +1,4 @@
-using QuickSilver.Membership.Signs;
+using QuickSilver.Membership.Snapshots;
 using QuickSilver.Tool.Top;
 
 namespace QuickSilver.Tool.Dashboard;
@@ -40,7 +40,7 @@ internal static class Waits
         return all;
     }
 
-    private static WaitJson Of(string node, string address, ReasonSigns reason) => new(
+    private static WaitJson Of(string node, string address, ReasonSnapshot reason) => new(
         node,
         address,
         "warn",

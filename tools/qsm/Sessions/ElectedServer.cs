@@ -6,6 +6,7 @@ using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Service;
+using QuickSilver.Membership.Service.Sessions;
 using QuickSilver.Membership.Service.Stores;
 using QuickSilver.Tool.Etcd;
 

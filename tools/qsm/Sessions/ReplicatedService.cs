@@ -5,7 +5,7 @@ using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
 using QuickSilver.Core.Transport.Tls;
 using QuickSilver.Membership.Diagnostics;
-using QuickSilver.Membership.Service;
+using QuickSilver.Membership.Service.Sessions;
 using QuickSilver.Tool.Etcd;
 
 namespace QuickSilver.Tool.Sessions;

@@ -1,7 +1,7 @@
 using System.Net;
 using QuickSilver.Membership.Client.Watching;
 using QuickSilver.Membership.Contracts;
-using QuickSilver.Membership.Signs;
+using QuickSilver.Membership.Snapshots;
 
 namespace QuickSilver.Tool.Top;
 
@@ -26,7 +26,7 @@ internal sealed record TopView(string Cluster, SortKey Sort, string? Filter, int
     public bool HasInboxes { get; init; }
 
     /// <summary>Those to ask of each node: inboxes that are not shown take places among its busiest topics.</summary>
-    public int AskedRows => HasInboxes ? Rows : NodeSigns.MostRows;
+    public int AskedRows => HasInboxes ? Rows : NodeSnapshot.MostRows;
 }
 
 // One answer as tables: the nodes, and the regions and topics that they have reported, each once.
@@ -36,7 +36,7 @@ internal sealed record ClusterTables
 
     public required IPEndPoint? Service { get; init; }
 
-    public required ClusterSigns Answer { get; init; }
+    public required ClusterSnapshot Answer { get; init; }
 
     public required DateTimeOffset At { get; init; }
 
@@ -60,9 +60,9 @@ internal sealed record ClusterTables
     /// <summary>All that are open, of which nodes report their busiest. A service of an earlier version reports only those.</summary>
     public int TopicCount { get; private init; }
 
-    public static ClusterTables Of(ClusterSigns answer, IPEndPoint? service, TopView view, DateTimeOffset at)
+    public static ClusterTables Of(ClusterSnapshot answer, IPEndPoint? service, TopView view, DateTimeOffset at)
     {
-        var told = answer.Nodes.Select(report => report.Signs).OfType<NodeSigns>().ToList();
+        var told = answer.Nodes.Select(report => report.Signs).OfType<NodeSnapshot>().ToList();
         var regions = new Dictionary<ulong, RegionRow>();
         var topics = new Dictionary<string, TopicRow>();
         foreach (var signs in told)

@@ -14,7 +14,7 @@ using QuickSilver.Tool.Sessions;
 namespace QuickSilver.Tool.Top;
 
 // Watches a cluster over the machine's environment, on a core thread of its own: one question at a time, and what comes back.
-internal sealed class ClusterWatch : IClusterSignsReader, IAsyncDisposable
+internal sealed class ClusterWatch : IClusterSnapshotReader, IAsyncDisposable
 {
     // How soon the first rates come.
     private static readonly TimeSpan FirstWait = TimeSpan.FromMilliseconds(500);
@@ -23,7 +23,7 @@ internal sealed class ClusterWatch : IClusterSignsReader, IAsyncDisposable
     private readonly ClusterObserver _observer;
     private readonly int _rows;
     private readonly bool _sendsEchoes;
-    private TaskCompletionSource<ClusterSigns>? _answer;
+    private TaskCompletionSource<ClusterSnapshot>? _answer;
     private TaskCompletionSource<ClusterTopics>? _topics;
     // Why no more answers come; null while they do.
     private ToolException? _end;
@@ -125,7 +125,7 @@ internal sealed class ClusterWatch : IClusterSignsReader, IAsyncDisposable
     }
 
     /// <summary>Asks, and waits for the answer. The observer ends the wait if none comes in time.</summary>
-    public Task<ClusterSigns> AskAsync(CancellationToken cancellationToken) => AskAsync<ClusterSigns>(
+    public Task<ClusterSnapshot> AskAsync(CancellationToken cancellationToken) => AskAsync<ClusterSnapshot>(
         answer =>
         {
             _answer = answer;
@@ -158,11 +158,11 @@ internal sealed class ClusterWatch : IClusterSignsReader, IAsyncDisposable
         return answer.Task.WaitAsync(cancellationToken);
     }
 
-    void IClusterSignsReader.OnTopics(ClusterTopics topics) => _topics?.TrySetResult(topics);
+    void IClusterSnapshotReader.OnTopics(ClusterTopics topics) => _topics?.TrySetResult(topics);
 
-    void IClusterSignsReader.OnAnswer(ClusterSigns signs) => _answer?.TrySetResult(signs);
+    void IClusterSnapshotReader.OnAnswer(ClusterSnapshot signs) => _answer?.TrySetResult(signs);
 
-    void IClusterSignsReader.OnEnded(string reason, bool isRefusal)
+    void IClusterSnapshotReader.OnEnded(string reason, bool isRefusal)
     {
         _end = new ToolException(isRefusal ? ExitCode.Failed : ExitCode.Unreachable, reason);
         _answer?.TrySetException(_end);

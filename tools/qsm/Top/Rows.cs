@@ -1,7 +1,6 @@
 using System.Globalization;
 using QuickSilver.Membership.Client.Watching;
-using QuickSilver.Membership.Protocol.Replies;
-using QuickSilver.Membership.Signs;
+using QuickSilver.Membership.Snapshots;
 using QuickSilver.Membership.Views;
 using QuickSilver.Nodes;
 
@@ -26,12 +25,12 @@ internal sealed record NodeRow(NodeReport Report)
 
     public string Address { get; } = Report.Node.EndPoint.ToString();
 
-    public NodeSigns? Signs => Report.Signs;
+    public NodeSnapshot? Signs => Report.Signs;
 
     public SendLimit Limit => LimitOf(Signs?.Limit ?? 0);
 
     /// <summary>How long the node has not answered; null if it did.</summary>
-    public double? SilentSeconds => Report.Node.Outcome == SignsOutcome.Silent ? Report.Node.SilentMillis / 1e3 : null;
+    public double? SilentSeconds => Report.Node.Outcome == SnapshotOutcome.Silent ? Report.Node.SilentMillis / 1e3 : null;
 
     /// <summary>What is wrong: with what the node reported, or with the node.</summary>
     public string? Trouble => Report.Fault ?? (Signs is { Trouble.Length: > 0 } signs ? signs.Trouble : null);
@@ -40,8 +39,8 @@ internal sealed record NodeRow(NodeReport Report)
     public string? Remark => Report switch
     {
         { Fault: { } fault } => fault,
-        { Node.Outcome: SignsOutcome.Unable } => "no vital signs: it is of an older version",
-        { Node.Outcome: SignsOutcome.Silent, Node: var node } =>
+        { Node.Outcome: SnapshotOutcome.Unable } => "no vital signs: it is of an older version",
+        { Node.Outcome: SnapshotOutcome.Silent, Node: var node } =>
             $"silent for {Figures.Span(node.SilentMillis)}, last heard {Figures.Span(node.HeardMillis)} ago",
         _ => null,
     };
@@ -84,7 +83,7 @@ internal sealed record RegionRow(ulong Region)
     public string Name => $"{Region:x16}";
 
     /// <summary>The sums of what nodes do, and the worst of what they measure.</summary>
-    public RegionRow With(in RegionSigns signs) => this with
+    public RegionRow With(in RegionSnapshot signs) => this with
     {
         View = Math.Max(View, signs.View),
         Members = signs.View >= View ? signs.Members : Members,
@@ -109,7 +108,7 @@ internal sealed record TopicRow(string Name)
     public int Nodes { get; init; }
     public SendLimit Limit { get; init; }
 
-    public TopicRow With(in TopicSigns signs) => this with
+    public TopicRow With(in TopicSnapshot signs) => this with
     {
         Published = Published + signs.Published,
         Delivered = Delivered + signs.Delivered,

@@ -1,6 +1,6 @@
 using System.Globalization;
 using QuickSilver.Core.Diagnostics;
-using QuickSilver.Membership.Signs;
+using QuickSilver.Membership.Snapshots;
 using QuickSilver.Tool.Catalog;
 
 namespace QuickSilver.Tool.Top;
@@ -56,7 +56,7 @@ internal static class TopText
     public static string Note(HeldRow row) =>
         $"{SafeText.Of(row.Topic)}: {SafeText.Of(row.Publisher.Name)} is held to {SafeText.Of(row.Rate)}";
 
-    public static string[] Cells(NodeRow row, NodeSigns signs) =>
+    public static string[] Cells(NodeRow row, NodeSnapshot signs) =>
     [
         $"{SafeText.Of(row.Name)} {row.Address}",
         Figures.Number(signs.Published),

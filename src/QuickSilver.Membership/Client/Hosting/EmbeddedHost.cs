@@ -2,6 +2,7 @@ using System.Net;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Transport;
+using QuickSilver.Membership.Client.Discovery;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Service;
@@ -35,7 +36,7 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
     private readonly DiscoveryAsker _asker;
     private readonly Alarm _contestAlarm;
     private readonly Action _onYielded;
-    private readonly LoneHost _alone;
+    private readonly HostVisibility _alone;
     private readonly HostProofs _proofs;
     private TimeSpan _contestDelay = FirstContest;
     private TimeSpan? _askedAt;
@@ -66,7 +67,7 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
         var hosted = options with { TakesBackTheSilent = true, HostId = _id };
         _service = new MembershipService(environment, hosted, new MemoryMembershipStore(), new ServiceCounters(), context.Logger);
         EndPoint = _service.Start(new IPEndPoint(environment.LocalAddress, 0), known);
-        _alone = new LoneHost(context, EndPoint);
+        _alone = new HostVisibility(context, EndPoint);
         context.Counters.ServicesHosted++;
         context.Logger.Hosting(EndPoint);
         Contest();

@@ -2,6 +2,7 @@ using System.Net;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Flow;
+using QuickSilver.Membership.Client.Discovery;
 using QuickSilver.Membership.Client.Watching;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol;
@@ -121,7 +122,7 @@ internal sealed class HostProofs : IDisposable
         }
     }
 
-    private sealed class Proof : IClusterSignsReader, IDisposable
+    private sealed class Proof : IClusterSnapshotReader, IDisposable
     {
         private readonly HostProofs _proofs;
         private readonly ClusterObserver _observer;
@@ -139,7 +140,7 @@ internal sealed class HostProofs : IDisposable
         public void Begin() => _observer.AskService();
 
         // It may have sent the observer on to another, which speaks for itself.
-        public void OnAnswer(ClusterSigns signs) =>
+        public void OnAnswer(ClusterSnapshot signs) =>
             _proofs.End(this, Host.Equals(_observer.Service) ? signs.Service.Host : null);
 
         public void OnTopics(ClusterTopics topics)

@@ -1,24 +1,24 @@
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Replies;
-using QuickSilver.Membership.Signs;
+using QuickSilver.Membership.Snapshots;
 
 namespace QuickSilver.Membership.Client.Watching;
 
 // Puts together what a service tells of a cluster: a header that says how many follow, and then these, one by one. The methods return null,
 // or what is wrong with what came. The callback comes before the reader is told: the reader may ask again.
-internal sealed class ClusterAnswers(IClusterSignsReader reader, Action onWhole)
+internal sealed class ClusterAnswers(IClusterSnapshotReader reader, Action onWhole)
 {
     /// <summary>The nodes of which one answer may tell.</summary>
     public const int MostNodes = 65_536;
 
     // The answer that is coming; null while there is none.
-    private ClusterSignsMessage? _header;
+    private ClusterSnapshotMessage? _header;
     private readonly List<NodeReport> _nodes = [];
     // The same of topics.
     private TopicListMessage? _list;
     private readonly List<ListedTopicMessage> _topics = [];
 
-    public string? Begin(ClusterSignsMessage header)
+    public string? Begin(ClusterSnapshotMessage header)
     {
         if (_header is not null || header.Told > MostNodes)
         {
@@ -30,17 +30,17 @@ internal sealed class ClusterAnswers(IClusterSignsReader reader, Action onWhole)
         return null;
     }
 
-    public string? Add(MemberSignsMessage node)
+    public string? Add(MemberSnapshotMessage node)
     {
         if (_header is null)
         {
             return "it tells of a node outside of an answer";
         }
 
-        NodeSigns? signs = null;
+        NodeSnapshot? signs = null;
         string? fault = null;
-        if (node.Outcome == SignsOutcome.Told
-            && !ControlFrame.TryRead<int, NodeSigns>(node.Signs, 0, static (bytes, _) => NodeSigns.Read(bytes), out signs, out fault))
+        if (node.Outcome == SnapshotOutcome.Told
+            && !ControlFrame.TryRead<int, NodeSnapshot>(node.Signs, 0, static (bytes, _) => NodeSnapshot.Read(bytes), out signs, out fault))
         {
             fault = $"invalid vital signs: {fault}";
         }
@@ -98,7 +98,7 @@ internal sealed class ClusterAnswers(IClusterSignsReader reader, Action onWhole)
 
         if (_header is { } header && _nodes.Count == header.Told)
         {
-            var answer = new ClusterSigns(header, [.. _nodes]);
+            var answer = new ClusterSnapshot(header, [.. _nodes]);
             _header = null;
             _nodes.Clear();
             onWhole();

@@ -6,11 +6,12 @@ using QuickSilver.Core.Environment;
 using QuickSilver.Core.Sealing;
 using QuickSilver.Core.Security.Identities;
 using QuickSilver.Core.Transport;
+using QuickSilver.Membership.Client.Discovery;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
-using QuickSilver.Membership.Signs;
+using QuickSilver.Membership.Snapshots;
 
 namespace QuickSilver.Membership.Client.Watching;
 
@@ -24,7 +25,7 @@ internal sealed class ClusterObserver : IControlStreamHandler, IPauseObserver, I
     private readonly INodeEnvironment _environment;
     private readonly DiscoveryContext _discovery;
     private readonly string _cluster;
-    private readonly IClusterSignsReader _reader;
+    private readonly IClusterSnapshotReader _reader;
     private readonly ClusterAnswers _answers;
     private readonly ControlBuffer _buffer = new();
     // What came in a pause is read in less time. A pause is noticed by what happens too late, so it may have begun at the deadline.
@@ -60,7 +61,7 @@ internal sealed class ClusterObserver : IControlStreamHandler, IPauseObserver, I
         ImmutableArray<IPEndPoint> servers,
         string cluster,
         DiscoveryOptions discovery,
-        IClusterSignsReader reader,
+        IClusterSnapshotReader reader,
         ILogger logger)
     {
         _environment = environment;
@@ -98,7 +99,7 @@ internal sealed class ClusterObserver : IControlStreamHandler, IPauseObserver, I
         $"Cannot connect to a membership service at {service}: {reason}.";
 
     /// <summary>Asks for vital signs once; the first call connects. Ask again only after the answer.</summary>
-    /// <param name="rows">Rows of regions, and of topics, for each node: from 1 to <see cref="NodeSigns.MostRows"/>.</param>
+    /// <param name="rows">Rows of regions, and of topics, for each node: from 1 to <see cref="NodeSnapshot.MostRows"/>.</param>
     /// <param name="sendsEchoes">Whether to ask for the key of the cluster too.</param>
     public void Ask(int rows, bool sendsEchoes = false)
     {
@@ -348,9 +349,9 @@ internal sealed class ClusterObserver : IControlStreamHandler, IPauseObserver, I
         string? fault = null;
         switch (kind)
         {
-            case ControlMessageKind.ClusterSigns when ControlFrame.TryRead<ClusterSignsMessage>(body, out var header, out fault):
+            case ControlMessageKind.ClusterSnapshot when ControlFrame.TryRead<ClusterSnapshotMessage>(body, out var header, out fault):
                 return _answers.Begin(header);
-            case ControlMessageKind.MemberSigns when ControlFrame.TryRead<MemberSignsMessage>(body, out var node, out fault):
+            case ControlMessageKind.MemberSnapshot when ControlFrame.TryRead<MemberSnapshotMessage>(body, out var node, out fault):
                 return _answers.Add(node);
             case ControlMessageKind.Inquiry when ControlFrame.TryRead<InquiryMessage>(body, out var inquiry, out fault):
                 ClusterKey = inquiry.ClusterKey;

@@ -1,5 +1,3 @@
-using QuickSilver.Membership.Reachability;
-using QuickSilver.Membership.Views;
 using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Membership.Protocol.Requests;

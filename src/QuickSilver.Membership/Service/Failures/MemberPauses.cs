@@ -2,7 +2,8 @@ using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol.Requests;
-using QuickSilver.Membership.Reachability;
+using QuickSilver.Membership.Service.Arbitration;
+using QuickSilver.Membership.Service.Sessions;
 
 namespace QuickSilver.Membership.Service.Failures;
 
@@ -14,7 +15,7 @@ internal sealed class MemberPauses(
     SessionContext context,
     FailureDetectorOptions options,
     FailureDetector failures,
-    Inquests inquests,
+    FaultArbitrations arbitrations,
     MemberTable members,
     SessionTable sessions)
     : IPauseObserver
@@ -42,7 +43,7 @@ internal sealed class MemberPauses(
             member.MayBeExcusedAt = now + (excused * ExcusedPart) + options.Silence;
             context.Counters.PausesExcused++;
             failures.Excuse(member.Key, now);
-            inquests.Excuse(member.Key);
+            arbitrations.Excuse(member.Key);
         }
     }
 
@@ -51,7 +52,7 @@ internal sealed class MemberPauses(
     {
         var now = context.Environment.Now;
         failures.OnPause(pause.Length, now);
-        inquests.OnPause(pause.Length);
+        arbitrations.OnPause(pause.Length);
         foreach (var member in members)
         {
             member.LastHeard = Pause.LeaveOut(pause.Length, member.LastHeard, now);

@@ -1,6 +1,7 @@
 using System.Collections.Immutable;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Service.Topics;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Service.Watching;

@@ -1,8 +1,8 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Membership.Protocol;
-using QuickSilver.Membership.Protocol.Replies;
-using QuickSilver.Membership.Service.Places;
-using QuickSilver.Membership.Signs;
+using QuickSilver.Membership.Service.Quotas;
+using QuickSilver.Membership.Service.Sessions;
+using QuickSilver.Membership.Snapshots;
 
 namespace QuickSilver.Membership.Service.Watching;
 
@@ -28,7 +28,7 @@ internal sealed class Observers : IDisposable
     private readonly Func<int> _topics;
     private readonly TimeSpan _begun;
     private readonly Alarm _alarm;
-    private readonly ObserverPlaces _places;
+    private readonly ObserverSlots _places;
     private readonly List<ControlSession> _waiting = [];
     private ulong _question;
     private TimeSpan _askedAt = TimeSpan.MinValue / 2;
@@ -57,7 +57,7 @@ internal sealed class Observers : IDisposable
         _standing = standing;
         _echoPort = echoPort;
         _topics = topics;
-        _places = new ObserverPlaces(context);
+        _places = new ObserverSlots(context);
         _begun = context.Environment.Now;
         _alarm = new Alarm(OnAlarm);
     }
@@ -192,13 +192,14 @@ internal sealed class Observers : IDisposable
         _question++;
         _left = 0;
         // So many that what all tell fits into what may wait to be sent.
-        int rows = Math.Clamp(_context.Limits.MaxSignsRowsInAll / Math.Max(1, _members.Count), 1, Math.Clamp(_rows, 1, NodeSigns.MostRows));
+        int mostRows = Math.Clamp(_rows, 1, NodeSnapshot.MostRows);
+        int rows = Math.Clamp(_context.Limits.MaxSignsRowsInAll / Math.Max(1, _members.Count), 1, mostRows);
         _rows = 0;
-        var frame = new SharedFrames(Frame(new SignsQuestionMessage(_question, rows)));
+        var frame = new SharedFrames(Frame(new SnapshotQuestionMessage(_question, rows)));
         for (int i = 0; i < Math.Min(_members.Count, _context.Limits.MaxSignsNodes); i++)
         {
             var member = _members[i];
-            var record = member.Signs ??= new MemberSigns();
+            var record = member.Signs ??= new MemberSnapshot();
             record.Question = _question;
             record.IsAwaited = member.TellsSigns && member.Session is not null;
             if (record.IsAwaited)
@@ -221,7 +222,7 @@ internal sealed class Observers : IDisposable
     private void Answer()
     {
         var now = _context.Environment.Now;
-        var told = new List<MemberSignsMessage>();
+        var told = new List<MemberSnapshotMessage>();
         // What is left out of an answer is not told; an observer that reads must not be closed because nodes tell much.
         long room = _context.Limits.MaxPendingBytes / 2;
         foreach (var member in _members)
@@ -244,10 +245,10 @@ internal sealed class Observers : IDisposable
         }
     }
 
-    private ClusterSignsMessage ServiceSigns(int told)
+    private ClusterSnapshotMessage ServiceSigns(int told)
     {
         var standing = _standing();
-        return new ClusterSignsMessage
+        return new ClusterSnapshotMessage
         {
             Configuration = standing.Configuration,
             Nodes = _members.Count,
@@ -260,17 +261,17 @@ internal sealed class Observers : IDisposable
         };
     }
 
-    private MemberSignsMessage Tell(Member member, MemberSigns record, TimeSpan now)
+    private MemberSnapshotMessage Tell(Member member, MemberSnapshot record, TimeSpan now)
     {
-        var outcome = record.Told is not null ? SignsOutcome.Told
-            : member.TellsSigns ? SignsOutcome.Silent
-            : SignsOutcome.Unable;
-        if (outcome == SignsOutcome.Silent)
+        var outcome = record.Told is not null ? SnapshotOutcome.Told
+            : member.TellsSigns ? SnapshotOutcome.Silent
+            : SnapshotOutcome.Unable;
+        if (outcome == SnapshotOutcome.Silent)
         {
             record.SilentSince ??= _askedAt;
         }
 
-        return new MemberSignsMessage
+        return new MemberSnapshotMessage
         {
             Node = member.Key,
             EndPoint = member.Info.EndPoint,
@@ -296,7 +297,7 @@ internal sealed class Observers : IDisposable
         }
     }
 
-    private static byte[] Frame(SignsQuestionMessage question)
+    private static byte[] Frame(SnapshotQuestionMessage question)
     {
         var buffer = new ControlBuffer();
         ControlFrame.Append(buffer, question);

@@ -2,6 +2,8 @@ using QuickSilver.Core.Alarms;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Service.Sessions;
+using QuickSilver.Membership.Service.Topics;
 
 namespace QuickSilver.Membership.Service.Watching;
 

@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Net;
 using QuickSilver.Core.Diagnostics;
-using QuickSilver.Membership.Signs;
+using QuickSilver.Membership.Snapshots;
 using QuickSilver.Tool.Top;
 
 namespace QuickSilver.Tool.Doctor.Checks;
@@ -10,7 +10,7 @@ namespace QuickSilver.Tool.Doctor.Checks;
 internal sealed record ClusterNode(string Name, IPEndPoint EndPoint, double? SilentSeconds, string? Trouble)
 {
     // What the trouble consists of, by kinds; none of a node of an earlier version.
-    public IReadOnlyList<ReasonSigns> Reasons { get; init; } = [];
+    public IReadOnlyList<ReasonSnapshot> Reasons { get; init; } = [];
 
     // Topics that it publishes at the rate of a slow reader: the rate, and the node of the reader.
     public IReadOnlyList<(string Topic, string Rate)> Held { get; init; } = [];
@@ -70,7 +70,7 @@ internal static class NodesCheck
         new(Name, FindingStatus.Warning, $"The node {node.Name} at {node.EndPoint} {what}");
 
     // As the node's own status says it. What it waits for may be named in the sentences already, but not always.
-    private static string Described(ReasonSigns reason) =>
+    private static string Described(ReasonSnapshot reason) =>
         $"{reason.What}{(reason.WaitsFor.Length > 0 ? $" Waiting for {reason.WaitsFor}." : "")}"
         + (NodeRow.WhatToDoFor(reason.Kind) is { } advice ? $" {advice}" : "");
 }

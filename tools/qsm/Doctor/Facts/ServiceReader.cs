@@ -14,7 +14,7 @@ using QuickSilver.Tool.Top;
 namespace QuickSilver.Tool.Doctor.Facts;
 
 // Asks the service for its nodes, as an observer. Answer: null if it gave none.
-internal sealed record ServiceAnswer(ServiceFacts Facts, ClusterSigns? Answer)
+internal sealed record ServiceAnswer(ServiceFacts Facts, ClusterSnapshot? Answer)
 {
     public IReadOnlyDictionary<IPEndPoint, PeerCertificate> Certificates { get; init; } = new Dictionary<IPEndPoint, PeerCertificate>();
 

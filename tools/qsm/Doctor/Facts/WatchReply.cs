@@ -9,7 +9,7 @@ using QuickSilver.Tool.Top;
 namespace QuickSilver.Tool.Doctor.Facts;
 
 // What came of one question to a service. Answer or Fault: one of them. Service: the one that was asked last; null: none was found.
-internal sealed record WatchReply(ClusterSigns? Answer, ToolException? Fault, IPEndPoint? Service)
+internal sealed record WatchReply(ClusterSnapshot? Answer, ToolException? Fault, IPEndPoint? Service)
 {
     /// <summary>Whether a server answered that it does not lead, and none was found that does.</summary>
     public bool IsWithoutLeader { get; init; }
@@ -40,7 +40,7 @@ internal sealed record WatchReply(ClusterSigns? Answer, ToolException? Fault, IP
 
         await using (watch)
         {
-            ClusterSigns? answer = null;
+            ClusterSnapshot? answer = null;
             ToolException? fault = null;
             try
             {

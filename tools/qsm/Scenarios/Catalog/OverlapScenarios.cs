@@ -1,4 +1,5 @@
-using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Regions.Addresses;
+using QuickSilver.Membership.Regions.Sets;
 using QuickSilver.Simulation.Experiments;
 
 namespace QuickSilver.Tool.Scenarios.Catalog;

@@ -5,7 +5,7 @@ using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
 using QuickSilver.Membership.Client;
-using QuickSilver.Membership.Signs;
+using QuickSilver.Membership.Snapshots;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Channels;
@@ -87,7 +87,7 @@ internal sealed class RecordedParts(INodeParts parts, NodeRecorder recorder) : I
             observer.OnConfiguration(change);
         }
 
-        public void OnSignsWanted(int rows, Action<NodeSigns> completed) => observer.OnSignsWanted(rows, completed);
+        public void OnSnapshotWanted(int rows, Action<NodeSnapshot> completed) => observer.OnSnapshotWanted(rows, completed);
 
         public void OnSettled(long configuration, ImmutableArray<OpenView> open)
         {

@@ -1,0 +1,155 @@
+using QuickSilver.Core.Sealing;
+using QuickSilver.Membership.Diagnostics;
+using QuickSilver.Membership.Protocol;
+using QuickSilver.Membership.Protocol.Replies;
+using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Service.Quotas;
+using QuickSilver.Membership.Service.Takeover;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Membership.Service.Configurations;
+
+// Writes and sends each member its side of a configuration: a delta, or a snapshot for one who is new or lost its place.
+// Everyone gets every number, even with nothing in it, so that everyone can confirm it. What several members are told alike is
+// written once: of n members that come together each is told of all n, which is n² to send, but not to write or to keep.
+internal sealed class ConfigurationPublisher(RegionMap map, EndedLives ended, ServiceCounters counters)
+{
+    private readonly ControlBuffer _buffer = new();
+    private readonly NewsFrames _news = new();
+    // Of the configuration that is being told: who came and went, for those who know the one before and for those who are new.
+    private NodeFrames? _changed;
+    private NodeFrames? _all;
+
+    /// <summary>Null: packets are not sealed.</summary>
+    public RegionKeys? Keys { get; init; }
+
+    private sealed record NodeFrames(SharedFrames Frames, int NextPart);
+
+    public void PublishDelta(Member member, long number, long previous, List<NodeInfo> joined, List<NodeKey> removed)
+    {
+        var header = new ConfigurationHeader(number, previous, IsSnapshot: false, member.LastRequest, NewClusterKey(number));
+        _changed ??= WriteNodes(header, joined, removed, ended.News);
+        Tell(member, header, _changed, map.NewsOf(member.Key));
+    }
+
+    /// <summary>The first configuration of a new member: what is news to it is all there is.</summary>
+    public void PublishFirst(Member member, long number, MemberTable members)
+    {
+        var header = new ConfigurationHeader(number, 0, IsSnapshot: true, member.LastRequest, Keys?.Cluster);
+        _all ??= WriteNodes(header, Known(members), [], ended.Told);
+        Tell(member, header, _all, map.NewsOf(member.Key));
+    }
+
+    /// <summary>The configuration that is in force, whole.</summary>
+    public void PublishSnapshot(Member member, long number, MemberTable members)
+    {
+        counters.SnapshotsSent++;
+        var header = new ConfigurationHeader(number, 0, IsSnapshot: true, member.LastRequest, Keys?.Cluster);
+        member.Backlog.Clear();
+        Tell(member, header, WriteNodes(header, Known(members), [], ended.Told), map.SnapshotOf(member.Key));
+        _news.Clear();
+        _buffer.Rest();
+    }
+
+    /// <summary>Sends a member that came back what it missed since <paramref name="known"/>.</summary>
+    public void Replay(Member member, long known, long current, MemberTable members)
+    {
+        if (member.IsNew || known == current)
+        {
+            return;
+        }
+
+        if (member.Backlog.After(known) is not { } steps)
+        {
+            PublishSnapshot(member, current, members);
+            return;
+        }
+
+        foreach (var (_, _, frames) in steps)
+        {
+            frames.SendTo(member.Session);
+        }
+    }
+
+    /// <summary>A configuration has been told to all: what its writing took is given back.</summary>
+    public void Rest()
+    {
+        _changed = null;
+        _all = null;
+        _news.Clear();
+        _buffer.Rest();
+        map.ForgetNews();
+    }
+
+    private ClusterKey? NewClusterKey(long number) => Keys?.Cluster is { } key && key.Configuration == number ? key : null;
+
+    // Members who are not in a configuration yet are in nobody's snapshot.
+    private static List<NodeInfo> Known(MemberTable members) => [.. members.All.Where(other => !other.IsNew).Select(other => other.Info)];
+
+    private void Tell(Member member, in ConfigurationHeader header, NodeFrames nodes, in RegionNews told)
+    {
+        var (news, nextPart) = WriteNews(header, nodes.NextPart, told);
+        var last = Begin(header, nextPart);
+        last.End(isLast: true);
+        var frames = new ConfigurationFrames(nodes.Frames, news, Take());
+        counters.ConfigurationBytes += frames.Length;
+        member.Backlog.Add(header.Number, header.IsSnapshot ? ConfigurationBacklog.Anything : header.Previous, frames);
+        frames.SendTo(member.Session);
+    }
+
+    private NodeFrames WriteNodes(
+        in ConfigurationHeader header, List<NodeInfo> joined, List<NodeKey> removed, IReadOnlyList<EndedLife> lives)
+    {
+        if (joined.Count == 0 && removed.Count == 0 && lives.Count == 0)
+        {
+            return new NodeFrames(SharedFrames.None, 0);
+        }
+
+        var writer = Begin(header, firstPart: 0);
+        joined.ForEach(writer.Add);
+        removed.ForEach(writer.Add);
+        foreach (var life in lives)
+        {
+            writer.Add(life);
+        }
+
+        writer.End(isLast: false);
+        return new NodeFrames(Take(), writer.NextPart);
+    }
+
+    private (SharedFrames Frames, int NextPart) WriteNews(in ConfigurationHeader header, int firstPart, in RegionNews told)
+    {
+        if (told.IsEmpty)
+        {
+            return (SharedFrames.None, firstPart);
+        }
+
+        var news = new NewsFrames.News(firstPart, header.IsSnapshot, told);
+        if (!_news.TryFind(news, out var known))
+        {
+            var writer = Begin(header, firstPart);
+            told.Regions.ForEach(writer.Add);
+            told.Topics.ForEach(writer.Add);
+            told.OutOfSight.ForEach(writer.AddOutOfSight);
+            writer.End(isLast: false);
+            known = (Take(), writer.NextPart);
+            _news.Keep(news, known.Frames, known.NextPart);
+        }
+
+        return known;
+    }
+
+    private SharedFrames Take()
+    {
+        counters.ConfigurationBytesWritten += _buffer.Length;
+        return new SharedFrames(_buffer.Written.ToArray());
+    }
+
+    private ConfigurationWriter Begin(in ConfigurationHeader header, int firstPart)
+    {
+        _buffer.Clear();
+        var writer = new ConfigurationWriter(_buffer);
+        writer.Begin(header, firstPart);
+        return writer;
+    }
+}

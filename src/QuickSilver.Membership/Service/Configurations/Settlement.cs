@@ -1,0 +1,117 @@
+using System.Collections.Immutable;
+using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Environment;
+using QuickSilver.Membership.Protocol;
+using QuickSilver.Membership.Regions.Addresses;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Membership.Service.Configurations;
+
+// Tells everybody how far everybody has settled: the lowest configuration confirmed by any live node, but for the views that some
+// node names as open still. One view that takes long so holds up no other. Several confirmations that come together make one message.
+//
+// Who was removed counts until the others have been told so: by the word alone they would close the views in which it had
+// something under way, without knowing that they are to agree about it first.
+internal sealed class Settlement
+{
+    private readonly INodeEnvironment _environment;
+    private readonly TimeSpan _interval;
+    private readonly MemberTable _members;
+    private readonly AddressPlan _addresses;
+    private readonly Action _onAnnounced;
+    private readonly Alarm _alarm;
+    // The lowest that was confirmed by those whose removal was not told yet.
+    private long _leaving = long.MaxValue;
+    private readonly HashSet<OpenView> _leavingOpen = [];
+
+    /// <param name="environment">The service's.</param>
+    /// <param name="interval">The time in which confirmations are collected for one message.</param>
+    /// <param name="members">All members.</param>
+    /// <param name="addresses">Where the groups of settled views become free.</param>
+    /// <param name="onAnnounced">Called when more is settled than before.</param>
+    public Settlement(INodeEnvironment environment, TimeSpan interval, MemberTable members, AddressPlan addresses, Action onAnnounced)
+    {
+        _environment = environment;
+        _interval = interval;
+        _members = members;
+        _addresses = addresses;
+        _onAnnounced = onAnnounced;
+        _alarm = new Alarm(Announce);
+    }
+
+    public long Settled { get; private set; }
+
+    /// <summary>The views superseded until then that are not settled, in order.</summary>
+    public ImmutableArray<OpenView> Open { get; private set; } = [];
+
+    /// <summary>Whether a superseded view may still be open somewhere; <paramref name="current"/> is the last configuration.</summary>
+    public bool HasOpenViews(long current) => Settled < current || Open.Length > 0;
+
+    /// <summary>Somebody was removed.</summary>
+    public void OnRemoved(Member member)
+    {
+        _leaving = Math.Min(_leaving, member.Confirmed);
+        _leavingOpen.UnionWith(member.OpenViews);
+    }
+
+    /// <summary>All were told of a configuration without those who were removed.</summary>
+    public void OnTold()
+    {
+        _leaving = long.MaxValue;
+        _leavingOpen.Clear();
+        Consider();
+    }
+
+    /// <summary>Somebody confirmed.</summary>
+    public void Consider()
+    {
+        if (!_alarm.IsPending)
+        {
+            _environment.Schedule(_alarm, _interval);
+        }
+    }
+
+    /// <summary>
+    /// Only what was settled together with it: where it comes from another service it has views of there, with lower numbers, which
+    /// it would close under its own streams.
+    /// </summary>
+    public void Tell(Member member)
+    {
+        if (Settled > 0 && !member.IsNew && Settled >= member.Info.AdmittedAt)
+        {
+            member.Session?.Send(OpenViewsMessage.Settled(Settled, Open));
+        }
+    }
+
+    public void Stop() => _environment.Cancel(_alarm);
+
+    private void Announce()
+    {
+        long lowest = _leaving;
+        var open = new HashSet<OpenView>(_leavingOpen);
+        foreach (var member in _members)
+        {
+            if (!member.IsNew)
+            {
+                lowest = Math.Min(lowest, member.Confirmed);
+                open.UnionWith(member.OpenViews);
+            }
+        }
+
+        if (lowest == long.MaxValue || lowest < Settled || open.Count > OpenView.MostTold
+            || (lowest == Settled && open.SetEquals(Open)))
+        {
+            return;
+        }
+
+        Settled = lowest;
+        Open = [.. open.OrderBy(static view => view.Region).ThenBy(static view => view.Number)];
+        _addresses.Settle(lowest, open);
+        foreach (var member in _members)
+        {
+            Tell(member);
+        }
+
+        _onAnnounced();
+    }
+}

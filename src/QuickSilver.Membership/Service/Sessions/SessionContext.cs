@@ -1,0 +1,24 @@
+using Microsoft.Extensions.Logging;
+using QuickSilver.Core.Environment;
+using QuickSilver.Membership.Diagnostics;
+using QuickSilver.Membership.Protocol;
+using QuickSilver.Membership.Service.Quotas;
+
+namespace QuickSilver.Membership.Service.Sessions;
+
+// What all sessions of a service share.
+internal sealed record SessionContext(
+    INodeEnvironment Environment,
+    SessionLimits Limits,
+    ServiceCounters Counters,
+    ILogger Logger)
+{
+    public ControlBuffer Buffer { get; } = new();
+
+    /// <summary>Where it is recorded who came in, who did not, and who was denied what.</summary>
+    public ILogger Audit { get; init; } = Logger;
+
+    public RegistrationRoom Registrations { get; } = new(Limits);
+
+    public KeptBytes Kept { get; } = new(Limits);
+}
