@@ -11,11 +11,11 @@ public sealed class CommitSubjectTests
     // The newest commit that is older than this rule.
     private const string Before = "688357fdd54a785babda3dbe58dd37e422607c6c";
 
-    [SkippableFact]
+    [Fact]
     public void Subjects_of_commits_are_at_most_72_characters()
     {
         string? subjects = Git("log", "--no-merges", "--format=%h %s", $"{Before}..HEAD");
-        Skip.If(subjects is null, $"There is no git, or no history that reaches back to {Before}.");
+        Assert.SkipWhen(subjects is null, $"There is no git, or no history that reaches back to {Before}.");
 
         Violations.AssertNone(
             from commit in subjects.Split('\n', StringSplitOptions.RemoveEmptyEntries)

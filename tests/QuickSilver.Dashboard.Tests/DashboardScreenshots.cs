@@ -28,7 +28,7 @@ public sealed class DashboardScreenshots(ChromiumBrowser chromium) : IClassFixtu
         await SaveAsync(light, "dashboard-light");
         await SaveAsync(narrow, "dashboard-narrow");
 
-        // The subscribers of this topic write what they receive, and nobody reads it.
+        // The subscribers of this topic write what they receive, and no process reads it.
         cluster.Load("news", 3_000, TimeSpan.FromMinutes(5));
         await Assertions.Expect(dark.Locator("#strip")).ToBeVisibleAsync(new() { Timeout = 60_000 });
         await dark.Keyboard.PressAsync("4");

@@ -99,7 +99,7 @@ public sealed class CommandLineTests
     [InlineData("qsm topic ", "describe")]
     [InlineData("qsm sub --si", "--since-start")]
     [InlineData("qsm top --sort to", "Token")]
-    public void A_shell_is_told_what_can_follow(string line, string suggestion)
+    public void A_shell_gets_what_can_follow(string line, string suggestion)
     {
         var (code, output, _) = Run($"[suggest:{line.Length}]", line);
         Assert.Equal(0, code);

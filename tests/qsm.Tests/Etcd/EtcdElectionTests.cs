@@ -60,7 +60,7 @@ public sealed class EtcdElectionTests(EtcdMembershipStoreTests.Server server) : 
         await running;
     }
 
-    // It leads by a key of which it has not heard, and nobody else can.
+    // It leads by a key of which it has not heard, and no other server can.
     [Theory]
     [InlineData(false)]
     [InlineData(true)]

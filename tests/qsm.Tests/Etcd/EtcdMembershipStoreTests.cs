@@ -27,7 +27,7 @@ public sealed class EtcdMembershipStoreTests(EtcdMembershipStoreTests.Server ser
         _end.Dispose();
     }
 
-    // A lease that nobody keeps ends; one that is kept does not.
+    // A lease that no server keeps ends; one that is kept does not.
     [Fact]
     public async Task A_lease_that_is_kept_lives_on()
     {
@@ -43,7 +43,7 @@ public sealed class EtcdMembershipStoreTests(EtcdMembershipStoreTests.Server ser
     }
 
     [Fact]
-    public async Task A_server_whose_lease_was_ended_by_another_is_told()
+    public async Task A_server_whose_lease_another_ended_is_notified()
     {
         var term = (EtcdTerm)(await TryAcquireAsync("first"))!;
         var keeping = term.KeepAsync(CancellationToken.None);
@@ -76,7 +76,7 @@ public sealed class EtcdMembershipStoreTests(EtcdMembershipStoreTests.Server ser
 
     // The process was stopped between etcd's answer and what follows from it.
     [Fact]
-    public async Task A_server_that_stood_still_since_its_number_was_put_goes_on_with_it_only_if_it_still_leads()
+    public async Task A_server_that_stood_still_since_its_number_was_put_continues_with_it_only_if_it_still_leads()
     {
         var posted = new ConcurrentQueue<Action>();
         var term = (await TryAcquireAsync("first", posted.Enqueue))!;
@@ -105,7 +105,7 @@ public sealed class EtcdMembershipStoreTests(EtcdMembershipStoreTests.Server ser
         }
     }
 
-    // Nobody else may change the number; somebody who restores or deletes it takes nobody's lead for good.
+    // Only the leader may change the number. An operator who restores or deletes it ends no lead permanently.
     [Fact]
     public async Task A_server_whose_number_was_changed_by_another_ends_its_term()
     {

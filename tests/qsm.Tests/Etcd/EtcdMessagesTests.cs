@@ -3,7 +3,7 @@ using QuickSilver.Tool.Etcd;
 
 namespace QuickSilver.Tool.Tests.Etcd;
 
-// What comes from a member of etcd, or from whoever answers in its place.
+// What comes from a member of etcd, or from whatever answers in its place.
 public sealed class EtcdMessagesTests
 {
     [Theory]

@@ -75,7 +75,7 @@ public sealed class ElectedServerTests
         _environment.AllowsListeners = true;
         Run(2);
         Assert.True(_server.CanLead);
-        // By way of it, as it tells who leads.
+        // Through this server, which names the leader.
         var node = Start(1, _server);
         _world.RunUntil(() => node.Nodes.Count == 1);
         Assert.Equal(other.LocalEndPoint, node.Client.ServiceEndPoint);

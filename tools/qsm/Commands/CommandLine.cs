@@ -9,7 +9,8 @@ namespace QuickSilver.Tool.Commands;
 // All commands, and the run of one of them. A wrong command line is refused before anything runs.
 internal static class CommandLine
 {
-    public static RootCommand Build() => new("Publish, subscribe, look at, measure, watch, simulate and run the membership service of QuickSilver.")
+    public static RootCommand Build() => new(
+        "Publish, subscribe, look at, measure, watch, simulate and run the membership service of QuickSilver.")
     {
         PubCommand.Create(),
         SubCommand.Create(),
