@@ -12,7 +12,7 @@ internal static class SealedForgery
     private const int Kinds = 4;
     private const int SealerBytes = sizeof(ulong) + sizeof(uint);
 
-    private static readonly SecretKey ForeignKey = new("a key that no node of it was given"u8[..SecretKey.Bytes]);
+    private static readonly SecretKey ForeignKey = new("a key that no node of it was told"u8[..SecretKey.Bytes]);
 
     public static bool IsSealed(ReadOnlySpan<byte> datagram) =>
         datagram.Length >= SealedPacket.LeastBytes

@@ -2,8 +2,9 @@ using System.Text.RegularExpressions;
 
 namespace QuickSilver.Architecture.Tests.PlainEnglish;
 
-// What people read of a file: of C#, comments, strings of several words and names of tests; of Markdown, all but code. Everything else
-// becomes bars, so that places and lines stay those of the file, and no phrase reaches from one comment over code to the next.
+// What people read of a file: of C#, comments, strings of several words and names of tests, but no bytes in the form of strings; of
+// Markdown, all but code. Everything else becomes bars, so that places and lines stay those of the file, and no phrase reaches from one
+// comment over code to the next.
 internal static partial class ProseText
 {
     private const char Hidden = '|';
@@ -22,7 +23,8 @@ internal static partial class ProseText
             ShowNames(text, prose, at, token.Index, hasTestNames);
             at = token.Index + token.Length;
             bool isComment = token.Groups["comment"].Success;
-            if (isComment || (token.Groups["text"].Success && token.ValueSpan.Contains(' ')))
+            bool isBytes = text.AsSpan(at).StartsWith("u8", StringComparison.Ordinal);
+            if (isComment || (token.Groups["text"].Success && token.ValueSpan.Contains(' ') && !isBytes))
             {
                 string shown = isComment ? Hide(CodeInComment(), token.Value) : Hide(Hole(), token.Value);
                 shown.CopyTo(prose.AsSpan(token.Index));
