@@ -2,7 +2,7 @@ using Microsoft.Extensions.Logging;
 
 namespace QuickSilver.Hosting;
 
-// Hosting's log events, ids 1700 to 1799. An id is for ever: one that is retired stays here as a comment and is not reused.
+// Hosting's log events, ids 1700 to 1799. An id is permanent: one that is retired stays here as a comment and is not reused.
 internal static partial class HostingLog
 {
     [LoggerMessage(1700, LogLevel.Warning, "The node failed to start and is started again in {Seconds} s. {Reason}")]

@@ -8,7 +8,7 @@ internal sealed class ScratchWriter : IBufferWriter<byte>
 {
     private const int FirstBytes = 256;
 
-    // A rare huge payload should not stay on a thread for ever.
+    // A rare huge payload should not stay on a thread forever.
     private const int MaxKeptBytes = 1 << 20;
 
     [ThreadStatic]

@@ -8,7 +8,7 @@ namespace QuickSilver.Hosting.Tests;
 public sealed class LifetimeTests
 {
     [Fact]
-    public async Task The_host_starts_though_the_node_cannot_and_the_node_follows()
+    public async Task The_host_starts_although_the_node_cannot_and_the_node_follows()
     {
         await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver()) { HoldsStarts = true };
         await hosted.Host.StartAsync().OrFail();

@@ -34,12 +34,12 @@ public sealed class MixedFaultsCampaign(ITestOutputHelper output)
     [InlineData(556)]
     // The leader of the rings died between deciding what of a gone sender was lost and reporting it to all: its epoch never ended.
     [InlineData(6446)]
-    // Two leaders of one ring's root, of which one took the other for gone: the later continued the numbers of the other's epochs.
+    // Two leaders of one ring's root, of which one considered the other gone: the later continued the numbers of the other's epochs.
     [InlineData(1527)]
     // A node that this one had never heard of came over from the same cluster: it had sent in a view of that cluster, and given it
     // up, and was waited for there.
     [InlineData(69)]
-    // A member took one for its leader that took the leader for gone, and dropped the tokens of the leader after that.
+    // A member followed, as its leader, one that considered the leader gone, and dropped the tokens of the leader after that.
     [InlineData(2403)]
     // The members acknowledged for those left after a removal of which the sender did not hear: it let go what the removed one
     // lacked, and was one with it again when both came to a new service.
@@ -49,7 +49,7 @@ public sealed class MixedFaultsCampaign(ITestOutputHelper output)
     [InlineData(6504)]
     // A member took for lost what it had not heard of: of a sender that was gone, in an older view, from whose leader it was cut off.
     [InlineData(258)]
-    // A topic's next messages were taken for lost while they lay unread in an older view of a sender that was gone.
+    // A topic's next messages counted as lost while they lay unread in an older view of a sender that was gone.
     [InlineData(661)]
     [InlineData(1020)]
     // A region went out of a node's sight and came back within one view: the node numbered its packets in it from 1 again.
@@ -62,8 +62,8 @@ public sealed class MixedFaultsCampaign(ITestOutputHelper output)
     [InlineData(214)]
     // A decision about a sender that was gone went around three times, each time without one member, which waited for it ever after.
     [InlineData(1279)]
-    // A service announced a node and ended before that node heard of it. The next service took it for new, and continued with a view in
-    // which the members took it for one that had been removed: they dropped what it sent.
+    // A service announced a node and ended before that node heard of it. The next service considered it new, and continued with a view in
+    // which the members considered it removed: they dropped what it sent.
     [InlineData(2319)]
     public void Seeds_that_once_failed_hold(ulong seed) => new MixedFaults(output, Hardships.None).Check(seed);
 
@@ -85,13 +85,13 @@ public sealed class MixedFaultsCampaign(ITestOutputHelper output)
     [InlineData(564, "Replay, Interface, SlowLinks, FullRate, Endings", null)]
     // The one that lost what it sent was removed, and in the same second the healthy leader whom the others had blamed for it.
     [InlineData(7, "Standing", "RefusedSends")]
-    // It answered echoes now and then, and so met everybody; the leader of its ring was removed.
+    // It answered echoes from time to time, and so met everybody; the leader of its ring was removed.
     [InlineData(4, "Standing", "RefusedSends")]
     // Large tokens did not reach a member that answered small probes.
     [InlineData(41, "Standing", "BlackHole")]
     // One that was cut off from half of the others had met all witnesses, and a healthy member was removed for being the newer of two.
     [InlineData(36, "Standing", "PartlyDead")]
-    // The first message came before the configuration with its sender, and the next view's was taken for that of one that had been away.
+    // The first message came before the configuration with its sender, and the next view's counted as that of one that had been away.
     [InlineData(1230, "Replay, LargeMessages, Endings", null)]
     // Spare claims were kept without a limit.
     [InlineData(1913, "BestEffort, StableAndFeeds, LoneHost, Churned", null)]
@@ -100,9 +100,9 @@ public sealed class MixedFaultsCampaign(ITestOutputHelper output)
     // A topic with an address of its own kept the streams of its last run when their views were over.
     [InlineData(1664, "Refusals, StableAndFeeds, NoMulticast, Churned", null)]
     // A large message overtook a shared run of its topic that waited for windows. It was held for the run, and the run was not read beyond
-    // what a stream reads behind a packet that is held: for ever.
+    // what a stream reads behind a packet that is held: forever.
     [InlineData(2542, "FullRate, LargeMessages, StableAndFeeds, Endings, NoMulticast", null)]
-    // A publisher with the right came by way of others before it was announced, and was taken for one without it: its run never began.
+    // A publisher with the right came by way of others before it was announced, and counted as one without it: its run never began.
     [InlineData(3, "Sealed, SeveralServers, Rights, Forgeries", null)]
     // A node that was denied the right to subscribe was denied to publish, too, as it asked for both at the same time.
     [InlineData(2, "Sealed, SeveralServers, Rights, Forgeries", null)]

@@ -24,7 +24,7 @@ public sealed class RandomFaultsCampaign(ITestOutputHelper output)
     [Theory]
     // A topic closed and opened again to publish began at number 1: its subscribers took what followed for repeats.
     [InlineData(3)]
-    // Small packets of views that never became known pinned a block of packet memory each, and stayed young for ever.
+    // Small packets of views that never became known pinned a block of packet memory each, and stayed young forever.
     [InlineData(4)]
     // The flush was posted while it was posted.
     [InlineData(56)]
@@ -56,7 +56,7 @@ public sealed class RandomFaultsCampaign(ITestOutputHelper output)
     public void Seeds_that_once_failed_hold(ulong seed) => new Run(output, isEmbedded: false).Check(seed);
 
     [Theory]
-    // A message of before the service moved was held for ever, with the views it was sent in, and nothing was settled any more:
+    // A message of before the service moved was held forever, with the views it was sent in, and nothing was settled any more:
     // its sender had been admitted again, together with its receiver.
     [InlineData(54)]
     [InlineData(9)]
@@ -65,7 +65,7 @@ public sealed class RandomFaultsCampaign(ITestOutputHelper output)
     [InlineData(46)]
     [InlineData(51)]
     // Two nodes did not judge each other alike after a host had fallen while it sent a change: one waited for the other, in an
-    // old view that the other had given up or never saw, for ever.
+    // old view that the other had given up or never saw, forever.
     [InlineData(15)]
     // A node that returned sent again in a view in which it had sent before it went: from 1 again, and given up there. And
     // its run had been forgotten with it, so that what it had sent elsewhere was missed in silence.

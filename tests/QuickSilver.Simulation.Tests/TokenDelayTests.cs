@@ -76,7 +76,7 @@ public sealed class TokenDelayTests(ITestOutputHelper output)
         var group = new System.Net.IPEndPoint(new System.Net.IPAddress([239, 1, 0, 1]), GroupPort);
         slow.Environment.OpenPort(new DatagramPortOptions { Group = group.Address, Port = GroupPort }, receiver);
         var sender = machines.Nodes[0].Environment.OpenPort(new DatagramPortOptions(), receiver);
-        // A tenth more than it can handle, in bursts, and a token now and then.
+        // A tenth more than it can handle, in bursts, and a token from time to time.
         Every(machines, Ms(40), () =>
         {
             for (int i = 0; i < 10; i++)

@@ -130,7 +130,7 @@ public sealed class StatusReasonTests
             The event `QuickSilverNode.DegradedChanged` notifies an application when its node may no longer be a member, as on the minority
             side of a divided network. Its argument is a reason of the kind `Degraded` when that begins, null when the service is back and
             has the node as a member still, and a reason of the kind `Expelled` when the node is no longer a member. Handlers run on the
-            thread pool, one after the other. It is raised after the heartbeat limit has passed without a word of the service (interval
+            thread pool, one after the other. It is raised after the heartbeat limit has passed without a message of the service (interval
             times missed heartbeats, 10 s by default), and not for a connection that comes back before. Each node has its own: after
             `Expelled` a host starts another node, which needs the handler again.
 

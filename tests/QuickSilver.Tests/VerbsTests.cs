@@ -175,7 +175,7 @@ public sealed class VerbsTests
     }
 
     [Fact]
-    public async Task Every_verb_is_done_within_a_second_though_a_handler_blocks_the_core_thread()
+    public async Task Every_verb_is_done_within_a_second_although_a_handler_blocks_the_core_thread()
     {
         await using var parts = new FakeParts();
         using var release = new ManualResetEventSlim();

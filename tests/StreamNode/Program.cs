@@ -36,7 +36,7 @@ using StreamNode;
 //   heap                                                  "heap BYTES" after a full collection
 //   count                                                 "counts SHAREDSENT SENDSSAVED SHAREDRECEIVED REPAIRS"
 //
-// At the end of its input it drains and leaves. It ends with 1 when anything came twice, out of order or missing without a word.
+// At the end of its input it drains and leaves. It ends with 1 when anything came twice, out of order or missing without notice.
 if (args is not [var service, var address, var bytes])
 {
     Console.Error.WriteLine("usage: StreamNode SERVICE INTERFACE BUFFERBYTES");

@@ -5,7 +5,7 @@ using Spectre.Console;
 
 namespace FlightBoard.Board;
 
-// Shows the processes as they go: a table that lives in a terminal, and a plain line now and then where output is redirected.
+// Shows the processes as they go: a table that lives in a terminal, and a plain line from time to time where output is redirected.
 internal sealed class Display(IReadOnlyList<RoleProcess> processes)
 {
     private static readonly TimeSpan FrameInterval = TimeSpan.FromMilliseconds(200);

@@ -3,7 +3,7 @@ using Microsoft.Extensions.Logging;
 
 namespace QuickSilver.Core.Diagnostics;
 
-// Core's log events, ids 1000 to 1199. An id is for ever: one that is retired stays here as a comment and is not reused.
+// Core's log events, ids 1000 to 1199. An id is permanent: one that is retired stays here as a comment and is not reused.
 internal static partial class CoreLog
 {
     [LoggerMessage(1000, LogLevel.Debug, "Opened port {Port}: datagram path {Path}, receive buffer {ReceiveBufferBytes} bytes.")]

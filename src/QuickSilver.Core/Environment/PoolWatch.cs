@@ -9,10 +9,10 @@ namespace QuickSilver.Core.Environment;
 //
 // Intuition: consumers, readers and what continues after an await run on the thread pool. Code that blocks its threads takes it from all of
 // them: the runtime adds about a thread a second, and everything else waits. The node does not depend on the pool, but what it hands to the
-// application does, and without a word of this the node seems to be slow. Application: once a second the core thread looks whether the work
-// item that it queued at an earlier look has run, and then queues the next. It allocates nothing while the pool works.
-// What goes wrong: a process that was stopped has not run the item either. So it is starved only after several looks, which the core thread
-// of such a process has not made.
+// application does, and without a report of this the node seems to be slow. Application: once a second the core thread looks whether the
+// work item that it queued at an earlier look has run, and then queues the next. It allocates nothing while the pool works. What goes
+// wrong: a process that was stopped has not run the item either. So it is starved only after several looks, which the core thread of such a
+// process has not made.
 internal sealed class PoolWatch : IThreadPoolWorkItem
 {
     public static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);

@@ -9,7 +9,7 @@ namespace QuickSilver.Core.Loop;
 // the log would blame the handler that ran. Where nothing ran, it was the collector, or the system did not run the process.
 //
 // A logger of the application that blocks is called by some step, too, and is named instead of it. The report of a pause goes to the same
-// logger. So the pause that such a report causes is counted, and not reported: it would be for ever.
+// logger. So the pause that such a report causes is counted, and not reported: the reports would never end.
 internal sealed class HandlerWatch(CoreCounters counters, Func<TimeSpan> totalGcPause, Func<TimeSpan> totalCompilation, ILogger logger)
 {
     // A busy machine often does not run a process for a shorter time, and nothing of the protocol is late by it.

@@ -215,7 +215,7 @@ internal sealed class NodeLog : INodeLog, ILogFileOwner
         }
     }
 
-    // Writes and reads take turns, so that neither waits for ever.
+    // Writes and reads take turns, so that neither waits forever.
     private LogOperation Next()
     {
         if (_state == LogState.Failed)

@@ -18,7 +18,7 @@ internal interface IDatagramCalls
     CallOutcome Send(ReadOnlySpan<byte> bytes, DatagramAddress destination);
 
     /// <summary>
-    /// Bytes received, NothingWaits, or the negative of the system's error code: the error is thereby cleared, ask again.
+    /// Bytes received, NothingWaits, or the negative of the system's error code: the call has cleared the error, ask again.
     /// </summary>
     int Receive(Span<byte> into);
 

@@ -8,7 +8,7 @@ namespace QuickSilver.Core.Transport;
 //
 // Intuition: the kernel keeps both by the interface's number, not by its address. An interface that is removed and created again, as by
 // a network manager, a driver or a container, has the same address and another number: what is sent goes nowhere, and nothing
-// arrives. Application: both are said again now and then. To join where one is a member already is refused, so that costs one
+// arrives. Application: both are said again from time to time. To join where one is a member already is refused, so that costs one
 // call and changes nothing; only a join that succeeds shows that the membership was lost.
 internal sealed unsafe class InterfacePlace(Socket socket, IPAddress? group, MulticastInterface place)
 {

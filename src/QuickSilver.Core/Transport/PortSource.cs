@@ -9,7 +9,7 @@ internal abstract class PortSource(IDatagramReceiver receiver) : CompletionSourc
 
     public IDatagramReceiver Receiver { get; } = receiver;
 
-    // A failed receive reports an earlier send as a rule, and has cleared the error thereby. The port has counted it.
+    // A failed receive reports an earlier send as a rule, and has cleared the error. The port has counted it.
     public override void OnCompletion(in Completion completion)
     {
     }

@@ -6,7 +6,7 @@ using System.Runtime.InteropServices;
 namespace QuickSilver.Core.Transport;
 
 // Kernel buffers of a socket: asked for past the system's limit where this process may, and read back, because the
-// kernel clamps without a word. Linux doubles what is asked, for its own book-keeping, and accounts in those terms.
+// kernel clamps without notice. Linux doubles what is asked, for its own book-keeping, and accounts in those terms.
 internal static class SocketBuffers
 {
     private const int SocketLevel = 1;

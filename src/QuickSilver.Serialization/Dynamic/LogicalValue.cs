@@ -96,7 +96,7 @@ internal sealed class LogicalValue
         || !long.TryParse(number, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out long value)
         || (value >= range.Least && value <= range.Greatest);
 
-    /// <summary>What is expected in the place of this text.</summary>
+    /// <summary>What is expected instead of this text.</summary>
     public string Expected(string wrong) => _enum?.Expected(wrong) ?? _word switch
     {
         LogicalType.Char => "a string of one character (char)",

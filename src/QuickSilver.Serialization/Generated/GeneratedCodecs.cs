@@ -6,7 +6,7 @@ namespace QuickSilver.Serialization.Generated;
 
 /// <summary>
 /// The codecs of this process by type: those for bytes and strings, and those that the source generator wrote, which each
-/// assembly's module initializer registers. A codec has no state and is registered once and for ever, so that this,
+/// assembly's module initializer registers. A codec has no state and is registered once and never removed, so that this,
 /// although static, is shared by all nodes without their noticing.
 /// </summary>
 [EditorBrowsable(EditorBrowsableState.Never)]

@@ -86,7 +86,7 @@ internal sealed class NodeLife
         }
     }
 
-    // Nearly every node waits so for ever: an asynchronous method's machinery would be some 600 bytes more.
+    // Nearly every node waits like this forever: an asynchronous method's machinery would be some 600 bytes more.
     private void RestartWhenExpelled(TaskAwaiter expulsion)
     {
         if (expulsion.IsCompleted)

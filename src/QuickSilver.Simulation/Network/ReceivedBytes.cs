@@ -9,7 +9,7 @@ internal sealed class ReceivedBytes
 {
     private const int LeastAlone = PendingBytes.LeastAlone;
 
-    // Null while there is nothing in it: most streams say much once and then little for ever.
+    // Null while there is nothing in it: most streams carry much once and little after that.
     private ByteQueue? _copied;
     private ReadOnlyMemory<byte> _lent;
     // Not offered yet; a stream is idle nearly always.

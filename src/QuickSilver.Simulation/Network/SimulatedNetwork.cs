@@ -193,7 +193,7 @@ public sealed class SimulatedNetwork
         }
     }
 
-    /// <summary>The machine is in no group any more, though its ports are open: until they are opened or joined again.</summary>
+    /// <summary>The machine is in no group any more, although its ports are open: until they are opened or joined again.</summary>
     internal void LeaveAll(SimulatedMachine machine)
     {
         foreach (var (group, members) in _groups.ToArray())

@@ -69,7 +69,7 @@ internal sealed class SimulatedStream : NodeEvent, IControlStream
         }
     }
 
-    /// <summary>Closes without a word to either side.</summary>
+    /// <summary>Closes without notice to either side.</summary>
     internal void Shut()
     {
         IsClosed = true;

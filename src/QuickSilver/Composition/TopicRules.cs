@@ -111,7 +111,7 @@ internal sealed class TopicRules : ITopicAccess
             ? text
             : throw new JsonException($"rule {index + 1} has no text \"{key}\"");
 
-    // A key that is written wrongly, or twice, would change who may do what without a word.
+    // A key that is written wrongly, or twice, would change who may do what without notice.
     private static void CheckKeys(JsonElement element, string[] known, string what)
     {
         var left = new HashSet<string>(known, StringComparer.Ordinal);

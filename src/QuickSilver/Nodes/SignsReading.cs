@@ -40,7 +40,7 @@ internal sealed class SignsReading(
         return WithReasons(signs) with { RegionRows = [.. _regions], TopicRows = ReadTopics(span, rows) };
     }
 
-    /// <summary>Called now and then: forgets the last reading when no observer has watched for long.</summary>
+    /// <summary>Called from time to time: forgets the last reading when no observer has watched for long.</summary>
     public void RestIfUnwatched()
     {
         if (_before is not null && Environment.Now - _readAt > Rest)

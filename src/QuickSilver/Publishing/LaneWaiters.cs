@@ -4,7 +4,7 @@ namespace QuickSilver.Publishing;
 
 // Topics whose publishers wait until the lane has room. A gate is added here before it checks the lane once more, and the core thread
 // checks this list after it has released room, with a fence on both sides: no wake is lost. The lines are served when the lane has much
-// room, and now and then with whatever room it has (WakeTimes).
+// room, and from time to time with any free room (WakeTimes).
 internal sealed class LaneWaiters
 {
     private readonly Lock _lock = new();

@@ -10,8 +10,8 @@ namespace QuickSilver.Publishing;
 //
 // Room: a message may enter if topic and node have room, or if the topic has nothing queued at all. The second rule keeps every topic going
 // when others fill the node's budget, admits a message that is larger than the budget, and means that a topic's line moves when that
-// topic's own messages depart, so no other topic needs to wake it. The line is served when half of the topic's room is free, and now and
-// then with whatever room there is (WakeTimes).
+// topic's own messages depart, so no other topic needs to wake it. The line is served when half of the topic's room is free, and from
+// time to time with any free room (WakeTimes).
 //
 // What comes here from the lane because another topic needs it widens the topic's room, by at most what the lane has held, until nothing
 // is queued. Otherwise the publishers of a topic that is held to the rate of a slow reader would stand still until as much has departed.

@@ -24,7 +24,7 @@ internal sealed class StateChoice
     private static readonly TimeSpan LongMarkLimit = TimeSpan.FromSeconds(1.5);
     private const int AttemptsOfOne = 10;
     // When no node is complete, a source that failed so often in a row is not asked any more, so that it does not keep the others from what
-    // they have. One that gives to others succeeds later, so it has more attempts. One that is complete is asked for ever: without it, the
+    // they have. One that gives to others succeeds later, so it has more attempts. One that is complete is asked forever: without it, the
     // node would lack what it alone may have.
     private const int MostFailures = 3;
     private const int MostBusy = 20;

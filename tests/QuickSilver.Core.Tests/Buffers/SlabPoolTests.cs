@@ -180,7 +180,7 @@ public sealed class SlabPoolTests
     }
 
     [Fact]
-    public void With_a_tracker_a_late_second_release_is_caught_though_the_block_is_out_again()
+    public void With_a_tracker_a_late_second_release_is_caught_although_the_block_is_out_again()
     {
         var tracker = new LeaseTracker();
         var pool = new SlabPool(SlabPool.BlockBytes) { Tracker = tracker };

@@ -74,7 +74,7 @@ public sealed class HandlerWatchTests
     }
 
     [Fact]
-    public void A_logger_that_blocks_is_named_in_the_place_of_the_step_that_logged()
+    public void A_logger_that_blocks_is_named_instead_of_the_step_that_logged()
     {
         _watch.BeginTurn();
         ListenerTime.EndLogger(ListenerTime.Begin() - Stopwatch.Frequency);
@@ -88,7 +88,7 @@ public sealed class HandlerWatchTests
     }
 
     [Fact]
-    public void A_listener_to_meters_that_blocks_is_named_in_the_place_of_the_step_that_measured()
+    public void A_listener_to_meters_that_blocks_is_named_instead_of_the_step_that_measured()
     {
         _watch.BeginTurn();
         ListenerTime.EndListener(ListenerTime.Begin() - Stopwatch.Frequency);

@@ -176,7 +176,7 @@ public sealed class NodeLogTests
     }
 
     [Fact]
-    public void A_log_that_is_disposed_while_it_opens_is_closed_without_a_word_in_between()
+    public void A_log_that_is_disposed_while_it_opens_is_closed_without_a_call_in_between()
     {
         _log.Dispose();
         _file.End(value: 5);

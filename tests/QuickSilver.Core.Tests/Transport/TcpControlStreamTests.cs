@@ -118,7 +118,7 @@ public abstract class TcpControlStreamContract : IDisposable
     }
 
     [Fact]
-    public void A_frame_of_many_megabytes_arrives_whole_though_its_handler_waits_for_all_of_it()
+    public void A_frame_of_many_megabytes_arrives_whole_although_its_handler_waits_for_all_of_it()
     {
         const int FrameBytes = 5 << 20;
         var served = new StreamRecorder { OnOffer = (_, bytes) => bytes.Length >= FrameBytes ? bytes.Length : 0 };

@@ -9,7 +9,7 @@ namespace QuickSilver.Processes.Tests.Campaigns;
 //   mtu [ipv6] [rounds=5] [rate=5000] [bytes=1400]        rate=0: as many as flow control allows
 //
 // Each round has both ways: the interface of the publisher refuses larger packets, and the network loses those to and from one reader
-// without a word, of TCP too. Most messages alone are larger than a packet of the narrow path. Everything is protected by a secret. In the
+// without notice, of TCP too. Most messages alone are larger than a packet of the narrow path. Everything is protected by a secret. In the
 // end one more node joins over the narrow path, whose certificates are larger than a packet.
 internal sealed class MtuCampaign(CampaignLog log, bool isIpv6, int rate, int bytes)
 {

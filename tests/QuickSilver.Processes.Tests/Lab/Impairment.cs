@@ -19,7 +19,7 @@ internal sealed record Impairment
 
     public TimeSpan Hold { get; init; } = TimeSpan.FromMilliseconds(1);
 
-    /// <summary>Larger packets, the header of IP included, are lost without a word, as on a path with this MTU. Zero: all pass.</summary>
+    /// <summary>Larger packets, the header of IP included, are lost without notice, as on a path with this MTU. Zero: all pass.</summary>
     public int MtuBytes { get; init; }
 
     /// <summary>Nothing passes in this direction: one half of a partition.</summary>

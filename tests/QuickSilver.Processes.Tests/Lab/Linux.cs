@@ -54,7 +54,7 @@ internal static partial class Linux
     [LibraryImport("libc", EntryPoint = "kill", SetLastError = true)]
     public static partial int Kill(int process, int signal);
 
-    // With 0, 0 it means the calling thread, though its name says process.
+    // With 0, 0 it means the calling thread, although its name says process.
     [LibraryImport("libc", EntryPoint = "setpriority", SetLastError = true)]
     public static partial int SetPriority(int which, uint who, int priority);
 

@@ -5,7 +5,7 @@ using System.Runtime.InteropServices;
 namespace QuickSilver.Processes.Tests.Lab;
 
 // Runs a function on a thread that lives and dies inside a network namespace. A thread keeps its namespace until it
-// ends, so a pooled thread must never enter one; sockets and devices opened here stay in the namespace for ever and
+// ends, so a pooled thread must never enter one; sockets and devices opened here stay in the namespace forever and
 // may be used from any thread.
 internal static class NamespaceThread
 {

@@ -51,7 +51,7 @@ public sealed class ChurnScenarios
     }
 
     // Every visitor takes one topic that is published and one that is its own, so it is in a region of its own; every
-    // third leaves without a word.
+    // third leaves without notice.
     private static List<NodeProcess> ComeAndGo(QsmCluster cluster)
     {
         var visits = new List<NodeProcess>();

@@ -5,7 +5,7 @@ using QuickSilver.Processes.Tests.Lab;
 
 namespace QuickSilver.Processes.Tests.Scenarios;
 
-// Hosts with one thing wrong each: the doctor names it and nothing else, and what it says mends it, does.
+// Hosts with one thing wrong each: the doctor names it and nothing else, and what it says fixes it, does.
 public sealed class DoctorScenarios
 {
     private const int Healthy = 0;
@@ -20,7 +20,7 @@ public sealed class DoctorScenarios
     private static readonly string[] OfMachine = ["clock", "receive buffer", "send buffer", "memory", "descriptors"];
 
     [Fact]
-    public void A_healthy_host_is_given_nothing_to_mend()
+    public void A_healthy_host_has_nothing_to_fix()
     {
         using var cluster = new QsmCluster(3);
         _ = cluster.Subscribe(Node, "lines");
@@ -36,7 +36,7 @@ public sealed class DoctorScenarios
     }
 
     [Fact]
-    public void A_healthy_host_of_IPv6_is_given_nothing_to_mend()
+    public void A_healthy_host_of_IPv6_has_nothing_to_fix()
     {
         using var cluster = new QsmCluster(3, isIpv6: true);
         _ = cluster.Subscribe(Node, "lines");

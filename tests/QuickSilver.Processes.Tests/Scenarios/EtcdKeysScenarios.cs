@@ -68,7 +68,7 @@ public sealed class EtcdKeysScenarios : IDisposable
     }
 
     [Fact]
-    public void A_certificate_that_is_put_in_the_place_of_one_that_etcd_refuses_is_read_without_a_restart()
+    public void A_certificate_that_replaces_one_that_etcd_refuses_is_read_without_a_restart()
     {
         EtcdServer.SkipIfMissing();
         var keys = MakeKeys("house");

@@ -2,7 +2,7 @@ using QuickSilver.Processes.Tests.Lab;
 
 namespace QuickSilver.Processes.Tests.Scenarios;
 
-// Real processes on paths that lose large datagrams without a word, or whose interface refuses them. F11.
+// Real processes on paths that lose large datagrams without notice, or whose interface refuses them. F11.
 public sealed class NarrowPathScenarios
 {
     private const string Shrunk = "do not pass between this node and";

@@ -68,7 +68,7 @@ public sealed class NoMulticastScenarios
             Readers.ForEach(reader => reader.WaitForOutput(output => output.LineCount >= _fed, $"{_fed} lines"));
         }
 
-        /// <summary>Publishes a line now and then: on what is never used nothing can be known to fail.</summary>
+        /// <summary>Publishes a line from time to time: on what is never used nothing can be known to fail.</summary>
         public void FeedUntil(Func<bool> condition)
         {
             while (!condition())

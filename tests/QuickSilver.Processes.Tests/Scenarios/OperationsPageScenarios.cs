@@ -52,7 +52,7 @@ public sealed class OperationsPageScenarios : IDisposable
         Assert.Equal(loaded.Order(), named.Order());
     }
 
-    // The commands of the page, with this host's address in the place of the first host's.
+    // The commands of the page, with this host's address instead of the first host's.
     private void MakeKeysOfPage()
     {
         string page = File.ReadAllText(Path.Combine(Folder, "..", "operations.md")).Split("## Protect etcd")[1];

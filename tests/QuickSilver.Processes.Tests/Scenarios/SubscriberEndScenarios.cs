@@ -35,7 +35,7 @@ public sealed class SubscriberEndScenarios : IDisposable
     [Theory]
     [InlineData("prices")]
     [InlineData("price", "--prefix")]
-    public async Task When_its_reader_closes_the_output_a_subscriber_ends_with_success_and_without_a_word(params string[] watched)
+    public async Task When_its_reader_closes_the_output_a_subscriber_ends_quietly_with_success(params string[] watched)
     {
         await using var publishing = new Publishing(Join("pub", "prices"));
         var subscriber = Join(["sub", .. watched]);

@@ -7,7 +7,7 @@ using QuickSilver.Simulation.Machines;
 namespace QuickSilver.Seeds.Tests.Infrastructure;
 
 // The rights to publish and subscribe to the topics of a run, by the identities that its machines share. Of the topics with a rule, each
-// identity lacks a right now and then; topics without one are everybody's.
+// identity lacks a right from time to time; topics without one are everybody's.
 internal sealed class DrawnRights : ITopicRights
 {
     private const int Identities = 4;

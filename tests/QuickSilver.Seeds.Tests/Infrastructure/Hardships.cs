@@ -49,7 +49,7 @@ internal enum Hardships : long
     ShortHeap = 1L << 33,
 }
 
-// How often each is drawn, and whether it is yet: what the protocol does not stand is switched on with what mends it. Each is drawn from a
+// How often each is drawn, and whether it is yet: what the protocol does not stand is switched on with what fixes it. Each is drawn from a
 // stream of its own, so that switching one on changes no other.
 internal static class HardshipTable
 {

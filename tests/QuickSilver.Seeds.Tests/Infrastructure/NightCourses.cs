@@ -5,8 +5,8 @@ using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Seeds.Tests.Infrastructure;
 
-// What befalls a cluster that runs for months: addresses change permanently, firewalls cut streams and let datagrams pass, descriptors run
-// out, programs come and go all the time, and a member counts wrong. Each course is drawn from a stream of its own.
+// What happens to a cluster that runs for months: addresses change permanently, firewalls cut streams and let datagrams pass, descriptors
+// run out, programs come and go all the time, and a member counts wrong. Each course is drawn from a stream of its own.
 internal static class NightCourses
 {
     // A connection that has not shown who it is gives way from 16 descriptors before the limit on.

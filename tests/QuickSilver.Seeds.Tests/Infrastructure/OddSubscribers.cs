@@ -3,7 +3,7 @@ using QuickSilver.Simulation.Machines;
 namespace QuickSilver.Seeds.Tests.Infrastructure;
 
 // How the subscribers of one life of a node take their messages: by a handler that does nothing else; or where the cluster has odd
-// ones, drawn for each: by a handler that throws now and then, by one that blocks the core thread, or by a reader that takes
+// ones, drawn for each: by a handler that throws from time to time, by one that blocks the core thread, or by a reader that takes
 // its time (F7). Once the faults are over they all behave.
 internal sealed class OddSubscribers
 {

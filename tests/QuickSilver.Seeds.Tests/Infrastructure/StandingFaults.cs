@@ -114,7 +114,7 @@ internal static class StandingFaults
                 faults.SendsNoDatagrams = true;
                 break;
             case StandingFault.PartlyDead:
-                // Of two that only do not hear each other, either may be taken for the broken one.
+                // Of two that only do not hear each other, either may count as the broken one.
                 var dead = others.Where(_ => random.Chance(0.5)).ToHashSet();
                 dead.UnionWith(dead.Count == 1 ? others : []);
                 network.Filter = (link, _) => (link.From == victim && dead.Contains(link.To.Number))
@@ -172,7 +172,7 @@ internal static class StandingFaults
     /// <summary>Whether it is one of those that end a node, or the service that it hosts, and stand for a minute.</summary>
     public static bool IsLong(StandingFault fault) => !Array.Find(All, entry => entry.Fault == fault).IsDrawn;
 
-    /// <summary>Whether it befalls the node that hosts the membership service.</summary>
+    /// <summary>Whether it happens to the node that hosts the membership service.</summary>
     public static bool IsOfHost(StandingFault fault) =>
         fault is StandingFault.LoneHost or StandingFault.HostAddressChange or StandingFault.HostWithoutStreams;
 

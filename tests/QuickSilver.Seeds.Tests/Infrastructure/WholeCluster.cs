@@ -338,7 +338,7 @@ internal sealed class WholeCluster : IDisposable
         }
     }
 
-    /// <summary>Runs until the condition holds, looking at it now and then; returns whether it held within the limit.</summary>
+    /// <summary>Runs until the condition holds, looking at it from time to time; returns whether it held within the limit.</summary>
     public bool RunUntil(Func<bool> condition, TimeSpan limit, TimeSpan step)
     {
         var end = Simulation.Now + limit;

@@ -65,7 +65,7 @@ internal static class PlantedBugList
         new("nodes that parted continue with each other", "src/QuickSilver.Multicast/Nodes/NodeDirectory.cs",
             "removed.Contains(node) || !IsSame(info, known, company)",
             "removed.Contains(node)"),
-        new("a stream of a sender that is gone is taken for alive", Receiving + "RegionReceiver.cs",
+        new("a stream of a sender that is gone counts as alive", Receiving + "RegionReceiver.cs",
             "if (HasLost(sender))",
             "if (HasLost(sender) && sender == default)"),
         new("an acknowledgement for an earlier life counts", "src/QuickSilver.Multicast/Stability/AckHandler.cs",
@@ -147,8 +147,8 @@ internal static class PlantedBugList
         new("a packet whose tag is wrong counts as genuine", "src/QuickSilver.Core/Sealing/PacketOpener.cs",
             "if (!subkey.Subkey.TryOpen(packet))",
             "if (!subkey.Subkey.TryOpen(packet) && subkey.Failures < 0)"),
-        // Of what befalls a cluster in months, from here on.
-        new("a node whose address is gone waits for it for ever", Membership + "Client/AddressLoss.cs",
+        // Faults of a cluster over months, from here on.
+        new("a node whose address is gone waits for it forever", Membership + "Client/AddressLoss.cs",
             "now >= _until;",
             "now >= _until && now < _until;")
         {

@@ -55,7 +55,7 @@ public sealed class AccountingCheckerTests
     }
 
     [Fact]
-    public void A_subscriber_that_ends_without_a_word_about_what_was_stable_has_lost_it()
+    public void A_subscriber_that_ends_without_a_report_of_what_was_stable_has_lost_it()
     {
         Handle(1);
         _history.Stable(TimeSpan.Zero, new MessageId(Sender, Topic, 2));

@@ -1,6 +1,6 @@
 namespace QuickSilver.Simulation.Tests.Clusters;
 
-// Whole nodes with default options on networks that lose large datagrams without a word.
+// Whole nodes with default options on networks that lose large datagrams without notice.
 public sealed class NarrowPathTests
 {
     private static readonly TimeSpan Soon = TimeSpan.FromSeconds(3);
@@ -53,7 +53,7 @@ public sealed class NarrowPathTests
     [InlineData(3, 1252, true)]
     [InlineData(5, 1252, false)]
     [InlineData(2, 600, false)]
-    public void A_path_that_drops_large_packets_without_a_word_costs_at_most_one_repair_for_each_packet(int nodes, int bytes, bool isLate)
+    public void A_path_that_drops_large_packets_without_notice_costs_at_most_one_repair_for_each_packet(int nodes, int bytes, bool isLate)
     {
         for (ulong seed = 1; seed <= 3; seed++)
         {

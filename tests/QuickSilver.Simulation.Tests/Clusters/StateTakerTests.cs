@@ -19,7 +19,7 @@ public sealed class StateTakerTests
         NodeOptions = new QuickSilverOptions { Limits = new NodeLimits { PublishQueueBytes = 1 << 20 } },
     };
 
-    // Those that take a piece now and then give their places up when another one asks: the slowest one gives way.
+    // Those that take a piece from time to time give their places up when another one asks: the slowest one gives way.
     [Theory]
     [InlineData(false)]
     [InlineData(true)]

@@ -90,7 +90,7 @@ public sealed class ReaderTests
     }
 
     [Fact]
-    public async Task A_gap_reaches_a_waiting_reader_though_no_message_follows()
+    public async Task A_gap_reaches_a_waiting_reader_although_no_message_follows()
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();

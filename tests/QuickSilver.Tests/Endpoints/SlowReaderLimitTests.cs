@@ -79,9 +79,9 @@ public sealed class SlowReaderLimitTests
         Assert.False(receiver.IsClosed);
     }
 
-    // It never makes so much room that its buffer says so: the topic offers it the next message now and then.
+    // It never makes so much room that its buffer says so: the topic offers it the next message from time to time.
     [Fact]
-    public async Task A_reader_that_takes_a_message_now_and_then_is_not_ended_until_it_stops()
+    public async Task A_reader_that_takes_a_message_from_time_to_time_is_not_ended_until_it_stops()
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync();

@@ -32,7 +32,7 @@ public sealed class LaneSourcesTests
             }
             else if (given.Count > 0)
             {
-                // Now and then all of a stretch, so that whole pages go.
+                // From time to time all of a stretch, so that whole pages go.
                 int first = (step / 8 % given.Count) + 1;
                 for (int number = first; number <= Math.Min(first + (step % 3 * 50), given.Count); number++)
                 {

@@ -76,7 +76,7 @@ public sealed class PublishIntakeTests
     }
 
     [Fact]
-    public async Task A_topic_that_gets_room_goes_though_one_before_it_in_the_lane_has_none()
+    public async Task A_topic_that_gets_room_goes_although_one_before_it_in_the_lane_has_none()
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync();
@@ -105,7 +105,7 @@ public sealed class PublishIntakeTests
     }
 
     [Fact]
-    public async Task A_cancelled_endpoint_sends_nothing_more_though_its_messages_flowed_until_then_and_others_flow_on()
+    public async Task A_cancelled_endpoint_sends_nothing_more_although_its_messages_flowed_until_then_and_others_flow_on()
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync();

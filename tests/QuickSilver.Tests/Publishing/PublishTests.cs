@@ -28,7 +28,7 @@ public sealed class PublishTests
     }
 
     [Fact]
-    public async Task Messages_of_many_publishers_all_go_out_and_each_ones_in_order_though_the_queue_is_small()
+    public async Task Messages_of_many_publishers_all_go_out_and_each_ones_in_order_although_the_queue_is_small()
     {
         const int Publishers = 6;
         const int Each = 3_000;
@@ -194,7 +194,7 @@ public sealed class PublishTests
     }
 
     [Fact]
-    public async Task A_handler_may_publish_though_the_queue_is_full()
+    public async Task A_handler_may_publish_although_the_queue_is_full()
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync(SmallQueue);

@@ -79,7 +79,7 @@ public sealed class TopicRulesTests
     }
 
     [Fact]
-    public void What_a_rule_of_the_program_throws_is_logged_with_whom_and_what_it_was_asked_about_and_less_and_less_often()
+    public void What_a_rule_of_the_program_throws_is_logged_with_whom_and_what_it_was_asked_about_and_at_growing_intervals()
     {
         var logs = new RecordingLogs();
         var rights = new ProgramRights(new Throwing(), logs);

@@ -15,7 +15,7 @@ public sealed class StateChoiceTests
     private readonly StateChoice _choice = new();
 
     [Fact]
-    public void Those_that_are_complete_are_asked_in_turn_and_for_ever()
+    public void Those_that_are_complete_are_asked_in_turn_and_forever()
     {
         Marks(complete: [First, Last]);
         var asked = new List<NodeId>();
@@ -78,7 +78,7 @@ public sealed class StateChoiceTests
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public void One_that_gives_what_this_node_cannot_decode_or_has_no_memory_for_is_asked_for_ever(bool isMemory)
+    public void One_that_gives_what_this_node_cannot_decode_or_has_no_memory_for_is_asked_forever(bool isMemory)
     {
         Marks();
         for (int i = 0; i < 100; i++)

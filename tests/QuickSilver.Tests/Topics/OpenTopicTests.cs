@@ -35,7 +35,7 @@ public sealed class OpenTopicTests
     }
 
     [Fact]
-    public async Task Two_subscribing_endpoints_get_each_message_once_though_one_of_them_is_slow()
+    public async Task Two_subscribing_endpoints_get_each_message_once_although_one_of_them_is_slow()
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();

@@ -87,7 +87,7 @@ public sealed class ClusterCheckTests
     }
 
     [Fact]
-    public void Keys_that_do_not_fit_are_mended_by_keys_and_not_by_looking_for_ports()
+    public void Keys_that_do_not_fit_are_fixed_by_keys_and_not_by_looking_for_ports()
     {
         var show = new Remedy("qsm keys show FILE", "10.0.0.1");
         Assert.Equal(

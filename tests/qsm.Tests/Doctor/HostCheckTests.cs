@@ -84,7 +84,7 @@ public sealed class HostCheckTests
             ? []
             : [$"export QuickSilver__Limits__ReceivedMessageBytes={long.Parse(mebibytes, CultureInfo.InvariantCulture) * MiB}"];
         Assert.Equal([limit, .. option], finding.Remedies.Select(static remedy => remedy.Command));
-        // What each of them does mends it.
+        // What each of them does fixes it.
         Assert.Equal(FindingStatus.Ok, MemoryCheck.Of(facts with { Collector = (received + 64) * MiB }).Status);
         if (mebibytes is not null)
         {

@@ -12,7 +12,7 @@ internal static class ClusterNames
     // A user waits at a prompt.
     private static readonly TimeSpan Limit = TimeSpan.FromSeconds(2);
 
-    // A name with other characters is not offered: a shell could take them for commands.
+    // A name with other characters is not offered: a shell could interpret them as commands.
     private const string Marks = "-._@:/+,=%";
 
     public static void CompleteWith(this Argument argument, CommonOptions common, Func<Session, Task<IEnumerable<string>>> names) =>

@@ -12,7 +12,7 @@ using QuickSilver.Tool.Sessions;
 
 namespace QuickSilver.Tool.Commands;
 
-// What keeps a node of this host from working, or from working well, and what mends it.
+// What keeps a node of this host from working, or from working well, and what fixes it.
 internal static class DoctorCommand
 {
     public static Command Create()
@@ -47,7 +47,7 @@ internal static class DoctorCommand
         var ports = GroupPortsOption.Create();
         var etcd = new EtcdOption("The members of the etcd cluster that the servers share, with commas between, to check them.");
         var json = new Option<bool>("--json") { Description = "Write one JSON object." };
-        const string Purpose = "Check this host, its network and the membership service, and name the command that mends what is wrong. "
+        const string Purpose = "Check this host, its network and the membership service, and name the command that fixes what is wrong. "
             + "Exits with 1 if there is a problem.";
         var command = new Command("doctor", Purpose) { peers, listen, receive, memory, received, ports };
         etcd.AddTo(command);

@@ -61,7 +61,7 @@ internal sealed record RemedyJson(string Command, string? Where);
 [JsonSerializable(typeof(DoctorReport))]
 internal sealed partial class DoctorJson : JsonSerializerContext;
 
-// An examination as text. Each finding is a line, so that scripts can match it; the commands that mend it follow, one a line.
+// An examination as text. Each finding is a line, so that scripts can match it; the commands that fix it follow, one a line.
 internal static class DoctorText
 {
     private const int StatusWidth = 13;

@@ -15,7 +15,7 @@ namespace QuickSilver.Tool.Etcd;
 // changed and a connection is made.
 internal sealed class EtcdConnections
 {
-    // So that a connection made with files of before is not kept for ever.
+    // So that a connection made with files of before is not kept forever.
     private static readonly TimeSpan Lifetime = TimeSpan.FromMinutes(10);
     private const int MostErrorCharacters = 200;
     private static readonly string[] GatewayFaults = ["connection closed", "transport", "handshake"];

@@ -35,7 +35,7 @@ internal sealed record NodeRow(NodeReport Report)
     /// <summary>What is wrong: with what the node reported, or with the node.</summary>
     public string? Trouble => Report.Fault ?? (Signs is { Trouble.Length: > 0 } signs ? signs.Trouble : null);
 
-    /// <summary>The remark for a node in the place of its figures; null if it has reported them.</summary>
+    /// <summary>The remark for a node instead of its figures; null if it has reported them.</summary>
     public string? Remark => Report switch
     {
         { Fault: { } fault } => fault,

@@ -12,7 +12,7 @@ namespace QuickSilver.Core.Transport.Streams;
 //
 // Invariants: at most one completion is taken and not handled, so at most MostReceivedBytes are read ahead of the handler, and TCP holds
 // the peer back beyond that. What the handler was offered and left is not among these (it waits for the rest of its frame, so to stop
-// reading then would be to stop for ever); a handler that leaves more than HeldLimitBytes loses the stream.
+// reading then would be to stop forever); a handler that leaves more than HeldLimitBytes loses the stream.
 [DebuggerDisplay("{RemoteEndPoint}")]
 internal sealed class TcpControlStream : HandledStream
 {

@@ -286,7 +286,7 @@ public sealed class TlsControlStreamTests
     }
 
     [Fact]
-    public void Two_hundred_at_once_from_one_address_all_come_in_though_only_some_at_a_time()
+    public void Two_hundred_at_once_from_one_address_all_come_in_although_only_some_at_a_time()
     {
         using var service = new TlsService(TlsHouse.Of(Ours));
         using var node = new TlsNode(TlsHouse.Of(Ours));

@@ -158,7 +158,7 @@ public sealed class TlsRotationTests : IDisposable
     }
 
     [Fact]
-    public void A_secret_in_the_place_of_a_file_is_not_shown()
+    public void A_secret_instead_of_a_file_is_not_shown()
     {
         string secret = TlsHouse.NewSecret("cluster").Reveal();
         var failure = Assert.Throws<CredentialException>(() => CredentialFiles.OfSecretFile(secret));

@@ -8,7 +8,7 @@ public sealed class ChangeQueueTests
     private readonly ChangeQueue<string, int> _queue = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     [Fact]
-    public void Only_the_last_change_of_each_key_waits_in_the_place_of_the_first()
+    public void Only_the_last_change_of_each_key_waits_and_at_the_place_of_the_first()
     {
         for (int i = 0; i < 1000; i++)
         {

@@ -4,7 +4,7 @@ using System.Text;
 namespace QuickSilver.Tool.Catalog.Sources;
 
 // Identifiers of protobuf for names that come from a contract, each once within its scope. Names that differ in case or underscores only
-// count as one: protobuf takes them for one in JSON, and generators of some languages make one of them.
+// count as one: protobuf treats them as one in JSON, and generators of some languages make one of them.
 internal sealed class ProtoNames(params IEnumerable<string> taken)
 {
     private const int MostChars = 200;

@@ -38,7 +38,7 @@ internal static class CertificateCheck
     public static readonly TimeSpan Notice = TimeSpan.FromDays(14);
 
     private const string Signer = "the host of the authority";
-    // In the place of a name that no certificate can be made with.
+    // Stands for a name that no certificate can have.
     private const string AnyName = "NAME";
     // What `qsm keys` takes.
     private const int MostNameCharacters = 64;
@@ -52,7 +52,7 @@ internal static class CertificateCheck
         .. lacksOwn ? [Finding.NotChecked(Name, "Those of this node cannot be used (see security).")] : Array.Empty<Finding>(),
         .. certificates.Count > 0 ? OfThose(certificates, now)
             : lacksOwn ? []
-            : [Finding.NotChecked(Name, "None are used. Those that follow from a secret hold for ever.")],
+            : [Finding.NotChecked(Name, "None are used. Those that follow from a secret hold forever.")],
     ];
 
     private static IReadOnlyList<Finding> OfThose(IReadOnlyList<CertificateDates> certificates, DateTimeOffset now)

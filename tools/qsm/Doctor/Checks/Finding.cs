@@ -12,7 +12,7 @@ internal enum FindingStatus
     Problem,
 }
 
-// What mends a finding. Where: the machine on which the command is to run; null: this one.
+// What fixes a finding. Where: the machine on which the command is to run; null: this one.
 internal sealed record Remedy(string Command, string? Where = null);
 
 // What one check says of one thing.

@@ -72,7 +72,7 @@ internal static class KeyRemedies
         };
     }
 
-    /// <summary>Puts a file in the place of one that cannot be used.</summary>
+    /// <summary>Replaces a file that cannot be used.</summary>
     public static KeyAdvice Replace(KeyFacts keys, UnusableFile? file)
     {
         if (file is null)

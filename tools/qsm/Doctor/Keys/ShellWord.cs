@@ -1,6 +1,7 @@
 namespace QuickSilver.Tool.Doctor.Keys;
 
-// A name as a shell takes it for one word. Names come from command lines and from other hosts, and remedies are pasted into shells.
+// A name in the form that a shell reads as one word. Names come from command lines and from other hosts, and remedies are pasted into
+// shells.
 internal static class ShellWord
 {
     private const string Plain = "_-./:@%+=,";
