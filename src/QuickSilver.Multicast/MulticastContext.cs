@@ -72,9 +72,9 @@ internal sealed class MulticastContext : NodeContext, IRepairPush, IRepairQueue
         Paths.Close();
     }
 
-    void IRepairPush.Push(InboundStream cached, SequenceRanges gaps, NodeKey neighbour) =>
+    void IRepairPush.Push(IKeptStream cached, SequenceRanges gaps, NodeKey neighbour) =>
         ((IRepairQueue)this).Pending.Push(cached, gaps, neighbour);
 
-    void IRepairPush.PushOne(InboundStream cached, long number, NodeKey member) =>
+    void IRepairPush.PushOne(IKeptStream cached, long number, NodeKey member) =>
         ((IRepairQueue)this).Pending.PushOne(cached, number, member);
 }

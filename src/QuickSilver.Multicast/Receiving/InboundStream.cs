@@ -21,7 +21,7 @@ namespace QuickSilver.Multicast.Receiving;
 // Invariants: Base - 1 <= Consumed <= _parsed <= Contiguous. Unless the stream is held up or starved, _parsed equals Contiguous after each
 // call.
 // Unhold is the exception, because the layer above calls it in the middle of its work: OnUnread then asks that layer to call ReadOn.
-internal sealed partial class InboundStream : IHeapWaiter
+internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITrackedStream
 {
     // How many packets are read behind a packet that is not consumed.
     private const int ReadAhead = 32;

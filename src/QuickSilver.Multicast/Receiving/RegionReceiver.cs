@@ -3,6 +3,7 @@ using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Nodes;
+using QuickSilver.Multicast.Pacing;
 using QuickSilver.Multicast.Receiving.Ports;
 using QuickSilver.Multicast.Schemes;
 using QuickSilver.Multicast.Sending;
@@ -13,7 +14,7 @@ namespace QuickSilver.Multicast.Receiving;
 // One view of a region at one of its members: the inbound streams of its senders, and the stability tracker that finds out up to where all
 // members hold them. A superseded view stays open until the service reports that it is settled and this member has consumed all its
 // packets.
-internal sealed class RegionReceiver : IGapObserver
+internal sealed class RegionReceiver : IGapObserver, ITrackedView
 {
     // Twice the window of a sender that knows no receive buffer size.
     private const long UnicastRoomPackets = 4096;
@@ -180,11 +181,11 @@ internal sealed class RegionReceiver : IGapObserver
         }
     }
 
-    public void AskAnew(InboundStream stream)
+    public void AskAnew(IStreamOfMember stream)
     {
         if (stream.Missing.Count > 0)
         {
-            _repairs[stream].AskAnew();
+            _repairs[(InboundStream)stream].AskAnew();
         }
     }
 
@@ -270,13 +271,13 @@ internal sealed class RegionReceiver : IGapObserver
     /// <summary>
     /// Whether nobody but the sender can supply what is missing: members need not find out first whether others hold it.
     /// </summary>
-    public bool AsksOnlySender(InboundStream stream) =>
+    public bool AsksOnlySender(IStreamOfMember stream) =>
         !stream.IsSenderGone && (Live.Count == 1 || (Live.Count == 2 && Live.Contains(stream.Sender)));
 
     /// <summary>A token shows which of the packets that are missing here others hold.</summary>
-    public void Compare(InboundStream stream, in RingComparison compared) => _repairs[stream].OnCompared(compared);
+    public void Compare(IStreamOfMember stream, in RingComparison compared) => _repairs[(InboundStream)stream].OnCompared(compared);
 
-    public bool NeedsNeighbourPush(InboundStream stream) => _repairs[stream].NeedsNeighbourPush;
+    public bool NeedsNeighbourPush(IStreamOfMember stream) => _repairs[(InboundStream)stream].NeedsNeighbourPush;
 
     /// <summary>A configuration names the view again, with no change.</summary>
     public void Confirm(long configuration)
@@ -467,6 +468,14 @@ internal sealed class RegionReceiver : IGapObserver
         isAnyEnded = _streams.Count < before;
         return isAnyLeft;
     }
+
+    IReadOnlyList<ITrackedStream> ITrackedView.Streams => _streams;
+
+    void IViewOfMember.NoteGap(IStreamOfMember stream) => NoteGap((InboundStream)stream);
+
+    IStreamOfMember? IViewOfMember.Find(NodeKey sender) => Find(sender);
+
+    ITrackedStream? ITrackedView.FindTold(NodeKey sender) => FindTold(sender);
 
     private bool MayEnd(InboundStream stream)
     {

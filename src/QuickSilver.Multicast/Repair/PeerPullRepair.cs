@@ -2,7 +2,7 @@ using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Nodes;
-using QuickSilver.Multicast.Receiving;
+using QuickSilver.Multicast.Pacing;
 using QuickSilver.Multicast.Schemes;
 
 namespace QuickSilver.Multicast.Repair;
@@ -44,8 +44,8 @@ internal sealed class PeerPullRepair : IRepairStrategy
     private const int TimeoutsUntilBlind = 4;
 
     private readonly SchemeContext _scheme;
-    private readonly RegionReceiver _region;
-    private readonly InboundStream _stream;
+    private readonly IViewOfMember _region;
+    private readonly IRepairedStream _stream;
     // Answers of the sender wait behind its stream; those of other members do not.
     private readonly PullClock _ofSender;
     private readonly Alarm _alarm;
@@ -63,7 +63,7 @@ internal sealed class PeerPullRepair : IRepairStrategy
     // The decisions about a departed sender after which packets were still missing.
     private int _decisions;
 
-    private PeerPullRepair(SchemeContext scheme, RegionReceiver region, InboundStream stream)
+    private PeerPullRepair(SchemeContext scheme, IViewOfMember region, IRepairedStream stream)
     {
         _scheme = scheme;
         _region = region;
@@ -373,7 +373,7 @@ internal sealed class PeerPullRepair : IRepairStrategy
 
     private sealed class PeerPull : IRepairScheme
     {
-        public IRepairStrategy ForReceiver(SchemeContext context, RegionReceiver region, InboundStream stream) =>
-            new PeerPullRepair(context, region, stream);
+        public IRepairStrategy ForReceiver(SchemeContext context, IViewOfMember view, IRepairedStream stream) =>
+            new PeerPullRepair(context, view, stream);
     }
 }

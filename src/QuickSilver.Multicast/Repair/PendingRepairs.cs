@@ -3,7 +3,7 @@ using QuickSilver.Core.Flow;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Nodes;
-using QuickSilver.Multicast.Receiving;
+using QuickSilver.Multicast.Schemes;
 using QuickSilver.Multicast.Sending;
 using QuickSilver.Multicast.Sending.Repairs;
 
@@ -60,19 +60,19 @@ internal sealed class PendingRepairs(SendingParts parts) : IFeed
     /// <summary>
     /// A member lacks these packets of another node, which this one keeps. What was sent to it within the spacing is still in flight.
     /// </summary>
-    public void Add(InboundStream cached, SequenceRange range, TimeSpan spacing) =>
+    public void Add(IKeptStream cached, SequenceRange range, TimeSpan spacing) =>
         Add(new PendingRepair { Cached = cached, Range = range, Time = spacing });
 
     /// <summary>Sends those packets to the neighbour that are missing there and kept here.</summary>
-    public void Push(InboundStream cached, SequenceRanges gaps, NodeKey neighbour) =>
+    public void Push(IKeptStream cached, SequenceRanges gaps, NodeKey neighbour) =>
         Push(cached, gaps.Ranges, neighbour, PushLimit, parts.Node.Options.PullRepeat);
 
     /// <summary>Sends one packet that is kept here to a member that is known to lack it.</summary>
-    public void PushOne(InboundStream cached, long number, NodeKey member) =>
+    public void PushOne(IKeptStream cached, long number, NodeKey member) =>
         Push(cached, [new SequenceRange(number, number)], member, packets: 1, TimeSpan.Zero);
 
     private void Push(
-        InboundStream cached, ReadOnlySpan<SequenceRange> ranges, NodeKey to, int packets, TimeSpan spacing)
+        IKeptStream cached, ReadOnlySpan<SequenceRange> ranges, NodeKey to, int packets, TimeSpan spacing)
     {
         if (parts.Node.Directory.Find(to) is { } address
             && TryBegin(new RepairAsker(to, address, 0), packets, ranges.Length))
@@ -143,7 +143,7 @@ internal sealed class PendingRepairs(SendingParts parts) : IFeed
     }
 
     // A packet that was sent to the same member within the spacing is still in flight.
-    private void SendCached(InboundStream cached, long first, long last, in RepairAsker asker, TimeSpan spacing)
+    private void SendCached(IKeptStream cached, long first, long last, in RepairAsker asker, TimeSpan spacing)
     {
         (first, last) = _limit.Next(first, last, cached.Stable + 1, cached.Highest);
         for (long n = first; n <= last && _limit.Packets > 0 && parts.Repairs.MayRepair(); n++)
@@ -170,7 +170,7 @@ internal readonly record struct PendingRepair
     public RegionSender? Own { get; init; }
 
     /// <summary>The stream of another node, of which this one keeps them.</summary>
-    public InboundStream? Cached { get; init; }
+    public IKeptStream? Cached { get; init; }
 
     public required SequenceRange Range { get; init; }
 

@@ -3,6 +3,7 @@ using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Receiving;
+using QuickSilver.Multicast.Schemes;
 using QuickSilver.Multicast.Sending;
 
 namespace QuickSilver.Multicast.Repair;
@@ -40,7 +41,7 @@ internal sealed class RepairResponder(SendingParts parts, ISentStreams streams, 
     }
 
     // One of the two streams is given.
-    private DropReason Note(RegionSender? own, InboundStream? cached, ReadOnlySpan<byte> body, int ranges, in RepairAsker asker)
+    private DropReason Note(RegionSender? own, IKeptStream? cached, ReadOnlySpan<byte> body, int ranges, in RepairAsker asker)
     {
         var pending = repairs.Pending;
         if (!pending.TryBegin(asker, parts.Node.Options.PullAnswerPackets, ranges))

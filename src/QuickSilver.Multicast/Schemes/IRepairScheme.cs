@@ -1,5 +1,3 @@
-using QuickSilver.Multicast.Receiving;
-using QuickSilver.Multicast.Sending;
 
 namespace QuickSilver.Multicast.Schemes;
 
@@ -7,10 +5,10 @@ namespace QuickSilver.Multicast.Schemes;
 // scheme, and all nodes of a cluster have the same.
 internal interface IRepairScheme
 {
-    IRepairStrategy ForReceiver(SchemeContext context, RegionReceiver region, InboundStream stream);
+    IRepairStrategy ForReceiver(SchemeContext context, IViewOfMember view, IRepairedStream stream);
 
     /// <summary>Returns what the sender of a stream does about packets that it has just sent; null: nothing until it is asked.</summary>
-    ISentRepair? ForSender(SchemeContext context, RegionSender stream) => null;
+    ISentRepair? ForSender(SchemeContext context, IStreamOfSender stream) => null;
 }
 
 // The sender's part of a scheme.

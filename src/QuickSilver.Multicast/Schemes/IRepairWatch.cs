@@ -1,4 +1,3 @@
-using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Schemes;
 
@@ -6,11 +5,11 @@ namespace QuickSilver.Multicast.Schemes;
 internal interface IRepairWatch
 {
     /// <summary>Called when these numbers were found missing.</summary>
-    void OnMissed(InboundStream stream, long first, long last);
+    void OnMissed(IStreamOfMember stream, long first, long last);
 
     /// <summary>Called when these numbers were requested, perhaps not for the first time.</summary>
-    void OnAsked(InboundStream stream, long first, long last, bool ofSender);
+    void OnAsked(IStreamOfMember stream, long first, long last, bool ofSender);
 
     /// <summary>Called when a missing number has come.</summary>
-    void OnFilled(InboundStream stream, long number);
+    void OnFilled(IStreamOfMember stream, long number);
 }

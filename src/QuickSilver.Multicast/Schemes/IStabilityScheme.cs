@@ -1,4 +1,3 @@
-using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Schemes;
 
@@ -6,5 +5,5 @@ namespace QuickSilver.Multicast.Schemes;
 internal interface IStabilityScheme
 {
     /// <summary>The tracker of a view that is being opened. The region has no streams yet.</summary>
-    IStabilityTracker ForRegion(SchemeContext context, RegionReceiver region);
+    IStabilityTracker ForRegion(SchemeContext context, ITrackedView view);
 }

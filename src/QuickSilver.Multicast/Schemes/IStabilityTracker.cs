@@ -1,13 +1,12 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Schemes;
 
 // One member's part in finding out what the members of one open view hold of each reliable stream, what they have consumed, and what is
 // lost. It works by itself, by alarms and packets of its own.
 //
-// What it does with what it finds: it tells each stream what all live members hold (InboundStream.SetStable) and, of a sender that is gone,
+// What it does with what it finds: it tells each stream what all live members hold (SetStable) and, of a sender that is gone,
 // what was sent (OnAnnounced), what no live member has (GiveUp), and that no more will come (Finish). The first live member tells each
 // sender (AggregateAck); a sender that is told nothing for long suspects that member. While the tracker has nothing to do, it has the
 // streams give back memory (Trim).
@@ -30,7 +29,7 @@ internal interface IStabilityTracker
     TimeSpan LastHeard { get; }
 
     /// <summary>Packets of the stream have come; once for as many as come together, of whichever streams.</summary>
-    void OnActivity(InboundStream stream);
+    void OnActivity(ITrackedStream stream);
 
     /// <summary>A sender wants to know soon what is held.</summary>
     void OnAckWanted();
@@ -71,17 +70,17 @@ internal interface IStabilityTracker
     /// Of a stream whose sender is gone: whether all live members are known to hold and to have consumed all that any of them has, and to
     /// agree on what is lost, and since when, with no member unheard. The stream is then finished, if it was not before.
     /// </summary>
-    bool TryFinish(InboundStream stream, out TimeSpan settledSince)
+    bool TryFinish(ITrackedStream stream, out TimeSpan settledSince)
     {
         settledSince = default;
         return false;
     }
 
     /// <summary>The stream was given up. Returns what the tracker needs of it if it is resumed; null for nothing.</summary>
-    object? Forget(InboundStream stream) => null;
+    object? Forget(ITrackedStream stream) => null;
 
     /// <summary>A stream that was given up goes on behind its end, with what the tracker needed of it.</summary>
-    void Resume(InboundStream stream, object? kept)
+    void Resume(ITrackedStream stream, object? kept)
     {
     }
 

@@ -3,7 +3,6 @@ using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Paths;
 using QuickSilver.Multicast.Reachability;
-using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Schemes;
 
@@ -26,8 +25,8 @@ internal sealed class SchemeContext(NodeContext node, NodePaths paths, Suspicion
 internal interface IRepairPush
 {
     /// <summary>Sends those packets to the neighbour that are missing there and kept here.</summary>
-    void Push(InboundStream cached, SequenceRanges gaps, NodeKey neighbour);
+    void Push(IKeptStream cached, SequenceRanges gaps, NodeKey neighbour);
 
     /// <summary>Sends one packet that is kept here to a member that is known to lack it.</summary>
-    void PushOne(InboundStream cached, long number, NodeKey member);
+    void PushOne(IKeptStream cached, long number, NodeKey member);
 }

@@ -21,7 +21,7 @@ namespace QuickSilver.Multicast.Sending;
 //
 // Invariants: _window.Sent <= _packets.Last; a reliable stream keeps the packets (Acknowledged, Last]. Once the stream is superseded,
 // nothing is appended, no topic waits here, and it is settled when Acknowledged == Last.
-internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed
+internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, IStreamOfSender
 {
     private static readonly TimeSpan PathCheckInterval = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan RefusalSpacing = TimeSpan.FromMilliseconds(250);

@@ -1,7 +1,6 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Nodes;
-using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Schemes;
 using QuickSilver.Multicast.Views;
 
@@ -16,7 +15,7 @@ internal sealed class RingHierarchy : IStabilityTracker
     // When a token last reported that a member was not heard.
     private TimeSpan _unheardAt;
 
-    private RingHierarchy(SchemeContext scheme, RegionReceiver region)
+    private RingHierarchy(SchemeContext scheme, ITrackedView region)
     {
         Shared = scheme;
         Region = region;
@@ -30,7 +29,7 @@ internal sealed class RingHierarchy : IStabilityTracker
 
     public SchemeContext Shared { get; }
     public NodeContext Context => Shared.Node;
-    public RegionReceiver Region { get; }
+    public ITrackedView Region { get; }
     public RingRecords Records { get; }
     public RingShape Shape { get; }
     public PacketTemplate Template => Region.Template;
@@ -74,7 +73,7 @@ internal sealed class RingHierarchy : IStabilityTracker
 
     public static long Smaller(long a, long b) => a == 0 || (b != 0 && b < a) ? b : a;
 
-    public void OnActivity(InboundStream stream)
+    public void OnActivity(ITrackedStream stream)
     {
         if (!Aggregation.IsRunning && stream.IsReliable && _rings[0].IsLeader)
         {
@@ -203,7 +202,7 @@ internal sealed class RingHierarchy : IStabilityTracker
         }
     }
 
-    public bool TryFinish(InboundStream stream, out TimeSpan settledSince)
+    public bool TryFinish(ITrackedStream stream, out TimeSpan settledSince)
     {
         bool isSettled = Records.TryFinish(stream, out settledSince);
         settledSince = _unheardAt > settledSince ? _unheardAt : settledSince;
@@ -215,7 +214,7 @@ internal sealed class RingHierarchy : IStabilityTracker
         return isSettled;
     }
 
-    public object? Forget(InboundStream stream)
+    public object? Forget(ITrackedStream stream)
     {
         foreach (var ring in _rings)
         {
@@ -225,7 +224,7 @@ internal sealed class RingHierarchy : IStabilityTracker
         return Records.Forget(stream.Sender);
     }
 
-    public void Resume(InboundStream stream, object? kept)
+    public void Resume(ITrackedStream stream, object? kept)
     {
         Records.Resume(stream, (Settlement?)kept);
         foreach (var ring in _rings)
@@ -364,6 +363,6 @@ internal sealed class RingHierarchy : IStabilityTracker
 
     private sealed class TokenRings : IStabilityScheme
     {
-        public IStabilityTracker ForRegion(SchemeContext context, RegionReceiver region) => new RingHierarchy(context, region);
+        public IStabilityTracker ForRegion(SchemeContext context, ITrackedView view) => new RingHierarchy(context, view);
     }
 }

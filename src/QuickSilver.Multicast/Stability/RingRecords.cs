@@ -1,6 +1,5 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Schemes;
 
 namespace QuickSilver.Multicast.Stability;
@@ -31,7 +30,7 @@ internal sealed class RingRecords(RingHierarchy rings)
     }
 
     /// <summary>Whether the stream of a departed sender is settled, and since when, as far as tokens have reported.</summary>
-    public bool TryFinish(InboundStream stream, out TimeSpan settledSince)
+    public bool TryFinish(ITrackedStream stream, out TimeSpan settledSince)
     {
         var settlement = SettlementOf(stream.Sender);
         if (settlement.ReportedThrough < stream.Highest)
@@ -48,7 +47,7 @@ internal sealed class RingRecords(RingHierarchy rings)
     }
 
     /// <summary>Notes when a token reports that the stream of a departed sender is not settled.</summary>
-    public void NoteUnsettled(RecoveryRecord record, Settlement settlement, InboundStream stream)
+    public void NoteUnsettled(RecoveryRecord record, Settlement settlement, ITrackedStream stream)
     {
         if (!stream.IsSenderGone)
         {
@@ -68,7 +67,7 @@ internal sealed class RingRecords(RingHierarchy rings)
     public Settlement? Forget(NodeKey sender) =>
         _settlements.Remove(sender, out var settlement) && settlement.Epoch != 0 ? settlement : null;
 
-    public void Resume(InboundStream stream, Settlement? decided)
+    public void Resume(ITrackedStream stream, Settlement? decided)
     {
         var settlement = decided ?? new Settlement();
         settlement.Stable = settlement.Replicated = settlement.HeldByAny = settlement.ReportedThrough = stream.Highest;
@@ -88,7 +87,7 @@ internal sealed class RingRecords(RingHierarchy rings)
     }
 
     /// <summary>At the root's leader: begins an epoch for a stream that a departed sender has left unsettled.</summary>
-    public void BeginEpochIfDue(InboundStream stream, Settlement settlement)
+    public void BeginEpochIfDue(ITrackedStream stream, Settlement settlement)
     {
         long through = Math.Max(settlement.HeldByAny, stream.Highest);
         bool isOpen = settlement.Stable < through || settlement.OpenElsewhere > settlement.Epoch;
@@ -120,7 +119,7 @@ internal sealed class RingRecords(RingHierarchy rings)
     }
 
     /// <summary>Learns what the record tells to be settled. Returns true if some of it is new.</summary>
-    public bool Learn(RecoveryRecord record, Settlement settlement, InboundStream stream)
+    public bool Learn(RecoveryRecord record, Settlement settlement, ITrackedStream stream)
     {
         // This includes what the round has found so far: that a packet was sent is true regardless of who told it.
         long heldByAny = stream.Believable(Math.Max(record.KnownHeldByAny, record.HeldByAny));
@@ -158,7 +157,7 @@ internal sealed class RingRecords(RingHierarchy rings)
     /// <summary>
     /// Limits what concerns all members to what this member holds, whatever others wrote into the record on its way (F22).
     /// </summary>
-    public static void Bound(RecoveryRecord record, InboundStream stream)
+    public static void Bound(RecoveryRecord record, ITrackedStream stream)
     {
         record.HeldByAll = Math.Min(record.HeldByAll, stream.Contiguous);
         record.ConsumedByAll = Math.Min(record.ConsumedByAll, stream.Consumed);
@@ -168,7 +167,7 @@ internal sealed class RingRecords(RingHierarchy rings)
     }
 
     /// <summary>At the root's leader: settles the stream when a round is over.</summary>
-    public void Settle(RecoveryRecord record, Settlement settlement, InboundStream stream, bool isWhole)
+    public void Settle(RecoveryRecord record, Settlement settlement, ITrackedStream stream, bool isWhole)
     {
         long before = settlement.Stable;
         settlement.HeldByAny = Math.Max(settlement.HeldByAny, record.HeldByAny);
@@ -211,7 +210,7 @@ internal sealed class RingRecords(RingHierarchy rings)
     /// Writes what none of the members under this member's seat holds: at level 0 what the member lacks; above, what the last round of the
     /// ring below has found, without what has reached its leader since.
     /// </summary>
-    public void TellUnheld(int level, InboundStream stream, UnheldPackets seat)
+    public void TellUnheld(int level, ITrackedStream stream, UnheldPackets seat)
     {
         seat.Clear();
         if (stream.IsSenderGone)
@@ -248,7 +247,7 @@ internal sealed class RingRecords(RingHierarchy rings)
     }
 
     /// <summary>Writes the leader's part, which is the first.</summary>
-    public void Open(int level, InboundStream stream, Settlement settlement, RecoveryRecord record)
+    public void Open(int level, ITrackedStream stream, Settlement settlement, RecoveryRecord record)
     {
         OpenUnheld(level, stream, settlement, record);
         record.HeldByAll = record.ConsumedByAll = record.ReadByAll = record.ReplicatedByAll = long.MaxValue;
@@ -265,7 +264,7 @@ internal sealed class RingRecords(RingHierarchy rings)
     }
 
     /// <summary>Adds the part of a seat, of which the token has what it does not hold.</summary>
-    public void Join(int level, InboundStream stream, Settlement settlement, RecoveryRecord record)
+    public void Join(int level, ITrackedStream stream, Settlement settlement, RecoveryRecord record)
     {
         Merge(level, stream, record);
         if (record.HeldRanges is { } held)
@@ -284,7 +283,7 @@ internal sealed class RingRecords(RingHierarchy rings)
 
     // A packet that all members of the ring lacked and that has reached its leader since counts as unheld until another member holds it
     // too: no member asks for it meanwhile, and the leader sends it to all of them (RingRepair).
-    private void OpenUnheld(int level, InboundStream stream, Settlement settlement, RecoveryRecord record)
+    private void OpenUnheld(int level, ITrackedStream stream, Settlement settlement, RecoveryRecord record)
     {
         var seat = rings.Token.Seat;
         TellUnheld(level, stream, seat);
@@ -298,7 +297,7 @@ internal sealed class RingRecords(RingHierarchy rings)
         SignAsNeighbour(stream, record);
     }
 
-    private void Merge(int level, InboundStream stream, RecoveryRecord record)
+    private void Merge(int level, ITrackedStream stream, RecoveryRecord record)
     {
         if (level == 0)
         {
@@ -319,7 +318,7 @@ internal sealed class RingRecords(RingHierarchy rings)
     }
 
     // A copy of the ranges that the seat holds; null if ranges are not told.
-    private SequenceRanges? Held(int level, InboundStream stream, long stable)
+    private SequenceRanges? Held(int level, ITrackedStream stream, long stable)
     {
         if (rings.Context.Options.FeedbackRanges <= 1)
         {
@@ -344,7 +343,7 @@ internal sealed class RingRecords(RingHierarchy rings)
 
     // What no member in this seat can supply. If it cannot be told, the result is null and the record is marked. From then on the seat
     // accepts nothing of the stream until the decision, so that what was told stays true.
-    private SequenceRanges? Unsupplied(int level, InboundStream stream, Settlement settlement, RecoveryRecord record)
+    private SequenceRanges? Unsupplied(int level, ITrackedStream stream, Settlement settlement, RecoveryRecord record)
     {
         if (level > 0)
         {
@@ -370,7 +369,7 @@ internal sealed class RingRecords(RingHierarchy rings)
         return _unsupplied;
     }
 
-    private void SignAsNeighbour(InboundStream stream, RecoveryRecord record)
+    private void SignAsNeighbour(ITrackedStream stream, RecoveryRecord record)
     {
         // This member would refuse what the neighbour pushes while a decision is open. Without this condition it would be pushed at each
         // token for as long as the members do not agree on who has departed.
@@ -393,7 +392,7 @@ internal sealed class RingRecords(RingHierarchy rings)
     }
 
     // An epoch begins while another one is open: what this member told in the earlier one need not stay true.
-    private static void EndDecided(InboundStream stream, Settlement settlement)
+    private static void EndDecided(ITrackedStream stream, Settlement settlement)
     {
         if (!settlement.IsUndecided)
         {
@@ -404,7 +403,7 @@ internal sealed class RingRecords(RingHierarchy rings)
     private static bool IsLater(RecoveryRecord record, Settlement settlement) =>
         record.Epoch > settlement.Epoch && (record.Epoch >> 32) - (settlement.Epoch >> 32) <= MostEpochsAhead;
 
-    private void Decided(InboundStream stream, Settlement settlement)
+    private void Decided(ITrackedStream stream, Settlement settlement)
     {
         stream.EndDecision();
         for (int i = 0; i < settlement.Lost.Count; i++)
@@ -416,7 +415,7 @@ internal sealed class RingRecords(RingHierarchy rings)
         rings.Region.AskAnew(stream);
     }
 
-    private static void FinishIfDone(InboundStream stream, Settlement settlement)
+    private static void FinishIfDone(ITrackedStream stream, Settlement settlement)
     {
         if (stream.IsSenderGone && settlement.ReportedThrough < stream.Highest && stream.Contiguous >= stream.Highest
             && settlement.Stable >= settlement.HeldByAny && settlement.HeldByAny >= stream.Highest)

@@ -1,6 +1,5 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Schemes;
 
 namespace QuickSilver.Multicast.Stability;
@@ -21,7 +20,7 @@ internal sealed class RingRepair(RingHierarchy rings, RingSeats seats, int level
     /// <summary>
     /// Called when the token comes from the seat before, before this member adds its part; a leader that is alone passes it to itself.
     /// </summary>
-    public void Compare(InboundStream stream, RecoveryRecord record, NodeKey neighbour)
+    public void Compare(ITrackedStream stream, RecoveryRecord record, NodeKey neighbour)
     {
         var seat = rings.Token.Seat;
         rings.Records.TellUnheld(level, stream, seat);
@@ -49,7 +48,7 @@ internal sealed class RingRepair(RingHierarchy rings, RingSeats seats, int level
     }
 
     /// <summary>Called at the leader when a round is over. Returns what all members under the ring lack.</summary>
-    public SequenceRanges End(InboundStream stream, RecoveryRecord record)
+    public SequenceRanges End(ITrackedStream stream, RecoveryRecord record)
     {
         var lacked = rings.Token.Seat;
         rings.Records.TellUnheld(level, stream, lacked);
@@ -86,7 +85,7 @@ internal sealed class RingRepair(RingHierarchy rings, RingSeats seats, int level
 
     // Sends the ring what its leader holds and all others lack. Not after the first round that shows it: a packet that the sender has just
     // sent to all may have reached the leader before the token reached the others.
-    private void SendToAll(InboundStream stream, UnheldPackets unheld)
+    private void SendToAll(ITrackedStream stream, UnheldPackets unheld)
     {
         int looks = MostLooks;
         for (int i = 0; i < unheld.Gaps.Count; i++)
@@ -102,7 +101,7 @@ internal sealed class RingRepair(RingHierarchy rings, RingSeats seats, int level
         }
     }
 
-    private void SendToAll(InboundStream stream, long number)
+    private void SendToAll(ITrackedStream stream, long number)
     {
         foreach (int rank in seats.Others())
         {

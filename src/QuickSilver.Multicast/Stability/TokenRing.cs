@@ -2,7 +2,7 @@ using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Nodes;
-using QuickSilver.Multicast.Receiving;
+using QuickSilver.Multicast.Schemes;
 
 namespace QuickSilver.Multicast.Stability;
 
@@ -28,7 +28,7 @@ internal sealed class TokenRing
     private const int TimeoutsUntilProbe = 3;
 
     private readonly NodeContext _context;
-    private readonly RegionReceiver _region;
+    private readonly ITrackedView _region;
     private readonly RingHierarchy _rings;
     private readonly RingRecords _records;
     private readonly RingSeats _seats;
@@ -95,7 +95,7 @@ internal sealed class TokenRing
     public void Forget(NodeKey sender) => _results.Forget(sender);
 
     /// <summary>A stream goes on behind its end, up to which the members under this ring hold it.</summary>
-    public void Resume(InboundStream stream)
+    public void Resume(ITrackedStream stream)
     {
         if (IsLeader)
         {
@@ -104,7 +104,7 @@ internal sealed class TokenRing
     }
 
     /// <summary>Whether the ring above, or the sender, may still need what this member's rounds find of the stream.</summary>
-    public bool MayFindMore(InboundStream stream) =>
+    public bool MayFindMore(ITrackedStream stream) =>
         IsLeader && (_results.Find(stream.Sender) is not { } result || result.ConsumedByAll < stream.Highest);
 
     /// <summary>Called when packets have come, from a sender or through the ring below: a leader that rests begins a round soon.</summary>
@@ -288,8 +288,10 @@ internal sealed class TokenRing
             _probes.SendToAll();
         }
 
-        foreach (var stream in _region.Streams)
+        // By index: an enumerator would be an object.
+        for (int i = 0; i < _region.Streams.Count; i++)
         {
+            var stream = _region.Streams[i];
             if (!stream.IsReliable)
             {
                 continue;
@@ -372,8 +374,9 @@ internal sealed class TokenRing
             _records.NoteUnsettled(record, settlement, stream);
         }
 
-        foreach (var stream in _region.Streams)
+        for (int i = 0; i < _region.Streams.Count; i++)
         {
+            var stream = _region.Streams[i];
             if (stream.IsReliable && token.Find(stream.Sender) is null && IsUnsettled(stream))
             {
                 // The leader does not know of the stream, or that this member missed the rounds that settled it: this round tells it, and
@@ -392,7 +395,7 @@ internal sealed class TokenRing
         }
     }
 
-    private bool IsUnsettled(InboundStream stream) =>
+    private bool IsUnsettled(ITrackedStream stream) =>
         stream.Highest > stream.Stable || (stream.IsSenderGone && _records.SettlementOf(stream.Sender).IsGathering);
 
     private void Complete(NodeKey neighbour)

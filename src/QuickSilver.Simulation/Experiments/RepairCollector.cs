@@ -1,4 +1,3 @@
-using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Schemes;
 
 namespace QuickSilver.Simulation.Experiments;
@@ -43,10 +42,10 @@ internal sealed class RepairCollector
 
     private sealed class NodeWatch(RepairCollector[] collectors, Func<TimeSpan> now) : IRepairWatch
     {
-        private readonly Dictionary<(InboundStream, long), TimeSpan> _missed = [];
-        private readonly HashSet<(InboundStream, long)> _ofSender = [];
+        private readonly Dictionary<(IStreamOfMember, long), TimeSpan> _missed = [];
+        private readonly HashSet<(IStreamOfMember, long)> _ofSender = [];
 
-        public void OnMissed(InboundStream stream, long first, long last)
+        public void OnMissed(IStreamOfMember stream, long first, long last)
         {
             foreach (var collector in collectors)
             {
@@ -59,7 +58,7 @@ internal sealed class RepairCollector
             }
         }
 
-        public void OnAsked(InboundStream stream, long first, long last, bool ofSender)
+        public void OnAsked(IStreamOfMember stream, long first, long last, bool ofSender)
         {
             for (long n = first; n <= last; n++)
             {
@@ -72,7 +71,7 @@ internal sealed class RepairCollector
             }
         }
 
-        public void OnFilled(InboundStream stream, long number)
+        public void OnFilled(IStreamOfMember stream, long number)
         {
             _ofSender.Remove((stream, number));
             if (_missed.Remove((stream, number), out var missed))

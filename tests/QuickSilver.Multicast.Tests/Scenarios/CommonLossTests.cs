@@ -1,6 +1,5 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Schemes;
 using QuickSilver.Multicast.Stability;
 using QuickSilver.Multicast.Tests.Infrastructure;
@@ -183,14 +182,14 @@ public sealed class CommonLossTests
 
     private sealed class FilledWatch(Action onFilled) : IRepairWatch
     {
-        public void OnMissed(InboundStream stream, long first, long last)
+        public void OnMissed(IStreamOfMember stream, long first, long last)
         {
         }
 
-        public void OnAsked(InboundStream stream, long first, long last, bool ofSender)
+        public void OnAsked(IStreamOfMember stream, long first, long last, bool ofSender)
         {
         }
 
-        public void OnFilled(InboundStream stream, long number) => onFilled();
+        public void OnFilled(IStreamOfMember stream, long number) => onFilled();
     }
 }

@@ -1,10 +1,8 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Nodes;
-using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Repair;
 using QuickSilver.Multicast.Schemes;
-using QuickSilver.Multicast.Sending;
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Simulation;
 
@@ -40,10 +38,10 @@ public sealed class SenderPullTests : SchemeContract
 
         public long SentThrough { get; private set; }
 
-        public IRepairStrategy ForReceiver(SchemeContext context, RegionReceiver region, InboundStream stream) =>
-            new Puller(this, context.Node, region, stream);
+        public IRepairStrategy ForReceiver(SchemeContext context, IViewOfMember view, IRepairedStream stream) =>
+            new Puller(this, context.Node, view, stream);
 
-        public ISentRepair ForSender(SchemeContext context, RegionSender stream) => this;
+        public ISentRepair ForSender(SchemeContext context, IStreamOfSender stream) => this;
 
         public void OnSent(long first, long last)
         {
@@ -62,11 +60,11 @@ public sealed class SenderPullTests : SchemeContract
 
             private readonly SenderPull _scheme;
             private readonly NodeContext _context;
-            private readonly RegionReceiver _region;
-            private readonly InboundStream _stream;
+            private readonly IViewOfMember _region;
+            private readonly IRepairedStream _stream;
             private readonly Alarm _alarm;
 
-            public Puller(SenderPull scheme, NodeContext context, RegionReceiver region, InboundStream stream)
+            public Puller(SenderPull scheme, NodeContext context, IViewOfMember region, IRepairedStream stream)
             {
                 (_scheme, _context, _region, _stream) = (scheme, context, region, stream);
                 _alarm = new Alarm(Ask);

@@ -2,7 +2,6 @@ using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Nodes;
-using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Schemes;
 using QuickSilver.Multicast.Stability;
 using QuickSilver.Multicast.Tests.Infrastructure;
@@ -65,7 +64,7 @@ public sealed class StarTests : SchemeContract
 
     private sealed class Star : IStabilityScheme
     {
-        public IStabilityTracker ForRegion(SchemeContext context, RegionReceiver region) => new Ray(context.Node, region);
+        public IStabilityTracker ForRegion(SchemeContext context, ITrackedView view) => new Ray(context.Node, view);
     }
 
     // One member's part. The first live member is the hub: it gathers the reports of all and makes the verdict. Both are written as tokens
@@ -81,14 +80,14 @@ public sealed class StarTests : SchemeContract
         private static readonly TimeSpan RoundPause = TimeSpan.FromMilliseconds(50);
 
         private readonly NodeContext _context;
-        private readonly RegionReceiver _region;
+        private readonly ITrackedView _region;
         private readonly Alarm _alarm;
         // At the hub, by rank.
         private readonly SortedDictionary<int, Token> _reports = [];
         private readonly Dictionary<NodeKey, AggregateAck> _acks = [];
         private readonly Dictionary<NodeKey, Departure> _departures = [];
 
-        public Ray(NodeContext context, RegionReceiver region)
+        public Ray(NodeContext context, ITrackedView region)
         {
             (_context, _region) = (context, region);
             LastUnconsumed = LastUnstable = LastHeard = context.Environment.Now;
@@ -106,7 +105,7 @@ public sealed class StarTests : SchemeContract
 
         private ulong Gone => _region.Live.Gone;
 
-        public void OnActivity(InboundStream stream)
+        public void OnActivity(ITrackedStream stream)
         {
         }
 
@@ -287,11 +286,14 @@ public sealed class StarTests : SchemeContract
 
             if (_region.IsDrained)
             {
-                _region.Streams.ForEach(stream => stream.Trim());
+                foreach (var stream in _region.Streams)
+                {
+                    stream.Trim();
+                }
             }
         }
 
-        private void Settle(InboundStream stream, RecoveryRecord record, Departure departure)
+        private void Settle(ITrackedStream stream, RecoveryRecord record, Departure departure)
         {
             departure.IsSettled = record.HeldByAll >= record.HeldByAny;
             bool isDecided = stream.IsRefusing && record.Epoch == departure.Round;

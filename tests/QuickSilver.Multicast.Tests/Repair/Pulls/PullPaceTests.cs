@@ -1,5 +1,5 @@
 using QuickSilver.Core.Wire;
-using QuickSilver.Multicast.Receiving;
+using QuickSilver.Multicast.Pacing;
 using QuickSilver.Multicast.Repair;
 using QuickSilver.Multicast.Tests.Infrastructure;
 

@@ -1,7 +1,6 @@
 using QuickSilver.Multicast.Nodes;
-using QuickSilver.Multicast.Pacing;
 
-namespace QuickSilver.Multicast.Receiving;
+namespace QuickSilver.Multicast.Pacing;
 
 // Measures how long answers to pulls take, and computes the wait until the next pull, so that few packets are requested twice.
 //
