@@ -364,7 +364,11 @@ public sealed class ControlBytesTests
     public void MemberSigns_of_a_silent_node() => Holds(
         new MemberSnapshotMessage
         {
-            Node = Node, EndPoint = EndPoint, Outcome = SnapshotOutcome.Silent, SilentMillis = 300, HeardMillis = 5,
+            Node = Node,
+            EndPoint = EndPoint,
+            Outcome = SnapshotOutcome.Silent,
+            SilentMillis = 300,
+            HeardMillis = 5,
         },
         "22000000EA011F0A0B090807060504030201100712090A040A000009108827180120AC022805");
 

@@ -1,7 +1,7 @@
 using System.Collections.Concurrent;
 using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Membership.Service.Stores;
-using QuickSilver.Membership.Tests.Stores;
+using QuickSilver.Membership.Tests.Service.Stores;
 using QuickSilver.Processes.Tests.Scenarios;
 using QuickSilver.Tests.Infrastructure;
 using QuickSilver.Tool.Etcd;
