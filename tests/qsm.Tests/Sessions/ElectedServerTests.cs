@@ -8,11 +8,7 @@ using QuickSilver.Membership.Tests.Infrastructure;
 using QuickSilver.Membership.Views;
 using QuickSilver.Tool.Sessions;
 
-<<<<<<<< HEAD:tests/qsm.Tests/Sessions/ElectedServerTests.cs
 namespace QuickSilver.Tool.Tests.Sessions;
-========
-namespace QuickSilver.Membership.Tests.Service.Takeover;
->>>>>>>> db64de46 (Put the tests of Membership into the folders of what they test):tests/QuickSilver.Membership.Tests/Service/Takeover/ElectedServerTests.cs
 
 // F4, F14: one of several servers, whom the system lets listen or not.
 public sealed class ElectedServerTests
