@@ -16,7 +16,7 @@ namespace QuickSilver.Multicast;
 
 // The parts of one node's multicast that the rooms use, each created when it is first used: a node without open topics needs none of them.
 // No room names this type; each gets the parts that it uses.
-internal sealed class MulticastContext : NodeContext, IRepairPush, IRepairQueue
+internal sealed class MulticastContext : NodeContext, IRepairPush, IRepairQueue, IPacketHandler
 {
     private PendingRepairs? _pendingRepairs;
     // Null until the service or another node requests an echo.
@@ -71,6 +71,9 @@ internal sealed class MulticastContext : NodeContext, IRepairPush, IRepairQueue
         _echoes?.Close();
         Paths.Close();
     }
+
+    /// <summary>Handles echoes and their replies.</summary>
+    DropReason IPacketHandler.OnPacket(in PacketHeader header, NodeKey sender) => Echoes.OnPacket(header);
 
     void IRepairPush.Push(IKeptStream cached, SequenceRanges gaps, NodeKey neighbour) =>
         ((IRepairQueue)this).Pending.Push(cached, gaps, neighbour);

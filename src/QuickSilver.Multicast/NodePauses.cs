@@ -11,16 +11,16 @@ namespace QuickSilver.Multicast;
 // measures the silence of others, and tells its ring neighbours. After that of a neighbour, it forgets what it held against it.
 internal sealed class NodePauses : IPauseObserver, IPacketHandler
 {
-    private readonly MulticastNode _node;
+    private readonly TopicStreams _topics;
     private readonly MulticastContext _context;
     private readonly OpenViews _views;
     // Null until this node or a neighbour has stood still.
     private PauseNotices? _notices;
     private ToldPauses? _told;
 
-    public NodePauses(MulticastNode node, MulticastContext context, OpenViews views)
+    public NodePauses(TopicStreams topics, MulticastContext context, OpenViews views)
     {
-        _node = node;
+        _topics = topics;
         _context = context;
         _views = views;
         context.Pauses = this;
@@ -35,12 +35,12 @@ internal sealed class NodePauses : IPauseObserver, IPacketHandler
         }
 
         _context.OnPause(pause.Length);
-        foreach (var stream in _node.Streams)
+        foreach (var stream in _topics.Streams)
         {
             stream.OnPause(pause.Length);
         }
 
-        _node.Waits.OnPause(pause.Length);
+        _topics.Waits.OnPause(pause.Length);
         (_notices ??= new PauseNotices(_context, AddNeighbours)).Add(pause);
     }
 

@@ -36,6 +36,9 @@ internal sealed class PacketDispatcher
         _ways = ways;
     }
 
+    /// <summary>The handler of data and announcements.</summary>
+    public DataHandler Data => _data;
+
     public MulticastCounters Counters => _context.Counters;
 
     /// <param name="kind">The kind that the handler takes from now on; each has one.</param>

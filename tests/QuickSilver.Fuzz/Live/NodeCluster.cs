@@ -27,7 +27,7 @@ internal sealed class NodeCluster : IDisposable
     public IPEndPoint EndPointOf(int node) => Parts(node).Membership.Roster.Find(KeyOf(node))!.EndPoint;
 
     /// <summary>The newest view of which the node is a member.</summary>
-    public RegionView? ViewAt(int node) => ((MulticastNode)Parts(node).Multicast).OpenRegions.LastOrDefault()?.View;
+    public RegionView? ViewAt(int node) => ((MulticastNode)Parts(node).Multicast).Regions.LastOrDefault()?.View;
 
     /// <summary>What hostile datagrams make nodes keep has limits.</summary>
     public void CheckMemory()
@@ -36,7 +36,7 @@ internal sealed class NodeCluster : IDisposable
         {
             var multicast = (MulticastNode)Parts(node.Number).Multicast;
             FindingException.ThrowUnless(multicast.OutboundStreams <= 16, $"{node} has {multicast.OutboundStreams} streams.");
-            FindingException.ThrowUnless(multicast.OpenRegions.Count <= 16, $"{node} has {multicast.OpenRegions.Count} regions.");
+            FindingException.ThrowUnless(multicast.Regions.Count <= 16, $"{node} has {multicast.OpenRegions.Count} regions.");
         }
     }
 

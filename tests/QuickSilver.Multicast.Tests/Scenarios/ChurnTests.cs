@@ -102,7 +102,7 @@ public sealed class ChurnTests
 
         var oldest = cluster.Simulation.Now - (cluster.Options.ClosingPause * 2);
         Assert.All(cluster.Hosts.Take(3), host => Assert.All(
-            host.Multicast.OpenRegions, region => Assert.True(region.SupersededAt == 0 || region.SupersededSince > oldest)));
+            host.Multicast.Regions, region => Assert.True(region.SupersededAt == 0 || region.SupersededSince > oldest)));
         Assert.All(cluster.Hosts.Take(3), host => MulticastCluster.AssertRun(host, cluster[0], Kept, 1, 20));
     }
 

@@ -52,7 +52,7 @@ public sealed class SlowReaderTests
         cluster.Simulation.Run(TimeSpan.FromSeconds(5));
         Assert.Equal(0, cluster[1].Multicast.Context.Parking.Bytes);
         Assert.Equal(0, cluster[0].Multicast.CreditLimits.Count);
-        Assert.Empty(cluster[1].Multicast.SlowReaders.Blocked);
+        Assert.Empty(cluster[1].Multicast.Topics.SlowReaders.Blocked);
     }
 
     [Fact]

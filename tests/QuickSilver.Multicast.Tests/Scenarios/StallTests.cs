@@ -139,7 +139,7 @@ public sealed class StallTests
         cluster[0].Publishes(2);
         cluster[1].Subscribes(2);
         cluster.Commit();
-        var sender = new TopicSender(new ChannelSpec(2), numbers, cluster[0].Multicast);
+        var sender = new TopicSender(new ChannelSpec(2), numbers, cluster[0].Multicast.Topics);
         cluster[0].OnCore(() => sender.Apply(cluster[0].Multicast.ViewOf(2)!));
         cluster.Simulation.Run(TimeSpan.FromMilliseconds(1));
         return sender;

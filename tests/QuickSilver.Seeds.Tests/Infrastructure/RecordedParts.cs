@@ -138,7 +138,7 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
             KeptPackets = kept,
             LeasedBlocks = parts.Environment.Buffers.LeasedBlocks,
             OldViews = Node.Regions.Count(region => region.SupersededAt != 0),
-            OutboundStreams = Node.OutboundStreams + Node.Sent.Shared.Count,
+            OutboundStreams = Node.OutboundStreams + Node.Topics.Sent.Shared.Count,
         };
     }
 

@@ -24,7 +24,7 @@ internal sealed class UnlawfulPublisher(MulticastNode node)
 
         // A subscriber knows the region that it is in itself.
         var known = view.Regions.RemoveAll(region => node.RegionOf(region) is null or { Members: [] });
-        var sender = new TopicSender(new ChannelSpec(topic), numbers, node);
+        var sender = new TopicSender(new ChannelSpec(topic), numbers, node.Topics);
         sender.Apply(view with { Routed = true, Address = null, Regions = known });
         if (sender.HasRoom && sender.RoomBytes > payload.Length)
         {
