@@ -5,8 +5,8 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Client;
 
-// The views of which this node is a member, as it was told last. A service that did not make them is told of each with the first topic of
-// it, and goes on with those that all their members hold alike. The lives that are over are reported to it as well.
+// The latest views of which this node is a member. When the node registers with a service that did not make them, it reports each view with
+// the first topic in it. The service continues the views that all their members hold alike. The node also reports the lives that are over.
 internal sealed class HeldRegions(NodeKey self)
 {
     // Null while there are none.

@@ -41,8 +41,8 @@ internal interface IMembership
     TopicFollows Follows { get; }
 
     /// <summary>
-    /// Tells the service that nothing this node sent in a view superseded at or before this number is unsettled, but in the views that
-    /// are named: <see cref="OpenView.MostPerNode"/> at most. They hold until the next call.
+    /// Confirms to the service that nothing this node sent in a view superseded at or before this number is unsettled, except in the views
+    /// that are named: <see cref="OpenView.MostPerNode"/> at most. They hold until the next call.
     /// </summary>
     void Confirm(long configuration, ImmutableArray<OpenView> open);
 
@@ -50,14 +50,14 @@ internal interface IMembership
     void ReportSuspect(NodeKey node, string reason);
 
     /// <summary>
-    /// This node cannot go on, for this reason: it leaves for good, so that others need not wait for it, and the observer is told
-    /// within the call.
+    /// This node cannot continue, for this reason. It leaves for good, so that others need not wait for it. The observer is notified within
+    /// the call.
     /// </summary>
     void GiveUp(string reason);
 
     /// <summary>
-    /// Leaves for good. The callback comes when the others have been told, or when <see cref="LeaveLimit"/> is over; at once when there is
-    /// no service that could tell them.
+    /// Leaves for good. The callback comes when the other members are notified, or when <see cref="LeaveLimit"/> is over. It comes at once
+    /// if there is no service that could notify them.
     /// </summary>
     void Leave(Action completed);
 

@@ -13,51 +13,52 @@ internal interface IMembershipObserver
     void OnConfiguration(ConfigurationChange change);
 
     /// <summary>
-    /// Every live node has confirmed <paramref name="configuration"/>: nothing sent in a view that it superseded is still
-    /// wanted by anyone, so such views may be closed, but for those that are <paramref name="open"/> still.
+    /// Every live node has confirmed <paramref name="configuration"/>: nothing sent in a view that it superseded is still needed. Such
+    /// views may be closed, except those that are still <paramref name="open"/>.
     /// </summary>
     void OnSettled(long configuration, ImmutableArray<OpenView> open);
 
-    /// <summary>The service removed this node (it was thought dead): it must start again as a new incarnation.</summary>
+    /// <summary>The service considered this node dead and removed it. It must start again as a new incarnation.</summary>
     void OnExpelled(string reason);
 
-    /// <summary>This node has given up and leaves: what is above it must start again, as when it is expelled.</summary>
+    /// <summary>This node has given up and leaves. The layers above must start again, as when it is expelled.</summary>
     void OnGaveUp(string reason);
 
-    /// <summary>The service refuses a topic that was open, now that the node has registered anew: it is open no more.</summary>
+    /// <summary>The service refuses a topic that was open, now that the node has registered again. The topic is no longer open.</summary>
     void OnTopicRefused(ulong topicId, string reason, string? deniedTo = null);
 
     /// <summary>
-    /// The key of packets that concern no view, ahead of the configuration: who is not a member yet needs it for the echoes of an inquiry.
+    /// The key of packets that concern no view, ahead of the configuration. A node that is not a member yet needs it for the echoes of an
+    /// inquiry.
     /// </summary>
     /// <param name="key">The key.</param>
-    /// <param name="isOfAnother">Whether it is of a service that has not taken this node in.</param>
+    /// <param name="isOfAnother">Whether it is of a service that has not admitted this node.</param>
     void OnClusterKey(ClusterKey key, bool isOfAnother)
     {
     }
 
     /// <summary>
-    /// The service wants to know which of these answer this node's echoes: told once, within <paramref name="wait"/>. Who cannot send
-    /// echoes says nothing.
+    /// The service asks which of these targets answer the echoes of this node. The callback is due once, within <paramref name="wait"/>. A
+    /// node that cannot send echoes does not call it.
     /// </summary>
     void OnInquiry(ImmutableArray<IPEndPoint> targets, TimeSpan wait, Action<EchoesAnswered> completed)
     {
     }
 
     /// <summary>
-    /// Somebody watches the cluster: the vital signs of this node are wanted, with at most so many rows of regions and of topics. Who has
-    /// none says nothing.
+    /// An observer watches the cluster and needs a snapshot of this node, with at most this many rows of regions and of topics. A node
+    /// without one does not call back.
     /// </summary>
     void OnSnapshotWanted(int rows, Action<NodeSnapshot> completed)
     {
     }
 
-    /// <summary>The connection to the service was lost (false) or made (true). Data flows on meanwhile.</summary>
+    /// <summary>The connection to the service was lost (false) or made (true). Meanwhile, data continues to flow.</summary>
     void OnServiceReachable(bool reachable);
 
     /// <summary>
-    /// After a lost connection: no service was heard for so long that the last one may have removed this node. Told once, until it is
-    /// reachable again.
+    /// After a lost connection: no service was heard for so long that the last one may have removed this node. Called once, until a service
+    /// is reachable again.
     /// </summary>
     void OnServiceSilent(TimeSpan since)
     {

@@ -17,8 +17,8 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Client;
 
-// A node's side of the membership service. It keeps what is open across services and connections, applies configurations
-// strictly one after the other, and hands them on. Core thread only.
+// A node's side of the membership service. It keeps what is open across services and connections, and applies configurations strictly one
+// after the other. Core thread only.
 internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IServiceMessages, IPauseObserver, IDisposable
 {
     private readonly MembershipClientOptions _options;
@@ -35,7 +35,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IServic
     private readonly HeldRegions _held;
     private readonly NodeNames _names;
     private readonly ServiceSilence _silence;
-    // Asked between a registration and the service's welcome; null while there is nothing.
+    // Sent after the welcome, because the registration did not contain it; null while there is nothing.
     private List<Action>? _afterWelcome;
     private Alarm? _leaveAlarm;
 
@@ -50,9 +50,9 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IServic
     private Action? _left;
 
     /// <param name="environment">The node's.</param>
-    /// <param name="options">Who the node is, and where the service is.</param>
-    /// <param name="observer">Told of what the service says.</param>
-    /// <param name="configurations">The one of all nodes of the cluster that this process runs.</param>
+    /// <param name="options">The identity of the node, and the address of the service.</param>
+    /// <param name="observer">Gets what the service sends.</param>
+    /// <param name="configurations">Shared by all nodes of the cluster in this process.</param>
     /// <param name="logger">The node's.</param>
     public MembershipClient(
         INodeEnvironment environment,
@@ -106,7 +106,9 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IServic
     /// <summary>Why the service refused this node last, for a start that never succeeds to say so.</summary>
     public string? LastRefusal { get; private set; }
 
-    /// <summary>Why no service has taken this node in yet, or again, as far as the last attempt tells; from any thread.</summary>
+    /// <summary>
+    /// Why the last attempt to join, or to join again, failed; null while a service has admitted this node. From any thread.
+    /// </summary>
     public string? LastFailure => _link.LastFailure;
 
     /// <summary>The same, if it is that the keys of both sides do not fit; from any thread.</summary>
@@ -123,10 +125,10 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IServic
 
     public IPEndPoint? HostedAt => _link.Discovery?.HostedAt;
 
-    /// <summary>What ails discovery though the node goes on; null when all is well. From any thread.</summary>
+    /// <summary>A problem of discovery while the node works; null: there is none. From any thread.</summary>
     public Trouble? Trouble => _link.Discovery is { } discovery ? discovery.Trouble : _link.Servers.Trouble;
 
-    // Another one of several servers comes. Until then, the others would wait for a member that goes without a word.
+    // Another one of several servers takes over. Until then, the others would wait for a member that leaves without notice.
     private bool MayBeTakenOver => _link.Servers.All.Length > 1 && _known > 0;
 
     int IServiceLinkOwner.Rank => Roster.RankOf(Self);
@@ -276,7 +278,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IServic
         }
     }
 
-    // Shorter pauses cost no heartbeat, so nobody holds them against this node.
+    // Shorter pauses cost no heartbeat, so they do not count against this node.
     void IPauseObserver.OnPause(in Pause pause)
     {
         _link.OnPause(pause.Length);
@@ -357,7 +359,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IServic
 
     string? IServiceMessages.OnFollowedTopics(FollowedTopicsMessage news) => _follows?.OnTold(news);
 
-    // An answer that is late goes to whatever service this node has then, which does not wait for it.
+    // A late answer goes to the service that this node has then, which does not wait for it.
     void IServiceMessages.OnSnapshotQuestion(SnapshotQuestionMessage question) => _observer.OnSnapshotWanted(question.Rows, signs =>
     {
         if (IsReachable)
@@ -366,8 +368,8 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IServic
         }
     });
 
-    // What the registration of a new session does not say: it is said when the session is taken in. Without a session, the
-    // next registration says it.
+    // A message that the registration of a new session did not contain is sent when the service admits the node. Without a session, the
+    // next registration contains it.
     private void Send<T>(T message)
         where T : IControlMessage
     {
@@ -447,7 +449,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IServic
         }
     }
 
-    // A server that has taken over and told nothing yet would let this node go before the others can know of it.
+    // A server that has taken over and sent no configuration yet would let this node go before the others can learn of it.
     private void SendLeave()
     {
         if (IsReachable && (_service == _welcomedBy || !MayBeTakenOver))
@@ -473,7 +475,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IServic
     {
         if (_phase.IsLeaving)
         {
-            // It had left already, and did not hear the answer.
+            // It had left already, and has not received the answer.
             FinishLeaving();
         }
         else if (!_phase.IsOver)
@@ -486,7 +488,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IServic
         }
     }
 
-    // The answer came, or the time is over: either way the service will know.
+    // The answer came, or the time is over. In both cases the service will learn that the node has left.
     private void FinishLeaving()
     {
         _phase.End();

@@ -18,8 +18,8 @@ internal sealed record MembershipClientOptions
     public string Name { get; init; } = "";
     // Where the node receives packets that are for it alone.
     public required IPEndPoint EndPoint { get; init; }
-    // Servers of one service, tried in turn: one that does not lead says who does. None: look for a service on the network, and host one
-    // when there is none.
+    // Servers of one service, tried in turn. A server that does not lead names the one that leads. None: look for a service on the network,
+    // and host one if none is found.
     public ImmutableArray<IPEndPoint> Services { get; init; } = [];
     // Null: the servers keep these addresses.
     public ServerResolution? Resolution { get; init; }

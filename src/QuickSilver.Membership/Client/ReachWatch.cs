@@ -10,8 +10,8 @@ using QuickSilver.Membership.Service.Failures;
 
 namespace QuickSilver.Membership.Client;
 
-// A node that no echo comes back to, from anyone whom the service asked it to try, knows that the fault is probably its own, and says
-// so: in its log, and in its status for as long as it lasts.
+// When no target of the service's inquiries answers the echoes of this node, the fault is probably its own. The node reports this in its
+// log, and in its status for as long as it lasts.
 internal sealed class ReachWatch(INodeEnvironment environment, IPEndPoint endPoint, FirewallAdvice advice, ILogger logger)
 {
     // One inquiry without an answer may be chance, or a target that has just ended.
@@ -36,8 +36,8 @@ internal sealed class ReachWatch(INodeEnvironment environment, IPEndPoint endPoi
     }
 
     /// <summary>
-    /// Answers what the service asks about the network. The service's own echo is the last of the targets, at the address to which its
-    /// stream goes. On this node's own machine, that echo would show nothing of the network.
+    /// Answers an inquiry of the service. The service's own echo is the last of the targets, at the address to which its stream goes. On
+    /// this node's own machine, that echo would show nothing of the network.
     /// </summary>
     public void Answer(InquiryMessage inquiry, ServiceLink link, IMembershipObserver observer)
     {
@@ -93,7 +93,7 @@ internal sealed class ReachWatch(INodeEnvironment environment, IPEndPoint endPoi
         }
     }
 
-    /// <summary>What was found holds no more: a datagram came back, or the members are others.</summary>
+    /// <summary>What was found no longer holds: a datagram came back, or the members are others.</summary>
     public void Forget()
     {
         _unanswered = 0;

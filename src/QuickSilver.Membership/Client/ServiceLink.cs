@@ -14,13 +14,13 @@ namespace QuickSilver.Membership.Client;
 // What the link's owner does with it.
 internal interface IServiceLinkOwner
 {
-    /// <summary>How many nodes have stood longer: decides who hosts first.</summary>
+    /// <summary>The number of nodes that joined earlier. It decides which node hosts first.</summary>
     int Rank { get; }
 
     /// <summary>The last configuration that the node has; 0 before the first.</summary>
     long Configuration { get; }
 
-    /// <summary>A stream to a service is there: say who you are.</summary>
+    /// <summary>A stream to a service is open: the owner sends its registration.</summary>
     void OnLinkUp();
 
     /// <summary>A message. Answers null, or what is wrong with it, for which the stream is closed.</summary>
@@ -28,19 +28,20 @@ internal interface IServiceLinkOwner
 
     void OnLinkDown(string reason);
 
-    /// <summary>Time to say that this node lives.</summary>
+    /// <summary>A heartbeat is due.</summary>
     void OnHeartbeatDue();
 
     /// <summary>A service is looked for, or connected to, again. The link may be stopped then.</summary>
     void OnAttempt();
 }
 
-// The connection to the membership service, whoever that is: finds it, connects, watches that it speaks, and begins again
-// when it is lost, with a growing pause so that a service that starts is not met by everybody in the same instant.
+// The connection to the membership service. It finds the service, connects, and checks that the service speaks. When the connection is
+// lost, it starts again after a pause. The pause grows and is random, so that a service that starts is not met by all nodes in the same
+// instant.
 internal sealed class ServiceLink : IControlStreamHandler, ServiceDiscovery.IOwner, IDisposable
 {
-    // How often it is said that the service does not come through: whoever starts a node before its service reads why at once, and a
-    // service that stays away fills no log.
+    // How often it is logged that no service is reached. The first time is logged at once, for users who start a node before its service. A
+    // service that stays away does not fill the log.
     private static readonly TimeSpan FailureInterval = TimeSpan.FromMinutes(1);
 
     private readonly INodeEnvironment _environment;
@@ -66,11 +67,11 @@ internal sealed class ServiceLink : IControlStreamHandler, ServiceDiscovery.IOwn
     private TimeSpan _watchDue;
     private TimeSpan _failureSaid = TimeSpan.MinValue / 2;
     private LogLevel _levelSaid;
-    // As the service said when it took the node in.
+    // From the welcome of the service.
     private TimeSpan _heartbeatInterval;
     private TimeSpan _serviceSilence;
     private bool _isConnected;
-    // One after the other.
+    // Consecutive ones.
     private int _keyFailures;
     private bool _isStopped;
 
@@ -89,10 +90,10 @@ internal sealed class ServiceLink : IControlStreamHandler, ServiceDiscovery.IOwn
 
     public bool IsWelcome { get; private set; }
 
-    /// <summary>How often the service wants to hear this node, as it said when it took the node in.</summary>
+    /// <summary>The interval between heartbeats that the service requires, from its welcome.</summary>
     public TimeSpan HeartbeatInterval => _heartbeatInterval;
 
-    /// <summary>After so long without a word of this node, the service that took it in removes it.</summary>
+    /// <summary>The service that admitted this node removes it after this time of silence.</summary>
     public TimeSpan RemovalLimit { get; private set; }
 
     /// <summary>When the service was last heard.</summary>
@@ -103,10 +104,10 @@ internal sealed class ServiceLink : IControlStreamHandler, ServiceDiscovery.IOwn
 
     public ServiceDiscovery? Discovery => _discovery;
 
-    /// <summary>Where the service is that this node has, or begins to have, a stream to.</summary>
+    /// <summary>The address of the service to which this node has a stream, or opens one.</summary>
     public IPEndPoint? RemoteEndPoint => _stream?.RemoteEndPoint;
 
-    /// <summary>Why the last attempt came to nothing, while there is no service that has taken the node in; from any thread.</summary>
+    /// <summary>Why the last attempt failed, while no service has admitted the node. From any thread.</summary>
     public string? LastFailure { get; private set; }
 
     /// <summary>The last failure, if servers were named, and at none of them the keys of both sides fit.</summary>
@@ -122,7 +123,7 @@ internal sealed class ServiceLink : IControlStreamHandler, ServiceDiscovery.IOwn
         _stream?.Send(_buffer.Written);
     }
 
-    /// <summary>Who this node is and all that it has open, at one go.</summary>
+    /// <summary>Sends the registration: the identity of this node and all that it has open, at once.</summary>
     public void SendJoin(JoinMessage join, List<SetTopicMessage> topics)
     {
         _buffer.Clear();
@@ -133,7 +134,7 @@ internal sealed class ServiceLink : IControlStreamHandler, ServiceDiscovery.IOwn
         _buffer.Rest();
     }
 
-    /// <summary>The service took the node in: heartbeats begin, as often as it says.</summary>
+    /// <summary>The service admitted the node. Heartbeats begin, at the interval that it requires.</summary>
     public void OnWelcome(TimeSpan heartbeatInterval, int heartbeatsMissed)
     {
         IsWelcome = true;
@@ -141,8 +142,8 @@ internal sealed class ServiceLink : IControlStreamHandler, ServiceDiscovery.IOwn
         _failureSaid = TimeSpan.MinValue / 2;
         _heartbeatInterval = heartbeatInterval;
         RemovalLimit = heartbeatInterval * heartbeatsMissed;
-        // A service that is silent for half the time after which it would remove this node is given up and sought anew, so that
-        // there is time left to be heard by it, or by another.
+        // A service that is silent for half of its removal limit is given up, and the search starts again. So there is time left to be
+        // heard by it, or by another.
         _serviceSilence = heartbeatInterval * Math.Max(2, heartbeatsMissed / 2);
         _retryDelay = _options.FirstRetry;
         _tried = 0;
@@ -157,7 +158,7 @@ internal sealed class ServiceLink : IControlStreamHandler, ServiceDiscovery.IOwn
         ScheduleWatch(_heartbeatInterval);
     }
 
-    /// <summary>The service tries whether datagrams pass before it takes the node in: its answer takes as long again.</summary>
+    /// <summary>The service tests whether datagrams pass before it admits the node, so its answer may take as long again.</summary>
     public void OnTried()
     {
         if (!IsWelcome)
@@ -166,14 +167,14 @@ internal sealed class ServiceLink : IControlStreamHandler, ServiceDiscovery.IOwn
         }
     }
 
-    /// <summary>The service does not take this node in, and says why.</summary>
+    /// <summary>The service does not admit this node, for this reason.</summary>
     public void OnRefused(string reason)
     {
         LastFailure = $"it refused this node: {reason.TrimEnd('.')}";
         GoTo(successor: null, isOrderly: false);
     }
 
-    /// <summary>The server does not lead, or ends, and says who does, if it knows.</summary>
+    /// <summary>The server does not lead, or ends. It names the one that leads, if it knows it.</summary>
     public void OnGoodbye(IPEndPoint? successor)
     {
         if (successor is null && !IsWelcome)
@@ -186,7 +187,9 @@ internal sealed class ServiceLink : IControlStreamHandler, ServiceDiscovery.IOwn
         }
     }
 
-    /// <summary>This node stood still for so long: what the service said meanwhile is not read yet, and it is not silent.</summary>
+    /// <summary>
+    /// This node stood still for this time. What the service sent meanwhile is not read yet, so it does not count as silent.
+    /// </summary>
     public void OnPause(TimeSpan length)
     {
         var now = _environment.Now;
@@ -380,7 +383,8 @@ internal sealed class ServiceLink : IControlStreamHandler, ServiceDiscovery.IOwn
         {
             OnFailed(service, reason, isOfKeys);
             _keyFailures = isOfKeys ? _keyFailures + 1 : 0;
-            // Anybody can answer discovery. That keys do not fit says something of this node's keys only where the servers were named.
+            // Answers to discovery are not trusted. So keys that do not fit are reported as a problem of this node only where the servers
+            // were named.
             KeyFailure = _discovery is null && _keyFailures >= Servers.All.Length ? reason : null;
             if (service is not null)
             {
@@ -410,14 +414,14 @@ internal sealed class ServiceLink : IControlStreamHandler, ServiceDiscovery.IOwn
         _owner.OnLinkDown(reason);
     }
 
-    // A service that refuses or ends has said so itself.
+    // A service that refuses or ends has given the reason itself.
     private void GoTo(IPEndPoint? successor, bool isOrderly)
     {
         _successor = successor;
         Drop("the service closed the session", isTold: true, isOrderly: isOrderly);
     }
 
-    // A service that is not there yet may come. Keys that do not fit need somebody who corrects them.
+    // A service that is not there yet may come. Keys that do not fit need a correction by a person.
     private void OnFailed(IPEndPoint? service, string reason, bool isOfKeys)
     {
         LastFailure = reason;
@@ -448,7 +452,7 @@ internal sealed class ServiceLink : IControlStreamHandler, ServiceDiscovery.IOwn
         var now = _environment.Now;
         if (now - _watchDue > _heartbeatInterval)
         {
-            // This node stood still, and what the service said meanwhile may lie unread: that is not its silence.
+            // This node stood still. Messages of the service may lie unread, so it does not count as silent.
             _lastHeard = now;
             _search?.OnPause();
         }

@@ -3,8 +3,8 @@ using QuickSilver.Core.Environment;
 
 namespace QuickSilver.Membership.Client;
 
-// Tells the node when the service has been lost for so long that it may have removed this node: from then on, the others may go on without
-// it. A lost connection alone, as when another server takes over, does not show that.
+// Notifies the node when the service has been lost for so long that it may have removed this node. From then on, the others may continue
+// without it. A lost connection alone does not show that: another server may take over.
 internal sealed class ServiceSilence
 {
     private readonly INodeEnvironment _environment;

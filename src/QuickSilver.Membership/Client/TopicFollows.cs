@@ -6,14 +6,14 @@ using QuickSilver.Membership.Protocol.Requests;
 
 namespace QuickSilver.Membership.Client;
 
-// What changed of the topics with a prefix that somebody publishes. Of several changes of one topic the last is told.
+// The changes of published topics with a prefix. Of several changes of one topic, only the last is reported.
 internal readonly record struct TopicNews
 {
     public required IReadOnlyList<string> Published { get; init; }
     public required IReadOnlyList<string> Gone { get; init; }
-    // Topics that are published and not told.
+    // Topics that are published and not reported.
     public int Beyond { get; init; }
-    // The service has told all that there are.
+    // The service has reported all that there are.
     public bool IsWhole { get; init; }
 }
 
@@ -21,7 +21,7 @@ internal readonly record struct TopicNews
 internal sealed class TopicFollow(string prefix, int most, Action<TopicNews> told)
 {
     private readonly HashSet<string> _known = new(StringComparer.Ordinal);
-    // While a service that does not know what was told tells all. Null otherwise.
+    // Not null while a service that does not know what was reported reports all topics.
     private HashSet<string>? _coming;
 
     public string Prefix { get; } = prefix;
@@ -30,7 +30,7 @@ internal sealed class TopicFollow(string prefix, int most, Action<TopicNews> tol
 
     public ulong Id { get; set; }
 
-    /// <summary>By when the service must have told all, or more of it. Null: nothing is asked of it, or it has told all.</summary>
+    /// <summary>By when the service must have reported all, or more of it. Null: nothing is asked of it, or it has reported all.</summary>
     public TimeSpan? AnswerDue { get; set; }
 
     /// <summary>Called when a service that is there does not answer, with its address and for how long it was waited for.</summary>
@@ -45,7 +45,7 @@ internal sealed class TopicFollow(string prefix, int most, Action<TopicNews> tol
         {
             if (!name.StartsWith(Prefix, StringComparison.Ordinal))
             {
-                return $"it tells of a topic that does not begin with '{Prefix}'";
+                return $"it reports a topic that does not begin with '{Prefix}'";
             }
 
             _coming?.Add(name);
@@ -63,10 +63,10 @@ internal sealed class TopicFollow(string prefix, int most, Action<TopicNews> tol
             _coming = null;
         }
 
-        // While all are told, those of the service before are still there.
+        // While all topics are reported, those from the earlier service still exist.
         if (_known.Count > (_coming is null ? Most : 2 * Most))
         {
-            return $"it tells of more than {Most} topics that begin with '{Prefix}'";
+            return $"it reports more than {Most} topics that begin with '{Prefix}'";
         }
 
         told(new TopicNews { Published = published, Gone = gone, Beyond = message.Beyond, IsWhole = message.Ends });
@@ -74,15 +74,15 @@ internal sealed class TopicFollow(string prefix, int most, Action<TopicNews> tol
     }
 }
 
-// By when a service must answer who follows.
+// The deadline for a service to answer a node that follows a prefix.
 internal sealed record AnswerLimit(INodeEnvironment Environment, TimeSpan Limit)
 {
     /// <summary>The service that has taken this node in; null while there is none. Only one that is there can fail to answer.</summary>
     public required Func<IPEndPoint?> Service { get; init; }
 }
 
-// The prefixes that this node follows, across services and connections. A service of a version that knows no prefixes skips the request, so
-// no answer is an answer too: whoever waits is told when the limit has passed. Core thread only.
+// The prefixes that this node follows, across services and connections. A service of a version that knows no prefixes skips the request. So
+// when the limit has passed without an answer, callers that wait are notified. Core thread only.
 internal sealed class TopicFollows
 {
     private readonly SortedDictionary<ulong, TopicFollow> _all = [];
@@ -151,7 +151,7 @@ internal sealed class TopicFollows
         return follow.OnTold(message);
     }
 
-    /// <summary>The node has ended, and nobody is told anything any more.</summary>
+    /// <summary>The node has ended. Nothing is reported any more.</summary>
     public void Close() => _limit?.Environment.Cancel(_alarm);
 
     private void Ask(TopicFollow follow)

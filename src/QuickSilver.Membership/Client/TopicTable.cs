@@ -6,7 +6,7 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Client;
 
-// What this node has open or asked for, so that it can be asked for again from a service that lost it or was lost.
+// What this node has open or has requested, so that it can be requested again when the service or its state is lost.
 internal sealed class TopicTable
 {
     private readonly Dictionary<ulong, OpenTopic> _topics = [];
@@ -14,7 +14,7 @@ internal sealed class TopicTable
     // By pinned topic, the configuration since which this node is a member. Null before the first: few topics are pinned.
     private Dictionary<ulong, long>? _memberSince;
     private ulong _lastRequest;
-    // What waits until the service has applied all that was asked for. Null until something does.
+    // Callbacks that wait until the service has applied all that was requested. Null until there is one.
     private List<(ulong Request, Action<long> Callback)>? _applications;
 
     private ImmutableArray<ulong> _lastRegions;
@@ -28,7 +28,7 @@ internal sealed class TopicTable
         public List<Ask>? Waiting;
         // A view of it has come.
         public bool HasView;
-        // The last one tells all regions of the topic.
+        // The last view names all regions of the topic.
         public bool IsRouted;
         // The request that subscribed; none while the last one does not. Views from before are of an earlier subscription.
         public ulong SubscribedBy = ulong.MaxValue;
@@ -36,7 +36,7 @@ internal sealed class TopicTable
         public ImmutableArray<ulong> Regions;
     }
 
-    // Completed is null for a registration anew of what was granted before.
+    // Completed is null when a topic that was granted before is registered again.
     private sealed record Ask(ulong RequestId, OpenTopic Topic, TopicRequest Request, Action<TopicOutcome>? Completed);
 
     public int Count => _topics.Count;
@@ -81,7 +81,7 @@ internal sealed class TopicTable
         return ToMessage(ask);
     }
 
-    /// <summary>Null when the topic is not open. Who still waited for it is told by <paramref name="abandoned"/>.</summary>
+    /// <summary>Null when the topic is not open. <paramref name="abandoned"/> notifies the callers that still waited for it.</summary>
     public CloseTopicMessage? Close(ulong topicId, out Action? abandoned)
     {
         abandoned = null;
@@ -100,8 +100,8 @@ internal sealed class TopicTable
         return new CloseTopicMessage(++_lastRequest, topicId);
     }
 
-    /// <summary>All that is open or asked for, to be registered with a service anew.</summary>
-    /// <param name="held">The views that this node holds, which a service that did not make them is told.</param>
+    /// <summary>All that is open or requested, to be registered with a service again.</summary>
+    /// <param name="held">The views that this node holds. They are reported to a service that did not make them.</param>
     public List<SetTopicMessage> Register(HeldRegions held)
     {
         held.BeginTelling();
@@ -118,7 +118,7 @@ internal sealed class TopicTable
 
         var messages = new List<SetTopicMessage>(_topics.Count);
         var named = new Dictionary<ContractDescription, ulong>();
-        // In the order of opening, so that a registration anew is the same each time.
+        // In the order of opening, so that each registration is the same.
         foreach (var topic in _topics.Values.OrderBy(static topic => topic.OpenedBy))
         {
             if (topic.Granted is { } granted)
@@ -135,8 +135,8 @@ internal sealed class TopicTable
     }
 
     /// <summary>
-    /// Takes an answer. The result calls back whoever asked; <paramref name="lost"/> is set when a topic that was open is
-    /// refused on registration anew.
+    /// Takes an answer. The result calls back the caller of Open. <paramref name="lost"/> is set when a topic that was open is refused on
+    /// registration.
     /// </summary>
     public Action? Answer(TopicOutcomeMessage outcome, out TopicRequest? lost)
     {
@@ -148,7 +148,7 @@ internal sealed class TopicTable
 
         if (_asks.Count == 0)
         {
-            // Who opens topics by the thousand is left with a table for as many questions.
+            // After thousands of topics were opened, the table would keep room for as many requests.
             _asks.TrimExcess();
         }
 
@@ -179,7 +179,7 @@ internal sealed class TopicTable
         return ask.Completed is { } completed ? () => completed(new TopicOutcome(refusal, outcome.DeniedTo)) : null;
     }
 
-    /// <summary>The views of a configuration as they concern the topics that are open now. Nearly always these are all of them.</summary>
+    /// <summary>The views of a configuration as they apply to the topics that are open now. Nearly always these are all of them.</summary>
     public ImmutableArray<TopicView> Accept(ImmutableArray<TopicView> views, ulong lastRequest)
     {
         ImmutableArray<TopicView>.Builder? other = null;
@@ -202,8 +202,8 @@ internal sealed class TopicTable
     }
 
     /// <summary>
-    /// A view as it concerns the topic as it is open now, made when the service knew of requests up to this one: null when it
-    /// is of an earlier opening, and not subscribed when it is of an earlier subscription.
+    /// The view as it applies to the topic that is open now. The service made it when it knew requests up to this one. Null when the view
+    /// is of an earlier opening; not subscribed when it is of an earlier subscription.
     /// </summary>
     private TopicView? Accept(TopicView view, ulong lastRequest)
     {
@@ -220,7 +220,7 @@ internal sealed class TopicTable
     }
 
     /// <summary>
-    /// Takes note since when this node is a member of its pinned topics: a service that lost them, or is new, does not know.
+    /// Notes since when this node is a member of its pinned topics. A service that is new, or has lost its state, does not know it.
     /// </summary>
     public void NoteMembership(ImmutableArray<TopicView> topics, ImmutableArray<RegionView> regions, NodeKey self)
     {

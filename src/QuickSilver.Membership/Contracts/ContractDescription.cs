@@ -33,11 +33,11 @@ internal sealed record ContractMessage(string Name, ImmutableArray<ContractField
     }
 }
 
-// What endpoints of one topic must agree on. Kind is the payload's family: "bytes", "string", or "message" with Fields, of which
-// those that hold messages refer to Nested. Each message type stands there once, so that the description of a type that
-// holds itself ends, and one of types that hold each other many times stays small. Guarantee is the guarantee's name, Security likewise.
-// Enums are for display, as parts of the fields are: two descriptions that differ in nothing else always match, but they are two.
-// A pinned topic owns its region: its subscribers are the region's members, and are told of each of its views.
+// What endpoints of one topic must agree on. Kind is the payload's family: "bytes", "string", or "message" with Fields. Fields that hold
+// messages refer to Nested, where each message type stands once: so the description of a recursive type ends, and one of types that hold
+// each other many times stays small. Guarantee is the guarantee's name, Security likewise. Enums are for display, as parts of the fields
+// are: two descriptions that differ in nothing else always match, but they are not equal. A pinned topic owns its region: its subscribers
+// are the region's members, and get each of its views.
 internal sealed record ContractDescription
 {
     // Of a subscriber that takes any payload, as it shows what it gets and does not read it into a type. It agrees with every payload.
@@ -56,7 +56,7 @@ internal sealed record ContractDescription
     public ImmutableArray<ContractMessage> Nested { get; init; } = [];
     public ImmutableArray<ContractEnum> Enums { get; init; } = [];
 
-    /// <summary>Whether the topic's messages are payloads alone, which whoever has the topic open may publish or take.</summary>
+    /// <summary>Whether the topic's messages are payloads alone, which each endpoint of the topic may publish or take.</summary>
     public bool IsOfMessages => Kind is not (StateKind or RequestKind);
 
     public ImmutableArray<ContractField> FieldsOf(int message) => message == 0 ? Fields : Nested[message - 1].Fields;

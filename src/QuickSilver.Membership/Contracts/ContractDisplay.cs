@@ -3,8 +3,8 @@ using QuickSilver.Serialization;
 
 namespace QuickSilver.Membership.Contracts;
 
-// The part of a description that is for display: enums, logical types, and what may be null. It never decides whether endpoints match.
-// So what is too large or unsound in it is left out, and the rest of the description counts: nobody is refused because of it.
+// The part of a description that is for display: enums, logical types, and what may be null. It never decides whether endpoints match. So
+// what is too large or unsound in it is left out, and the rest of the description counts. No endpoint is refused because of it.
 internal static class ContractDisplay
 {
     public const int MaxEnums = PayloadSchema.MaxEnums;

@@ -4,8 +4,8 @@ using QuickSilver.Serialization;
 
 namespace QuickSilver.Membership.Contracts;
 
-// What a description may be. A node refuses to open a topic with another one, and the service refuses it from whoever sends it all the
-// same: what a service keeps, and how long a match takes, depend on these.
+// The limits of a description. A node refuses to open a topic with a description beyond them, and so does the service, because nodes may
+// not check. What a service keeps, and how long a match takes, depend on these limits.
 internal static class ContractLimits
 {
     public const int MaxFields = PayloadSchema.MaxFields;

@@ -26,7 +26,7 @@ internal sealed class ContractMatch
     private readonly ContractDescription _open;
     private readonly ContractDescription _asked;
     private readonly HashSet<(int Open, int Asked)> _seen = [];
-    // Breadth first: the difference that is told is one of those nearest to the payload, and deep types need no deep stack.
+    // Breadth first: the difference that is reported is one of those nearest to the payload, and deep types need no deep stack.
     private readonly List<Pair> _pairs = [];
 
     // Two messages that stand in one place, and how it was come to: from which pair and by which field.

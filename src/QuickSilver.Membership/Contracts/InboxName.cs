@@ -6,12 +6,12 @@ internal static class InboxName
     /// <summary>The guarantee of inboxes: reliable, and pinned.</summary>
     public const string Guarantee = "Inbox";
 
-    /// <summary>Why somebody else may not subscribe.</summary>
+    /// <summary>Why no other node may subscribe.</summary>
     public const string Rule = "the rule that only its own node may, since an inbox is for that node alone";
 
     private const string Prefix = "quicksilver/inbox/";
 
-    // All endpoints of inboxes have it. With another one, somebody could open the inbox first and so keep its node out.
+    // All endpoints of inboxes have it. With another one, another node could open the inbox first and so keep its owner out.
     private static readonly ContractDescription Contract = new()
     {
         TypeName = "bytes",

@@ -4,8 +4,8 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Diagnostics;
 
-// What a service records of who came in, who did not, and who was denied what. Event ids 1270 to 1279. An id is never given to another
-// event. Nothing here shows a secret: identities are names.
+// The security record of a service: admissions, refusals, and denied rights. Event ids 1270 to 1279. An id is never given to another event.
+// Nothing here shows a secret: identities are names.
 internal static partial class AuditLog
 {
     [LoggerMessage(1270, LogLevel.Information, "Admitted node {Node} at {EndPoint} as '{Identity}'.")]

@@ -64,7 +64,7 @@ internal static partial class MembershipLog
     public static partial void ServiceStoodStill(this ILogger logger, double milliseconds, PauseCause cause);
 
     [LoggerMessage(1217, LogLevel.Information,
-        "{Adopted} of {Regions} regions go on with the views that their members have from the earlier service.")]
+        "{Adopted} of {Regions} regions continue with the views that their members have from the earlier service.")]
     public static partial void RegionsAdopted(this ILogger logger, int adopted, int regions);
 
     [LoggerMessage(1218, LogLevel.Warning,
@@ -88,7 +88,7 @@ internal static partial class MembershipLog
     public static partial void ServiceLost(this ILogger logger, string reason);
 
     [LoggerMessage(1313, LogLevel.Information,
-        "The membership service at {EndPoint} said goodbye. The last views stay in effect while this node connects to the next one.")]
+        "The membership service at {EndPoint} is ending. The last views stay in effect while this node connects to the next one.")]
     public static partial void ServiceEnded(this ILogger logger, IPEndPoint? endPoint);
 
     [LoggerMessage(1302, LogLevel.Warning, "The membership service refused this node: {Reason}")]
@@ -132,7 +132,7 @@ internal static partial class MembershipLog
 
     [LoggerMessage(1312, LogLevel.Warning,
         "Discovery named another host of the membership service at {EndPoint}, which has not proved that it is one: {Reason} "
-        + "This node goes on as it is ({Count} so far).")]
+        + "This node continues unchanged ({Count} so far).")]
     public static partial void HostNotProved(this ILogger logger, IPEndPoint endPoint, string reason, long count);
 
     [LoggerMessage(1314, LogLevel.Warning,
@@ -155,7 +155,8 @@ internal static partial class MembershipLog
     public static partial void GaveUp(this ILogger logger, string reason);
 
     [LoggerMessage(1323, LogLevel.Information,
-        "No membership server takes this node's word that it leaves. It waits up to {Limit} for one, so that the other members are told.")]
+        "No leading membership server has acknowledged that this node is leaving. It waits up to {Limit} for one, so that the other "
+        + "members are notified.")]
     public static partial void WaitsToLeave(this ILogger logger, TimeSpan limit);
 
     [LoggerMessage(1333, LogLevel.Warning,
@@ -169,7 +170,7 @@ internal static partial class MembershipLog
     public static partial void ServiceWaits(this ILogger logger, string trouble);
 
     [LoggerMessage(1336, LogLevel.Warning,
-        "The state file {File} cannot be written: {Reason}. The service starts, and goes on from what returning nodes report. Free space "
+        "The state file {File} cannot be written: {Reason}. The service starts, and continues from what returning nodes report. Free space "
         + "on the disk. The service saves its epoch again with the next configuration.")]
     public static partial void StateNotWritten(this ILogger logger, string? file, string reason);
 

@@ -11,8 +11,8 @@ internal sealed class ServiceCounters
     // Sessions.
     public long SessionsAccepted { get; set; }
     public long SessionsRefused { get; set; }
-    // Of those without a session: they failed to prove who they are, found no room for a handshake, were closed to make room for one, or
-    // speak TLS to a service without.
+    // Connections without a session: they failed to prove their identity, found no room for a handshake, were closed to make room for one,
+    // or speak TLS to a service without security.
     public long HandshakesFailed { get; set; }
     public long HandshakesWithoutRoom { get; set; }
     public long HandshakesDisplaced { get; set; }
@@ -44,7 +44,7 @@ internal sealed class ServiceCounters
     // Of nodes with which the reporter shares no region.
     public long SuspicionsIgnored { get; set; }
     public long FaultArbitrations { get; set; }
-    // Notices of members that they stood still, and those for which suspicion of the member began anew.
+    // Pauses that members have reported, and those for which suspicion of the member was reset.
     public long PausesTold { get; set; }
     public long PausesExcused { get; set; }
     // Of those removed: because no datagrams passed.
@@ -59,7 +59,7 @@ internal sealed class ServiceCounters
     public long ConfigurationBytes { get; set; }
     public long ConfigurationBytesWritten { get; set; }
     public long AddressesShared { get; set; }
-    // Regions that go on as they were in the service before.
+    // Regions that continue from the earlier service.
     public long RegionsAdopted { get; set; }
 
     // At the service's own port.

@@ -104,7 +104,7 @@ internal sealed class ControlBuffer
     public void End(int start)
     {
         MakeRoom(MaxLengthBytes);
-        // Other writers wrote the fields, so this one is told where they end. It begins at the byte that was kept for the length.
+        // Other writers wrote the fields, so this one has to know where they end. It begins at the byte that was kept for the length.
         int kept = start - 1;
         var writer = new ProtobufWriter(_buffer.AsSpan(kept));
         writer.EndMessage(start: 1, written: Length - kept);

@@ -11,7 +11,7 @@ internal readonly record struct ControlField(uint Tag)
 
     private uint Type => Tag & 7;
 
-    // A payload's reader skips a field of another type than it knows; here nobody sends one.
+    // A payload's reader skips a field of an unexpected wire type. Here no version sends one.
     public void Expect(uint type)
     {
         if (Type != type)

@@ -6,7 +6,9 @@ internal readonly record struct HostStanding(ulong Id, int Members, long Configu
 {
     public bool IsHost => Id != 0;
 
-    /// <summary>Of two hosts the one with more members goes on, then the one with the newer configuration, then the smaller id.</summary>
+    /// <summary>
+    /// Of two hosts the one with more members continues, then the one with the newer configuration, then the one with the smaller id.
+    /// </summary>
     public bool GoesOnBefore(in HostStanding other)
     {
         int byLine = (Members, Configuration).CompareTo((other.Members, other.Configuration));

@@ -10,7 +10,7 @@ internal interface IControlMessage
     void Write(ControlBuffer buffer);
 }
 
-// A message whose fields matter to whoever receives it.
+// A message whose fields its receiver needs.
 internal interface IReadableMessage<TSelf>
     where TSelf : IReadableMessage<TSelf>
 {

@@ -4,8 +4,8 @@ using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Membership.Protocol;
 
-// How the names of nodes and what they tell of their processes are written inside messages. Texts of other nodes end up on terminals and in
-// logs, so what is read has no other characters than a name may have, whatever was written.
+// How the names of nodes and the labels of their processes are written inside messages. Texts of other nodes are printed on terminals and
+// in logs, so what is read has only the characters that a name may have, whatever was written.
 internal static class ProcessFields
 {
     public const int MaxVersionBytes = 64;

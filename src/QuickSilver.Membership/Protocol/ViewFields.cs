@@ -225,7 +225,7 @@ internal static class ViewFields
 
         if (since.Length > 0 && since.Length != members.Count)
         {
-            throw new ControlFormatException($"Region {id:x} has {members.Count} members and tells the age of {since.Length}.");
+            throw new ControlFormatException($"Region {id:x} has {members.Count} members and the age of {since.Length}.");
         }
 
         return new RegionView

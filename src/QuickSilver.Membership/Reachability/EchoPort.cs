@@ -16,14 +16,15 @@ namespace QuickSilver.Membership.Reachability;
 // A sealed echo is answered sealed, under the key of the cluster. One that is not is answered too, as observers have no key: a node that
 // seals believes no such answer. Neither answer is longer than its question.
 //
-// Invariant: who does not have the key spends nothing that the answers to sealed echoes need, once a subkey of their sealer is kept. What
-// members find out with these echoes decides who is removed.
+// Invariant: a peer without the key uses up nothing that the answers to sealed echoes need, once a subkey of their sealer is kept. These
+// echoes decide which members are removed.
 internal sealed class EchoPort(INodeEnvironment environment, string cluster, ServiceCounters counters, RegionKeys? keys = null)
     : IDatagramReceiver, ISubkeyBudget, IDisposable
 {
     // Spent on packets that may not be genuine, each time that a sealer is new.
     private const double DerivationsPerSecond = 1_000;
-    // An answer goes to the address that the echo names, which anybody can write. So many go to sealed echoes, and to others.
+    // An answer goes to the address that the echo names, which any sender can write. So both have a limit: answers to sealed echoes, and
+    // others.
     private const double AnswersPerSecond = 1_000;
 
     private static readonly DatagramPortOptions Small = new()
@@ -178,7 +179,7 @@ internal sealed class EchoPort(INodeEnvironment environment, string cluster, Ser
         }
         catch (TransportException)
         {
-            // The next round asks again; without it two members alone cannot tell which of them is at fault.
+            // The next round asks again. Without it, it cannot be decided which of two lone members is faulty.
             return null;
         }
     }

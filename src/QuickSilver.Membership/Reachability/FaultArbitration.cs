@@ -4,25 +4,26 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Reachability;
 
-// Finds out who is at fault when one member does not hear another, though both speak to the service. Pure: it is told what each
-// party found and asked for its ruling, with the time.
+// Determines which member is faulty when one does not hear another, though both speak to the service. Pure: it gets the findings of each
+// party and is asked for its ruling, with the time.
 //
-// Intuition (SWIM, Lifeguard): who does not hear another may be deaf itself. So the two are tried with each other and with some
-// witnesses chosen at random, all pairs in several rounds, and with the service's own echo. Who has met fewest is at fault.
+// Intuition (SWIM, Lifeguard): a member that does not hear another may be deaf itself. So the two are tried with each other and with some
+// witnesses chosen at random, all pairs in several rounds, and with the service's own echo. The one that has met fewest is faulty.
 //
-// Application: a suspect, those who reported it, and witnesses are added; each round every party tries all others, and OnFound takes in
-// what came back. A pair that has met once within the standing time is up; one that was tried for as long without meeting is down. One
-// pair of suspect and reporter that is down ends in the removal of one of both: the one with more pairs down; then the one with fewer
-// up, the one that the service's echo does not reach (after it those on the service's machine), the one that loses more, the newer one.
-// While both have as many of each, as many witnesses are added as may be: of two only one may be cut off from many. A pair that met ends
-// the matter when the reports end; where two reporters go on for long, the suspect answers echoes and not its rings, and is removed for
-// that. But who leads a ring is blamed for each that loses its tokens: where another of the parties loses notably more echoes, that one
-// goes; whom the suspect itself reports is one of them. A suspect that loses notably more than all others goes for one report. Notably
-// is what chance does not explain: where the network loses a part of all datagrams, of a few echoes somebody has always lost the most.
+// Application: a suspect, its reporters, and witnesses are added. In each round every party tries all others, and OnFound takes the
+// results. A pair that has met once within the standing time is up. One that was tried for as long without meeting is down. If a pair of
+// suspect and reporter is down, one of both is removed: the one with more pairs down; then the one with fewer up, the one that the
+// service's echo does not reach (after it those on the service's machine), the one that loses more, the newer one. While both have as many
+// of each, as many witnesses are added as may be: of two, only one may be cut off from many. If the pair meets, the arbitration is over
+// when the reports end. If two reporters report for long, the suspect answers echoes but not its rings, and is removed for that. But the
+// leader of a ring is blamed for each member that loses its tokens: if another party loses notably more echoes, that one is removed. The
+// members that the suspect itself reports are parties. A suspect that loses notably more than all others is removed after one report.
+// Notably means more than chance explains: on a network that loses a part of all datagrams, some member has always lost the most of a few
+// echoes.
 //
-// What goes wrong: all datagrams fail at once (a switch that restarts). Then nobody has met anybody, and whoever was removed would
-// be so for others' fault: so one party must have shown that datagrams pass at it, or nobody is removed. Two alone, where the
-// service's echo cannot be reached either, would wait for ever: there the newer one goes after a longer time.
+// What goes wrong: all datagrams fail at once (a switch that restarts). Then no party has met another, and a removal would hit a healthy
+// member. So one party must have shown that datagrams pass at it, or none is removed. Two lone members that do not reach the service's echo
+// either would wait for ever: there the newer one is removed after a longer time.
 internal sealed class FaultArbitration(NodeKey suspect, TimeSpan round)
 {
     public const int MaxReporters = 3;
@@ -55,7 +56,7 @@ internal sealed class FaultArbitration(NodeKey suspect, TimeSpan round)
     private enum ServiceEcho
     {
         Lost,
-        // It would tell nothing of the network.
+        // It would show nothing of the network.
         NotTried,
         Met,
     }
@@ -93,7 +94,7 @@ internal sealed class FaultArbitration(NodeKey suspect, TimeSpan round)
     /// <summary>More witnesses were added: nothing is decided before they were tried as long as the others.</summary>
     public void Widen(TimeSpan now) => _widenedAt = now;
 
-    /// <param name="reporter">Who reports the suspect.</param>
+    /// <param name="reporter">The member that reports the suspect.</param>
     /// <param name="joinOrder">Its place in the order of joining.</param>
     /// <param name="now">The time.</param>
     /// <param name="isNeighbour">Whether it is a member of a region of the suspect.</param>
@@ -125,7 +126,7 @@ internal sealed class FaultArbitration(NodeKey suspect, TimeSpan round)
     /// </summary>
     public void RestartReports(TimeSpan now) => _parties.ForEach(party => party.ReportsSince = now);
 
-    /// <summary>A party has stood still: it is tried anew, and reports of it and echoes that were lost count from now on.</summary>
+    /// <summary>A party has stood still. It is tried again from the start, and reports of it and lost echoes count from now on.</summary>
     public void Excuse(NodeKey node, TimeSpan now)
     {
         if (Find(node) is not { } excused)
@@ -147,7 +148,7 @@ internal sealed class FaultArbitration(NodeKey suspect, TimeSpan round)
         }
     }
 
-    /// <summary>The service stood still for so long: the arbitration is older by that, and what it knows is not.</summary>
+    /// <summary>The service stood still for this time: the arbitration is older by that, and its findings are not.</summary>
     public void OnPause(TimeSpan length, TimeSpan now)
     {
         _widenedAt = Later(_widenedAt);
@@ -245,8 +246,8 @@ internal sealed class FaultArbitration(NodeKey suspect, TimeSpan round)
         return new Ruling(RulingKind.Lossy, lossy.Key, unmet, standing);
     }
 
-    // Whether one that just tells nothing loses so much that it would go in place of the suspect. It does when it tells again, as a slow
-    // one does late; if it is silent, it is the failure detector's, and reports of the suspect begin anew.
+    // Whether a party that is silent now loses so much that it would be removed in place of the suspect. It is removed when it answers
+    // again, as a slow party does late. If it stays silent, the failure detector removes it, and reports of the suspect start again.
     private bool IsAnotherSilent(Party suspect, TimeSpan now)
     {
         var lossy = Lossiest(suspect, static _ => true);
@@ -347,7 +348,7 @@ internal sealed class FaultArbitration(NodeKey suspect, TimeSpan round)
 
     private bool HasMet(Party a, Party b, TimeSpan now) => _met.TryGetValue(Pair(a.Key, b.Key), out var at) && now - at <= Standing;
 
-    // Who says nothing proves nothing: its silence is the failure detector's.
+    // The silence of a party proves nothing here. It is the failure detector's.
     private bool IsDown(Party a, Party b, TimeSpan now)
     {
         var since = a.Since > b.Since ? a.Since : b.Since;
@@ -382,7 +383,7 @@ internal enum RulingKind
     Open,
     // More witnesses may decide it.
     Tied,
-    // The suspect is gone, or nobody reports it any more.
+    // The suspect is gone, or no member reports it any more.
     Over,
     // Datagrams do not pass at one member: it is to be removed.
     Guilty,

@@ -3,8 +3,9 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Reachability;
 
-// The addresses from which nodes were removed because no datagrams passed: who joins from one of them shows first that they do. By
-// address, since a node that starts again has another name and another port. Bounded: the one longest quiet is forgotten.
+// The addresses from which nodes were removed because no datagrams passed. A node that joins from one of them first proves that datagrams
+// pass. By address, since a node that starts again has another name and another port. Bounded: the address without an event for the longest
+// time is forgotten.
 internal sealed class RemovedAddresses
 {
     private const int MaxRecords = 1024;
@@ -20,7 +21,7 @@ internal sealed class RemovedAddresses
         // How often nodes of this address were removed.
         public int Removals { get; set; }
         public TimeSpan LastAt { get; set; }
-        // Who was not met when the last one was removed: to be met before the next one is let in.
+        // The members that the last removed node had not met. The next one must meet them before it is admitted.
         public IReadOnlyList<NodeKey> Unmet { get; set; } = [];
         // Refusals of this address were logged.
         public bool IsTold { get; set; }

@@ -35,7 +35,7 @@ internal sealed class MappedNode(NodeKey key)
     /// <summary>By set number; null for a set in which the node never was.</summary>
     public IReadOnlyList<Place?> Places => _places;
 
-    /// <summary>Removes a reason for which the region is visible. Without a reason, the node is told only the end of this view.</summary>
+    /// <summary>Removes a reason for which the region is visible. Without a reason, the node gets only the end of this view.</summary>
     public void RemoveReasonFor(Region region)
     {
         if (VisibleRegions.RemoveReason(region))
@@ -86,7 +86,7 @@ internal sealed class Opener(MappedNode node, MappedTopic topic)
         set => Set(Traits.Publishes, value);
     }
 
-    // Whether the last view that the node was told says that it subscribes.
+    // Whether the node subscribes in the last view that it got.
     public bool ToldSubscribed
     {
         get => Has(Traits.ToldSubscribed);
@@ -100,7 +100,7 @@ internal sealed class Opener(MappedNode node, MappedTopic topic)
         set => Set(Traits.Routed, value);
     }
 
-    // Whether the node has been told the views of all of the topic's regions, by the service before this one.
+    // Whether the node has the views of all of the topic's regions from the earlier service.
     public bool WasRouted
     {
         get => Has(Traits.WasRouted);

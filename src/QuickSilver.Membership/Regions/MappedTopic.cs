@@ -20,7 +20,7 @@ internal sealed class MappedTopic(ulong id)
 
     public ulong Id { get; } = id;
 
-    // The nodes that are told of the topic. Actions for one opener do not affect another, so the order of this table has no effect.
+    // The nodes that get the topic's views. Actions for one opener do not affect another, so the order of this table has no effect.
     public ReadOnlySpan<Opener> Openers => _openers.AsSpan(0, _openerCount);
 
     public int Subscribers { get; set; }

@@ -12,7 +12,8 @@ internal sealed class Place(MappedNode node, int set, Func<ulong, TopicSetKey> k
 
     public TopicSet Wanted { get; } = new(keyOfTopic);
 
-    // The topics whose messages the node gets in its region: those that it wants or, where one region is for all, those that anybody wants.
+    // The topics whose messages the node gets in its region: those that it wants or, where one region is for all, those that any node
+    // wants.
     public TopicSet Received => Common ?? Wanted;
 
     public TopicSet? Common { get; init; }

@@ -28,7 +28,7 @@ internal sealed class Region(int set, TopicSetKey setKey, MappedTopic[] topics)
 
     public RegionView? View { get; private set; }
 
-    /// <summary>The nodes that lost their last reason to see the region during this view. They are told of the view's end.</summary>
+    /// <summary>The nodes that lost their last reason to see the region during this view. They get the view's end.</summary>
     public List<MappedNode> AwaitingViewEnd { get; } = [];
 
     // While a configuration is made: the nodes that arrive and leave, and the topics before the change.
@@ -39,12 +39,12 @@ internal sealed class Region(int set, TopicSetKey setKey, MappedTopic[] topics)
 
     public bool IsForming { get; private set; } = true;
 
-    // Whether no configuration with it has been told yet.
+    // Whether no configuration contains it yet.
     public bool IsNew { get; private set; } = true;
 
     /// <summary>
-    /// Whether its view, with its id, is one of the service before this one. It ends with this view, and its members go on in a region of
-    /// this service: another service that was cut off may have numbered on from the same view.
+    /// Whether its view, with its id, is from the earlier service. The region ends with this view, and its members continue in a region of
+    /// this service: another service that was cut off may have continued the numbers of the same view.
     /// </summary>
     public bool IsAdopted { get; private set; }
 

@@ -3,9 +3,9 @@ using QuickSilver.Core.Sealing;
 
 namespace QuickSilver.Membership.Regions;
 
-// The keys that one life of the service makes, all of one random root. It tells a view's key to the nodes that it tells of the view, which
-// keep it as long as they have the view open; it needs none of them again. So a service that takes over makes its new keys of a root of its
-// own, and what is under way is opened with the old ones.
+// The keys that one life of the service makes, all of one random root. Nodes get a view's key with the view, and keep it as long as they
+// have the view open. The service needs none of them again. So a service that takes over makes its new keys from a root of its own, and
+// packets that are under way are opened with the old ones.
 internal sealed class RegionKeys
 {
     private readonly SecretKey _root;

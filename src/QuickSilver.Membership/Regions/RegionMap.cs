@@ -12,8 +12,8 @@ namespace QuickSilver.Membership.Regions;
 // Topics are partitioned into sets. The subscribers of a topic are exactly the members of its regions. All these regions belong to the
 // topic's set, and each subscriber is a member of one of them. A node is a member of at most one region of a set, together with the nodes
 // that subscribe to the same topics of that set. Nodes that only publish are members of none. A pinned topic has a set of its own and
-// therefore one region, whose members are its subscribers. Topics of one enclosure have a set of their own together. What a node has been
-// told in all configurations together is what it would be told if it joined now. The view numbers of a region only increase.
+// therefore one region, whose members are its subscribers. Topics of one enclosure have a set of their own together. A node has got in all
+// configurations together what it would get if it joined now. The view numbers of a region only increase.
 internal sealed class RegionMap
 {
     private readonly TopicSets _sets;
@@ -76,7 +76,7 @@ internal sealed class RegionMap
     /// <summary>The topics that have a multicast address of their own.</summary>
     public IReadOnlyCollection<MappedTopic> TopicsWithAddress => [.. _topicAddresses.Held.Select(static held => held.Topic)];
 
-    /// <summary>How many regions went on as they were in the service before.</summary>
+    /// <summary>The number of regions that continue from the earlier service.</summary>
     public int Adopted => _reform.Adopted;
 
     /// <param name="key">The node.</param>
@@ -109,7 +109,7 @@ internal sealed class RegionMap
         if (_reform.Keys is not null)
         {
             _exposed.UnionWith(node.VisibleRegions.ToSorted());
-            // Nobody knows of which of the views that were adopted it was told by the service before.
+            // It is unknown which of the adopted views the node got from the earlier service.
             if (node.HasReturned)
             {
                 _exposed.UnionWith(_reform.Regions.Values.Where(static region => region.IsAdopted).Select(static region => region.Id));
@@ -139,7 +139,7 @@ internal sealed class RegionMap
     /// view. 0: from the next on.
     /// </param>
     /// <param name="wasRouted">
-    /// Whether the service before has told the node the views of all of the topic's regions, and the node has had them since.
+    /// Whether the node got the views of all of the topic's regions from the earlier service, and has had them since.
     /// </param>
     public void SetRole(
         NodeKey key, ulong topicId, TopicRole role, bool isPinned = false, long memberSince = 0, bool wasRouted = false)
@@ -172,7 +172,7 @@ internal sealed class RegionMap
         if (subscribes != opener.Subscribes)
         {
             SetSubscribes(opener, subscribes);
-            // Who was not in the topic's last view joins those who were, though it was with them before.
+            // A node that was not in the topic's last view joins those that were, even if it was with them earlier.
             if (subscribes && isPinned && memberSince != 0 && opener.Topic.Regions.Count == 0)
             {
                 opener.Topic.SetSince(node, memberSince);
@@ -180,7 +180,7 @@ internal sealed class RegionMap
         }
     }
 
-    /// <summary>Sets the identities that may publish in a topic, which subscribers are told in the next configuration.</summary>
+    /// <summary>Sets the identities that may publish in a topic. Subscribers get them with the next configuration.</summary>
     public void SetPublishers(ulong topicId, ImmutableArray<ulong> publishers)
     {
         if (_topics.TryGetValue(topicId, out var topic) && topic.Publishers != publishers)
@@ -191,8 +191,8 @@ internal sealed class RegionMap
     }
 
     /// <summary>
-    /// Keeps a topic apart from topics of other enclosures, and of none: they share no region from the next configuration on. Who may
-    /// publish in a topic has the keys of its regions, and can so read what else is sent there.
+    /// Separates a topic from topics of other enclosures, and of none: they share no region from the next configuration on. A node that may
+    /// publish in a topic has the keys of its regions, and so can read everything that is sent there.
     /// </summary>
     public void SetEnclosure(ulong topicId, ulong enclosure)
     {
@@ -237,7 +237,7 @@ internal sealed class RegionMap
         return size;
     }
 
-    /// <summary>What a node has to do with another, in the views of which both were told.</summary>
+    /// <summary>The relation of a node to another, in the views that both have.</summary>
     /// <param name="key">The node.</param>
     /// <param name="other">The other.</param>
     /// <param name="withLeft">Whether the regions count that each has left last: a view of theirs may be open still.</param>
@@ -272,7 +272,7 @@ internal sealed class RegionMap
         }
     }
 
-    /// <summary>Makes the next configuration. <see cref="NewsOf"/> then returns what each node is told.</summary>
+    /// <summary>Makes the next configuration. <see cref="NewsOf"/> then returns the part of each node.</summary>
     public void Apply(long configuration)
     {
         foreach (var node in _nodes.Values)
@@ -329,7 +329,7 @@ internal sealed class RegionMap
     /// <summary>Called when all superseded views are settled.</summary>
     public void ForgetLeft() => _left = null;
 
-    /// <summary>Called when all nodes were told the last configuration: removes the news.</summary>
+    /// <summary>Called when the last configuration is sent to all nodes: removes the news.</summary>
     public void ForgetNews()
     {
         foreach (var node in _nodes.Values)
@@ -345,12 +345,10 @@ internal sealed class RegionMap
 
     public bool IsOpen(NodeKey key, ulong topicId) => _nodes[key].Open.ContainsKey(topicId);
 
-    /// <summary>What the last configuration tells this node; valid until the next one.</summary>
+    /// <summary>The part of this node in the last configuration; valid until the next one.</summary>
     public RegionNews NewsOf(NodeKey key) => _nodes[key].VisibleRegions.News;
 
-    /// <summary>
-    /// Everything that the node was told up to the last configuration and that is still valid, in ascending order of ids.
-    /// </summary>
+    /// <summary>Everything that the node has got up to the last configuration and that is still valid, in ascending order of ids.</summary>
     public RegionNews SnapshotOf(NodeKey key)
     {
         var node = _nodes[key];
@@ -400,7 +398,7 @@ internal sealed class RegionMap
         }
     }
 
-    // The configurations of the service before of which all nodes are here. One that is missing may have been told the key of any view.
+    // The configurations of the earlier service whose nodes are all here. A node that is missing may have the key of any view.
     private HashSet<Origin> WholeOrigins() =>
     [
         .. _nodes.Values.Where(static node => node.HasReturned).GroupBy(static node => node.Origin)

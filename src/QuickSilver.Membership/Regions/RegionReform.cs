@@ -29,7 +29,7 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion, Topi
     /// <summary>The regions with a new view in the last configuration, in the order in which they began to change.</summary>
     public List<Region> Changed => _changed;
 
-    /// <summary>The regions that went on as they were in the service before.</summary>
+    /// <summary>The regions that continue from the earlier service.</summary>
     public int Adopted { get; private set; }
 
     /// <param name="moved">The places whose nodes arrive, leave, or have other topics.</param>
@@ -37,7 +37,7 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion, Topi
     /// <param name="topics">All topics.</param>
     /// <param name="configuration">The configuration that is being made.</param>
     /// <param name="adoptable">
-    /// Where nodes must come from so that their regions go on as they were there; null: this is not the first configuration.
+    /// The origin that nodes must have so that their regions continue; null: this is not the first configuration.
     /// </param>
     public void Run(
         List<Place> moved,
@@ -221,7 +221,7 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion, Topi
         var complete = _forming.FindAll(region => adoptable.Contains(region.Arriving[0].Node.Origin));
         foreach (var (region, view) in RegionAdoption.Choose(complete, configuration, repair))
         {
-            // Without the key, nobody who comes later could be let into the view.
+            // Without the key, no later node could be let into the view.
             bool isKeyed = Keys is null || view.Key is not null;
             if (isKeyed && (view.Group is null || addresses.TryTake(view.Group)))
             {
@@ -232,7 +232,7 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion, Topi
         }
     }
 
-    // Who stays in the region, or arrives, goes on in a new one with its topics and its group.
+    // Nodes that stay in the region or arrive continue in a new one with its topics and its group.
     private void Succeed(Region region, uint epoch)
     {
         if (region.Arriving.Count == 0 && region.Members.TrueForAll(place => place.Region != region))

@@ -3,15 +3,15 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Regions;
 
-// Determines which nodes are told what when regions have changed. The regions of which a node is a member, and those of the topics to which
-// it may publish, are visible to it, and it is told every view of these. If the node or its topic leaves a region, the node is told the
-// region's view once more. A node that has a topic open is told of the topic when the topic's regions or subscriptions have changed. If a
+// Determines what each node gets when regions have changed. The regions of which a node is a member, and those of the topics to which it
+// may publish, are visible to it, and it gets every view of these. If the node or its topic leaves a region, the node gets the region's
+// view once more. A node that has a topic open gets the topic's view when the topic's regions or subscriptions have changed. If a
 // subscriber of one topic enters or leaves a region, the region stays the same for all other topics that it carries, which may be
-// thousands, so nothing is told about these.
+// thousands, so these are not sent again.
 internal sealed class ViewDistribution
 {
     private readonly List<MappedTopic> _touched = [];
-    // The views of the topic that is being told: for nodes that subscribe, nodes that may publish, and nodes that may do both.
+    // The views of the topic that is being distributed: for nodes that subscribe, nodes that may publish, and nodes that may do both.
     private readonly TopicView?[] _views = new TopicView?[4];
 
     /// <summary>The topics whose regions or subscribers changed in the last configuration.</summary>
@@ -168,7 +168,7 @@ internal sealed class ViewDistribution
             member.Node.VisibleRegions.Tell(region);
         }
 
-        // The openers of the topics of a dissolved region were told when the topics lost it.
+        // The openers of the topics of a dissolved region got their views when the topics lost it.
         foreach (var topic in region.Members.Count == 0 ? [] : region.Topics)
         {
             foreach (var opener in topic.Openers)

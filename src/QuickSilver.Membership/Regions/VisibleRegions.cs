@@ -4,12 +4,12 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Regions;
 
-// The regions that are visible to one node, because it is a member or because a topic to which it may publish is in them. The node is told
-// each view of these regions and may forget all others. It is told again of a region that becomes visible again.
+// The regions that are visible to one node, because it is a member or because a topic to which it may publish is in them. The node gets
+// each view of these regions and may forget all others. It gets the view of a region that becomes visible again.
 //
-// Invariant: a region stops being visible only with a view that the node is told, never between two views. A node numbers the packets that
-// it sends from 1 in each view, so it must keep the numbers as long as the view lasts. A region without a remaining reason stays visible
-// until its view ends.
+// Invariant: a region stops being visible only with a view that the node gets, never between two views. A node numbers the packets that it
+// sends from 1 in each view, so it must keep the numbers as long as the view lasts. A region without a remaining reason stays visible until
+// its view ends.
 internal sealed class VisibleRegions
 {
     // Stands for the news of all nodes that have none. No code writes to it.
@@ -21,11 +21,11 @@ internal sealed class VisibleRegions
 
     private struct Visibility
     {
-        // The number of the last view that the node was told.
+        // The number of the last view that the node got.
         public uint ToldNumber;
         // The number of reasons: its membership, and each topic in the region to which it may publish.
         public int Reasons;
-        // Whether it was told with its key: a node that has no reason to see the view any more is told that it began, and not the key.
+        // Whether the node got it with its key. A node without a remaining reason to see the view gets its beginning and not the key.
         public bool IsKeyTold;
         // Whether the node is in Region.AwaitingViewEnd, where it stays until the view ends, even if it gets a new reason.
         public bool AwaitsViewEnd;

@@ -19,18 +19,18 @@ internal sealed class Member(NodeInfo info, JoinMessage join, KeptBytes kept)
 
     public NamedNode Named => new(Info.Key, Info.Name);
 
-    /// <summary>What it has told of its process.</summary>
+    /// <summary>Its process, as it reported it when it joined.</summary>
     public ProcessLabel Process { get; } = join.Process;
 
     public ControlSession? Session { get; set; }
 
-    /// <summary>Who it is, as it has proved; null without security.</summary>
+    /// <summary>The identity that it has proved; null without security.</summary>
     public string? Identity { get; set; }
 
     /// <summary>Whether it has shown that its key is its own.</summary>
     public bool IsProved { get; set; } = join.IsProved;
 
-    /// <summary>Not yet in any configuration: nobody knows it.</summary>
+    /// <summary>Not yet in any configuration: no other member knows it.</summary>
     public bool IsNew { get; set; } = true;
 
     /// <summary>It was a member under another service and may still have to settle what it sent there.</summary>
@@ -39,7 +39,7 @@ internal sealed class Member(NodeInfo info, JoinMessage join, KeptBytes kept)
     /// <summary>Whether it answers questions for its vital signs.</summary>
     public bool TellsSigns { get; } = join.TellsSigns;
 
-    /// <summary>What it has told of them; null until somebody watches.</summary>
+    /// <summary>Its last report of its vital signs; null until an observer watches.</summary>
     public MemberSnapshot? Signs { get; set; }
 
     public long Confirmed { get; set; }
@@ -49,10 +49,10 @@ internal sealed class Member(NodeInfo info, JoinMessage join, KeptBytes kept)
 
     public TimeSpan LastHeard { get; set; }
 
-    /// <summary>The pauses that it has told of.</summary>
+    /// <summary>The number of pauses that it has reported.</summary>
     public long Pauses { get; set; }
 
-    /// <summary>Before this, what it tells of pauses changes nothing, unless the pause is much longer than those before.</summary>
+    /// <summary>Before this, a pause that it reports changes nothing, unless the pause is much longer than earlier ones.</summary>
     public TimeSpan MayBeExcusedAt { get; set; }
 
     public TimeSpan LongestExcused { get; set; }

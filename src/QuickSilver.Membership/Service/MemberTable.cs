@@ -5,7 +5,7 @@ namespace QuickSilver.Membership.Service;
 
 // The members, in the order of joining and by their ids, and when each was heard.
 //
-// Invariants: at most one member has an id. The failure detector watches the members and nobody else.
+// Invariants: at most one member has an id. The failure detector watches exactly the members.
 internal sealed class MemberTable(FailureDetector failures)
 {
     private readonly List<Member> _members = [];

@@ -23,9 +23,9 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Service;
 
-// The membership service: who is a member, and which topics the members have open. It answers the requests of sessions and removes
-// members that fail; ConfigurationIssuer tells the members of every change. A state machine on its node's core thread: all that it does
-// follows from requests and alarms.
+// The membership service. It knows the members and the topics that they have open, answers the requests of sessions, and removes members
+// that fail. ConfigurationIssuer sends every change to the members. A state machine on its node's core thread: all that it does follows
+// from requests and alarms.
 internal sealed class MembershipService : IControlAcceptor, IControlRequests, Joining.IOwner, IMemberRoll, IDisposable
 {
     // A member that has spoken within so many heartbeats is heard.
@@ -54,7 +54,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, Jo
     private readonly SessionTable _sessions;
     private readonly Refusals _refusals;
     private IControlListener? _listener;
-    // Where those go that it said goodbye to.
+    // The address to which sessions were referred when the service ended.
     private IPEndPoint? _successor;
     private bool _isRetired;
 
@@ -145,7 +145,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, Jo
         return _listener.LocalEndPoint;
     }
 
-    /// <summary>Ends the service: everyone is told, and where to go next when that is known.</summary>
+    /// <summary>Ends the service. All sessions are notified, with the address of the successor if that is known.</summary>
     public void Retire(IPEndPoint? successor)
     {
         if (_isRetired)
@@ -251,13 +251,14 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, Jo
         var tie = _map.TieOf(member.Key, node, _settlement.HasOpenViews(_numbers.Current));
         if (tie == RegionTie.None)
         {
-            // Anybody could have any node removed otherwise. Who means a view of long ago, or one that is not made yet here, is not needed:
-            // the node's silence counts without it, and those that share a view with it now report it too.
+            // Without a shared view, any node could have any other one removed. A report about an old view, or about one that is not made
+            // here yet, is not needed: the suspect's silence counts without it, and the nodes that share a view with the suspect now report
+            // it too.
             Counters.SuspicionsIgnored++;
             return;
         }
 
-        // Where a node is alone in its regions, nobody can miss it but those that send to it.
+        // If a node is alone in its regions, only those that send to it can miss it.
         if (tie == RegionTie.Neighbour || _map.RegionSizeOf(node) == 1)
         {
             _failures.Suspect(node, member.Key, _environment.Now);

@@ -9,7 +9,7 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Service;
 
-// What a membership service is started with. Whoever reads these from a user checks them there.
+// The options of a membership service. Code that reads these from a user checks them there.
 internal sealed record MembershipServiceOptions
 {
     // Shared by all that say nothing else: every node has these options, in case it hosts the service.
@@ -27,14 +27,14 @@ internal sealed record MembershipServiceOptions
     // One configuration per interval at most under load; the first changes after a quiet time wait only QuietDelay.
     public TimeSpan BatchInterval { get; init; } = TimeSpan.FromMilliseconds(100);
     public TimeSpan QuietDelay { get; init; } = TimeSpan.FromMilliseconds(10);
-    // How long Settled waits so that one message tells of several confirmations.
+    // The delay of Settled, so that one message reports several confirmations.
     public TimeSpan SettleInterval { get; init; } = TimeSpan.FromMilliseconds(20);
     // How long a service that finds itself the successor of another waits for its nodes before it makes views. Nodes try
     // to reconnect at least once a second, so less than about two seconds would leave some out of the first view.
     public TimeSpan GatherGrace { get; init; } = TimeSpan.FromSeconds(2);
 
-    // Whether a node that was removed because it was silent may come back as it is. So where nodes host the service themselves:
-    // the silent one may have been on the other side of a torn network, without a host there yet.
+    // Whether a node that was removed because it was silent may return without a restart. This is so where nodes host the service
+    // themselves: the silent node may have been on the other side of a divided network, without a host there yet.
     public bool TakesBackTheSilent { get; init; }
 
     // Of the node that hosts the service, among hosts; 0: it stands alone.
@@ -49,10 +49,10 @@ internal sealed record MembershipServiceOptions
     // How many topics get an address of their own, and which.
     public TopicAddressRules TopicAddresses { get; init; } = DefaultAddresses;
 
-    // Where it is recorded who came in and who did not; null: with everything else.
+    // The log of admissions and refusals; null: they are logged with everything else.
     public ILogger? Audit { get; init; }
 
-    // Who may publish and subscribe to what; null: everybody.
+    // The rules of access to topics; null: every node may publish and subscribe to all topics.
     public ITopicAccess? Access { get; init; }
 
     public RepairRules Repair { get; init; } = RepairRules.Default;
@@ -77,19 +77,19 @@ internal sealed record SessionLimits
     public int MaxSessionsPerAddress { get; init; } = 4_096;
     // Of them with one certificate: the processes that share it. A secret is shared by all.
     public int MaxSessionsPerIdentity { get; init; } = 1_024;
-    // Who connects must have joined after this long.
+    // A client must join within this time after it has connected.
     public TimeSpan JoinTimeout { get; init; } = TimeSpan.FromSeconds(5);
     // Bytes that a client leaves unread; a snapshot of as many topics as a node may have is some 6 MB.
     public long MaxPendingBytes { get; init; } = 8L << 20;
-    // Of all clients together, with the backlogs below. What many are told alike counts once, so thousands of nodes that come at once do
-    // not reach it: clients that do not read do. It leaves room for the rest where a server has 1 GiB.
+    // Of all clients together, with the backlogs below. Bytes that many clients get alike count once, so thousands of nodes that come at
+    // once do not reach it: clients that do not read do. It leaves room for the rest where a server has 1 GiB.
     public long MaxKeptBytesInAll { get; init; } = 256L << 20;
     // Topics of one node.
     public int MaxTopics { get; init; } = 131_072;
     // Bytes of topics registered between Join and JoinComplete: whatever was granted can be registered again. All sessions of one
     // certificate together have no more, and neither have all of one machine.
     public long MaxRegistrationBytes { get; init; } = 160L << 20;
-    // The same of all clients together; who finds no room comes again.
+    // The same of all clients together. A client for which there is no room tries again later.
     public long MaxRegistrationBytesInAll { get; init; } = 256L << 20;
     // Bytes of the different contracts that one node names in its life.
     public long MaxContractBytes { get; init; } = 8L << 20;
@@ -106,13 +106,13 @@ internal sealed record SessionLimits
     public double CostOfSnapshot { get; init; } = 20;
     public double CostPerSecond { get; init; } = 100;
     public double MostCost { get; init; } = 1_000;
-    // Those who watch the cluster at a time.
+    // The number of observers that watch the cluster at a time.
     public int MaxObservers { get; init; } = 8;
     // Of them from one address: it leaves places to operators elsewhere.
     public int MaxObserversPerAddress { get; init; } = 6;
     // One that has not asked for so long gives way to one that comes and finds no place.
     public TimeSpan ObserverGivesWay { get; init; } = TimeSpan.FromSeconds(30);
-    // Nodes of which an observer is told: the first that joined.
+    // The number of nodes in an answer to an observer: those that joined first.
     public int MaxSignsNodes { get; init; } = 1_000;
     // Rows of regions, and of topics, of all nodes in one answer: with a hundred bytes each, some 3 MB.
     public int MaxSignsRowsInAll { get; init; } = 16_000;

@@ -9,8 +9,8 @@ using QuickSilver.Membership.Service.Sessions;
 
 namespace QuickSilver.Membership.Service;
 
-// A server of a service while another one leads: it tells whoever connects where that one is, as far as it knows, tells it again if that
-// changes, and closes. It reads nothing.
+// A server of a service while another one leads. It sends each client that connects the address of the leader, as far as it knows it, sends
+// it again if that changes, and closes. It reads nothing.
 internal sealed class Standby : IControlAcceptor, IDisposable
 {
     private readonly INodeEnvironment _environment;
@@ -52,7 +52,7 @@ internal sealed class Standby : IControlAcceptor, IDisposable
         }
     }
 
-    /// <summary>Listens no more; those who have connected still hear who leads.</summary>
+    /// <summary>Stops listening. Clients that have connected still get the address of the leader.</summary>
     public void StopListening()
     {
         if (_isListening)

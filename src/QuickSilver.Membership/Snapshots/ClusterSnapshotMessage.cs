@@ -9,18 +9,18 @@ internal readonly record struct ClusterSnapshotMessage : IControlMessage, IReada
     public int Kind => ControlMessageKind.ClusterSnapshot;
 
     public long Configuration { get; init; }
-    // Live nodes, of which not all may be told.
+    // The number of live nodes. Not all may be in the answer.
     public int Nodes { get; init; }
     public int Told { get; init; }
     public int Observers { get; init; }
     // Since the service began.
     public long AgeMillis { get; init; }
-    // The UDP port at which the service answers echoes; 0: it has none, or is of a version that does not tell.
+    // The UDP port at which the service answers echoes; 0: it has none, or is of a version that does not report it.
     public int EchoPort { get; init; }
-    // How a service that a node hosts stands among hosts; none: no node hosts it, or it is of a version that does not tell.
+    // The standing of a service that a node hosts among hosts; none: no node hosts it, or it is of a version that does not report it.
     public HostStanding Host { get; init; }
 
-    // Open in the cluster; 0: none, or the service is of a version that does not tell.
+    // Open in the cluster; 0: none, or the service is of a version that does not report it.
     public int Topics { get; init; }
 
     public void Write(ControlBuffer buffer)
@@ -71,6 +71,6 @@ internal readonly record struct ClusterSnapshotMessage : IControlMessage, IReada
                 Host = new HostStanding(host, heard, configuration),
                 Topics = topics,
             }
-            : throw new ControlFormatException($"The service tells of {told} nodes of {nodes}.");
+            : throw new ControlFormatException($"The service reports {told} of {nodes} nodes.");
     }
 }

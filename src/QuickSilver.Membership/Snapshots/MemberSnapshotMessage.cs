@@ -16,7 +16,7 @@ internal enum SnapshotOutcome
     Unable = 2,
 }
 
-// One node, as the service tells an observer of it: its vital signs as they came or, if it did not answer, since when it has not.
+// One node, in the service's answer to an observer: its vital signs as they came. If it did not answer, since when it has not.
 internal sealed record MemberSnapshotMessage : IControlMessage, IReadableMessage<MemberSnapshotMessage>
 {
     public int Kind => ControlMessageKind.MemberSnapshot;
@@ -28,10 +28,10 @@ internal sealed record MemberSnapshotMessage : IControlMessage, IReadableMessage
     public long SilentMillis { get; init; }
     // Of a silent node, how long ago it said anything.
     public long HeardMillis { get; init; }
-    // What people call it, and its process, as it told when it joined.
+    // The name of the node and its process, as it reported them when it joined.
     public string Name { get; init; } = "";
     public ProcessLabel Process { get; init; } = ProcessLabel.None;
-    // Not read yet; empty unless the node has told.
+    // Not decoded yet; empty unless the node has answered.
     public byte[] Signs { get; init; } = [];
 
     public void Write(ControlBuffer buffer)

@@ -4,8 +4,8 @@ using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Membership.Snapshots;
 
-// The vital signs of one node, as it tells them when somebody watches. The service passes them on as bytes that it does not read. What is
-// counted is what happened in the span, which is the time since the node last told.
+// The vital signs of one node, which it reports while an observer watches. The service passes them on as bytes that it does not decode.
+// Counts are of the span, which is the time since the node's last report.
 //
 // Invariant: Write writes at most MaxBytes if the rows are at most MostRows, the reasons at most MostReasons, and their texts are no longer
 // than their limits.
@@ -25,7 +25,7 @@ internal sealed record NodeSnapshot
 
     private const int NumberFields = 34;
 
-    /// <summary>The time that counts and rates cover, in milliseconds; 0 when the node tells for the first time.</summary>
+    /// <summary>The time that counts and rates cover, in milliseconds; 0 in the first report of the node.</summary>
     public long SpanMillis { get; init; }
 
     // Rates, per second.
@@ -167,7 +167,7 @@ internal sealed record NodeSnapshot
         };
     }
 
-    /// <summary>A number that is not negative: all that is told is a count, a level or a time.</summary>
+    /// <summary>A number that is not negative: each field is a count, a level or a time.</summary>
     internal static long ReadNumber(ref ProtobufReader reader, ControlField field)
     {
         long value = reader.ReadInt64(field);

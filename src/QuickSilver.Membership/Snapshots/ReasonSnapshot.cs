@@ -3,7 +3,7 @@ using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Membership.Snapshots;
 
-// What one node tells of one reason for which it is not ready, or is ready but has a problem.
+// One reason for which a node is not ready, or is ready but has a problem.
 internal readonly record struct ReasonSnapshot(string What)
 {
     // A text that is longer is cut by the node.
@@ -13,7 +13,7 @@ internal readonly record struct ReasonSnapshot(string What)
     /// <summary>The kind, by the number of its public name.</summary>
     public long Kind { get; init; }
 
-    /// <summary>Whom or what the node waits for, as the end of a sentence; empty: nobody in particular.</summary>
+    /// <summary>What the node waits for, as the end of a sentence; empty: nothing in particular.</summary>
     public string WaitsFor { get; init; } = "";
 
     /// <summary>How long it has been so.</summary>

@@ -3,7 +3,7 @@ using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Membership.Snapshots;
 
-// What one node tells of one region that it sends to or is a member of. Rates are per second.
+// One region that a node sends to or is a member of. Rates are per second.
 internal readonly record struct RegionSnapshot(ulong RegionId)
 {
     public long View { get; init; }

@@ -3,7 +3,8 @@ using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Membership.Snapshots;
 
-// Somebody watches: asks a node for its vital signs, with so many rows of regions and of topics. The same for all nodes.
+// An observer watches, so the service asks each node for its vital signs, with at most this many rows of regions and of topics. The message
+// is the same for all nodes.
 internal readonly record struct SnapshotQuestionMessage(ulong Question, int Rows)
     : IControlMessage, IReadableMessage<SnapshotQuestionMessage>
 {

@@ -3,7 +3,7 @@ using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Membership.Snapshots;
 
-// What one node tells of one topic that it has open. Rates are per second.
+// One topic that a node has open. Rates are per second.
 internal readonly record struct TopicSnapshot(string Name)
 {
     // A name that is longer is cut by the node.

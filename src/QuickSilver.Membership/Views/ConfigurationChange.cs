@@ -3,9 +3,9 @@ using QuickSilver.Core.Sealing;
 
 namespace QuickSilver.Membership.Views;
 
-// One step of the world as the service numbers it, applied by a node as a whole: a sender moves all its topics from the
-// old regions to the new ones at once, which is what lets a node change region without missing or repeating a message.
-// Numbers only grow; the upper 32 bits are the service's epoch, which a restarted service sets above all it is told of.
+// One numbered step of the cluster's state, which a node applies as a whole: a sender moves all its topics from the old regions to the new
+// ones at once. So a node can change its region without missing or repeating a message. Numbers only grow. The upper 32 bits are the
+// service's epoch, which a restarted service sets above all those that nodes report.
 internal sealed record ConfigurationChange
 {
     public required long Number { get; init; }
@@ -19,7 +19,7 @@ internal sealed record ConfigurationChange
     public ImmutableArray<RegionView> Regions { get; init; } = [];
     // New views of topics that this node has open.
     public ImmutableArray<TopicView> Topics { get; init; } = [];
-    // Regions of which this node is told no more, after what is said of them here.
+    // Regions whose views this node gets no more, after those that are in this change.
     public ImmutableArray<ulong> OutOfSight { get; init; } = [];
     // The key of packets that concern no view, when it is news. Null: it is as before, or packets are not sealed.
     public ClusterKey? ClusterKey { get; init; }

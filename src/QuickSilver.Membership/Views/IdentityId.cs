@@ -4,8 +4,8 @@ using System.Text;
 
 namespace QuickSilver.Membership.Views;
 
-// Identities as nodes are told of them: the beginning of a hash of the name, so that nobody can choose a name for the number of another.
-// None for a node without one.
+// Identities as configurations contain them: the beginning of a hash of the name, so that no peer can choose a name for the number of
+// another. None for a node without one.
 internal static class IdentityId
 {
     public const ulong None = 0;

@@ -4,9 +4,9 @@ using QuickSilver.Core.Environment;
 
 namespace QuickSilver.Membership.Views;
 
-// Shows a service that a node's key is its own. All members are told the keys of all nodes, and a service that has just begun to lead
-// knows none of them, so whoever came first could go on as another node. With security, the id in a key is therefore taken from the hash
-// of random bytes that a node tells to its service alone.
+// Proves to a service that a node's key is its own. All members know the keys of all nodes, and a service that has just begun to lead knows
+// none of them. So the first to come could impersonate another node. With security, the id in a key is therefore derived from the hash of
+// random bytes that a node sends to its service alone.
 internal static class NodeProof
 {
     public const int Bytes = 32;
@@ -25,6 +25,6 @@ internal static class NodeProof
         return BinaryPrimitives.ReadUInt64LittleEndian(hash);
     }
 
-    /// <summary>Whether this is the proof of the key. Nobody has one of a key that was drawn without.</summary>
+    /// <summary>Whether this is the proof of the key. A key that was drawn without a proof has none.</summary>
     public static bool Holds(ReadOnlySpan<byte> proof, NodeKey node) => proof.Length == Bytes && IdOf(proof) == node.Id;
 }

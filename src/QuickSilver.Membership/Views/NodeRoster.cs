@@ -99,7 +99,9 @@ internal sealed class NodeRoster
         return lacking;
     }
 
-    /// <summary>How it is after a configuration. A snapshot says all there is; who is both removed and joined is there anew.</summary>
+    /// <summary>
+    /// The roster after a configuration. A snapshot contains all nodes. A node that is both removed and joined is in the new roster.
+    /// </summary>
     public NodeRoster After(bool isSnapshot, ImmutableArray<NodeInfo> joined, ImmutableArray<NodeKey> removed)
     {
         if (isSnapshot)

@@ -4,9 +4,9 @@ namespace QuickSilver.Membership.Views;
 // It stays open where it is named, and holds up no other view.
 internal readonly record struct OpenView(ulong Region, uint Number)
 {
-    /// <summary>As many as one node names; with more it holds up the number.</summary>
+    /// <summary>As many as one node names. With more, the node confirms a lower number.</summary>
     public const int MostPerNode = 64;
 
-    /// <summary>As many as all are told of; with more the number that is settled waits.</summary>
+    /// <summary>As many as the service announces to all. With more, the number that is settled waits.</summary>
     public const int MostTold = 4096;
 }

@@ -25,9 +25,9 @@ internal sealed record RegionView
     public RepairRules Repair { get; init; } = RepairRules.Default;
     // Of a pinned topic's region: for each member, the configuration since which it is one. Empty in other regions.
     public ImmutableArray<long> Since { get; init; } = [];
-    // The number of the set of topics that the region belongs to, which a service that takes over goes on with. 0 for a pinned topic's.
+    // The number of the region's set of topics, which a service that takes over keeps. 0 for a pinned topic's region.
     public int Set { get; init; }
-    // Under which its packets are sealed. Null: packets are not sealed, or whoever is told this has the key.
+    // The key of its packets. Null: packets are not sealed, or the receiver of this view has the key.
     public SecretKey? Key { get; init; }
 
     /// <summary>Whether both are equal, the members compared one by one; the record's own equality compares the arrays' identity.</summary>
@@ -40,15 +40,15 @@ internal sealed record RegionView
         $"region {RegionId:x}/{Number} ({Counted.Of(Members.Length, "member")}, {(Group is null ? "no group" : Group)})";
 }
 
-// Where a topic's messages go from configuration Configuration on: one multicast to each of these regions.
-// Subscribed: whether the node that is told this is a subscriber from that configuration on.
+// Where a topic's messages go from configuration Configuration on: one multicast to each of these regions. Subscribed: whether the node
+// that receives this is a subscriber from that configuration on.
 internal sealed record TopicView
 {
     public required ulong TopicId { get; init; }
     public required long Configuration { get; init; }
     public required ImmutableArray<ulong> Regions { get; init; }
     public required bool Subscribed { get; init; }
-    // Routed: the node is told the views of all these regions, since it may publish; otherwise only that of its own region.
+    // Routed: the node gets the views of all these regions, because it may publish; otherwise it gets only that of its own region.
     public required bool Routed { get; init; }
     // Subscribers in the whole topic view (all regions).
     public required int Subscribers { get; init; }

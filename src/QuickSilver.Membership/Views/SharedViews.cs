@@ -1,7 +1,7 @@
 namespace QuickSilver.Membership.Views;
 
-// The rosters and region views that the nodes of one cluster in one process have in common: a simulated cluster, a swarm. Whoever creates
-// the nodes creates one of these and hands it to each of them. All nodes are told the same, so all but the first find what the first
+// The rosters and region views that the nodes of one cluster in one process have in common: a simulated cluster, a swarm. The code that
+// creates the nodes passes one of these to each of them. All nodes get the same configurations, so all but the first find what the first
 // made. Only an equal object is ever found, so sharing changes nothing but the memory that the nodes take.
 //
 // The references are weak: an object that no node uses any more is not kept. Nodes with their own threads may share one of these, without

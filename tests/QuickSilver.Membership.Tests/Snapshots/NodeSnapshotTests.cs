@@ -73,7 +73,7 @@ public sealed class NodeSnapshotTests
     [Fact]
     public void Messages_about_vital_signs_have_bounds()
     {
-        Assert.Equal("The service tells of 3 nodes of 2", FaultOf<ClusterSnapshotMessage>(buffer =>
+        Assert.Equal("The service reports 3 of 2 nodes", FaultOf<ClusterSnapshotMessage>(buffer =>
         {
             buffer.UInt64(2, 2);
             buffer.UInt64(3, 3);

@@ -60,7 +60,7 @@ public sealed class FullDiskScenarios : IDisposable
             static errors => errors.Text().Contains("cannot be written: No space left on device", StringComparison.Ordinal),
             "the full disk");
         Publish("after", members);
-        Assert.Contains("goes on from what returning nodes report", service.Errors.Text(), StringComparison.Ordinal);
+        Assert.Contains("continues from what returning nodes report", service.Errors.Text(), StringComparison.Ordinal);
         // Of the first life: what the second one could not write.
         Assert.True(long.Parse(service.Output.Text(), CultureInfo.InvariantCulture) > 0);
         Assert.All(members, static member =>

@@ -3,8 +3,8 @@ using QuickSilver.Membership.Protocol;
 
 namespace QuickSilver.Membership.Client.Discovery;
 
-// Asks the network for the cluster's membership services and hands on what answers: only answers that carry this asker's
-// nonce, so that a late answer to somebody else, or to an earlier life, is not taken for one.
+// Asks the network for the cluster's membership services and passes the answers on. Only answers that carry this asker's nonce count, so
+// that a late answer to another node or to an earlier life is ignored.
 internal sealed class DiscoveryAsker(DiscoveryContext context, Action<DiscoveryDatagram> onAnswer) : IDatagramReceiver, IDisposable
 {
     private readonly DatagramAddress _group = new(context.Group);

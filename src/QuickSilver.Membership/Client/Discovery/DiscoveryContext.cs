@@ -40,7 +40,8 @@ internal sealed class DiscoveryContext(
     public bool IsLeftAlone { get; private set; }
 
     /// <summary>
-    /// Whether what datagrams say is a hint only, as nothing authenticates them, while streams prove who is there: with certificates.
+    /// Whether datagrams are a hint only, because nothing authenticates them, while streams prove the identity of a peer. That is so with
+    /// certificates.
     /// </summary>
     public bool NeedsProof => Options.Keys is { } keys && keys().IsDefaultOrEmpty;
 
@@ -61,7 +62,7 @@ internal sealed class DiscoveryContext(
             return IsAuthentic(bytes, ref datagram);
         }
 
-        // Anybody can write a version.
+        // The version is not authenticated.
         if (RepeatedEvent.IsLogged(++Counters.OtherVersions))
         {
             Logger.OtherVersion(datagram.Version, ControlFrame.ProtocolVersion, Counters.OtherVersions);

@@ -11,12 +11,12 @@ internal enum DiscoveryKind : byte
     None = 0,
     Question = 1,
     Answer = 2,
-    // A host tells another, which answered its question, that it goes on and the other yields.
+    // A host that continues claims this to another host, which answered its question and yields.
     Claim = 3,
 }
 
 // A question for the membership service of a cluster, an answer about it, or a host's claim: 64 bytes, little-endian, and 16 more with
-// an IPv6 address. All on a network are of the same size, so that nobody can be made to amplify traffic.
+// an IPv6 address. All on a network are of the same size, so that no node can be made to amplify traffic.
 //   0  magic "QSD2"            4  kind         5  version of the membership protocol      8  hash of the cluster's name
 //  16  nonce of the question  24  configuration of the host   32  id of the host (0: not a host)
 //  40  IPv4 address and port: where to answer, or the service 46  bytes of an IPv6 address in its place (16), or 0
@@ -68,7 +68,7 @@ internal readonly record struct DiscoveryDatagram(
     public static int LengthOf(ReadOnlySpan<byte> bytes) =>
         bytes.Length >= MostBytes && LongBytes(bytes) == Ipv6Bytes ? MostBytes : LeastBytes;
 
-    /// <summary>False when it is no discovery. Of another version only that and the cluster are told.</summary>
+    /// <summary>False when it is no discovery. Of another version, only the version and the cluster are read.</summary>
     public static bool TryRead(ReadOnlySpan<byte> bytes, out DiscoveryDatagram datagram)
     {
         datagram = default;

@@ -6,7 +6,7 @@ namespace QuickSilver.Membership.Client.Discovery;
 // Authenticates discovery by the secrets of the cluster: HMAC-SHA256, of which 16 bytes are sent, over the whole datagram before them. The
 // datagram has the nonce of a question, so an answer is to that question alone.
 //
-// Of a datagram with another key, or none, nothing is believed and nothing is answered, so nobody who lacks the secret gets a byte.
+// A datagram with another key, or none, is ignored and not answered. So a peer without the secret gets no byte.
 internal sealed class DiscoverySeal(Func<ImmutableArray<byte[]>>? keys)
 {
     public const int TagBytes = 16;
@@ -35,7 +35,7 @@ internal sealed class DiscoverySeal(Func<ImmutableArray<byte[]>>? keys)
     }
 
     /// <summary>
-    /// Whether a datagram is of somebody who has one of the secrets, and which; without secrets, those that claim no seal.
+    /// Whether the sender of a datagram has one of the secrets, and which. Without secrets: whether the datagram claims no seal.
     /// </summary>
     public bool TryOpen(ReadOnlySpan<byte> bytes, out byte[]? key)
     {

@@ -5,10 +5,10 @@ namespace QuickSilver.Membership.Client.Discovery;
 
 // What datagrams have named and nothing has proved yet: a fair sample of bounded size of all that came since one was last taken.
 //
-// Intuition: who lies can answer with as many addresses as it likes, and before all others. So being early, or many, must not shut others
-// out: each that comes is kept with the same probability (Vitter's algorithm R), and one of those kept is taken by chance. What goes wrong:
-// of a thousand answers of which one is true, that one is kept with a chance of sixteen in a thousand, so it takes some questions. Nothing
-// better is there to tell them by: who can lie in a datagram can also lie about where it comes from.
+// Intuition: a liar can answer with as many addresses as it likes, and before all others. So answers that are early, or many, must not shut
+// others out. Each answer is kept with the same probability (Vitter's algorithm R), and one of those kept is taken at random. What goes
+// wrong: of a thousand answers of which one is true, that one is kept with a chance of sixteen in a thousand, so it takes several
+// questions. Nothing better distinguishes them: a peer that can lie in a datagram can also lie about its origin.
 internal sealed class HostCandidates(INodeEnvironment environment)
 {
     /// <summary>More than honest hosts ever are; all of them can be tried within a minute.</summary>

@@ -9,18 +9,19 @@ using QuickSilver.Membership.Service;
 
 namespace QuickSilver.Membership.Client.Discovery;
 
-// Finds the cluster's membership service on the network, or hosts it. It asks a few times; who hears no answer waits for
-// its turn (the longest-standing node has the first), asking on, and then hosts.
+// Finds the cluster's membership service on the network, or hosts it. It asks a few times. A node that gets no answer keeps asking until
+// its turn comes, and then hosts. The node that joined first has the first turn.
 //
-// Where nothing authenticates answers (certificates), whoever answers first may lie, and lie anew each time. So of all that answer a
-// question a fair sample is tried, what failed is not tried again soon, and failures do not begin the wait for the turn again. Two hosts
-// that come of that prove to each other who goes on.
+// Where nothing authenticates answers (certificates), the first answer may be a lie, each time another one. So a fair sample of all answers
+// to a question is tried. What failed is not tried again soon, and failures do not restart the wait for the turn. If this results in two
+// hosts, they prove to each other which one continues.
 //
-// What is found may answer by datagrams and not be reached by a stream. An attempt to connect to it takes seconds, in which another host
-// may begin to answer, or the turn to host may come. So the search goes on beside an attempt that takes long, and either of these ends it.
+// What is found may answer by datagrams while no stream reaches it. An attempt to connect to it takes seconds, in which another host may
+// begin to answer, or the turn to host may come. So the search continues during an attempt that takes long, and either of these ends the
+// attempt.
 internal sealed class ServiceDiscovery : IDisposable
 {
-    /// <summary>For whom a service is looked for.</summary>
+    /// <summary>The node that looks for a service.</summary>
     internal interface IOwner
     {
         /// <summary>A service to connect to, in place of the one to which a connection is being made, if any.</summary>

@@ -10,9 +10,9 @@ using QuickSilver.Membership.Service.Stores;
 
 namespace QuickSilver.Membership.Client.Hosting;
 
-// A membership service inside a node, and the answers by which others find it. Two nodes may begin to host in the same
-// moment, or on two sides of a network that was torn: so a host looks for others, often at first and then now and again, and
-// of two that meet the one whose line does not go on sends its clients over to the other and ends.
+// A membership service inside a node, and the answers by which others find it. Two nodes may begin to host in the same moment, or on two
+// sides of a divided network. So a host looks for others, often at first and then rarely. Of two hosts that meet, one continues. The other
+// one sends its clients over and ends.
 //
 // What goes wrong: how hosts stand changes while they talk, and each of two could yield to the other. So of each two the one
 // with the smaller id decides, from how it stood when it asked and how the other stood when it answered: it yields, or it
@@ -27,7 +27,7 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
     private static readonly TimeSpan FirstContest = TimeSpan.FromMilliseconds(100);
     // A stream is made, and its first question answered, in less time. What takes longer does not hold up the contest.
     private static readonly TimeSpan YieldLimit = TimeSpan.FromSeconds(5);
-    // The least time between two questions, whoever asks for them.
+    // The least time between two questions, from all causes together.
     private static readonly TimeSpan AskSpacing = TimeSpan.FromMilliseconds(50);
 
     private readonly DiscoveryContext _context;
@@ -40,7 +40,7 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
     private readonly HostProofs _proofs;
     private TimeSpan _contestDelay = FirstContest;
     private TimeSpan? _askedAt;
-    // As it was told in the last question.
+    // From the last question.
     private HostStanding _asked;
     // How this host stood when it last answered one that decides, and what a claim must repeat.
     private (ulong Asker, ulong Token, HostStanding Own) _offer;
@@ -53,8 +53,8 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
     /// <param name="context">What it shares with the node's search for a service.</param>
     /// <param name="options">Of the service.</param>
     /// <param name="known">The last configuration that this node has; 0 when it has none.</param>
-    /// <param name="failed">Services to which this node has not got a moment ago.</param>
-    /// <param name="onYielded">Called when another host goes on.</param>
+    /// <param name="failed">Services that this node failed to reach a moment ago.</param>
+    /// <param name="onYielded">Called when another host continues in place of this one.</param>
     public EmbeddedHost(DiscoveryContext context, MembershipServiceOptions options, long known, RecentFailures failed, Action onYielded)
     {
         _context = context;
@@ -84,7 +84,7 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
 
     private bool IsYielding => _yieldsTo is not null && _context.Environment.Now - _decidedAt < YieldLimit;
 
-    /// <summary>Ends the service; its clients are told to go to <paramref name="successor"/>, or to look for one.</summary>
+    /// <summary>Ends the service. Its clients are sent to <paramref name="successor"/>, or have to look for one.</summary>
     public void End(IPEndPoint? successor)
     {
         if (!_isOver)
@@ -206,7 +206,7 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
         }
     }
 
-    // With certificates, each of two hosts decides alike from what both prove, whatever datagrams have told them. Otherwise it is decided.
+    // With certificates, each of two hosts decides alike from what both prove, and ignores what datagrams claim. Otherwise it is decided.
     private void OnProved(IPEndPoint host, HostStanding standing)
     {
         _alone.OnReached();
@@ -258,7 +258,7 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
         _asker.Ask(_asked);
     }
 
-    // Again with each contest while the system refuses: a host that nobody finds helps nobody.
+    // Again with each contest while the system refuses: a host that is not found is useless.
     private void OpenAnswers()
     {
         if (_answers is not null)

@@ -9,9 +9,9 @@ using QuickSilver.Membership.Protocol;
 
 namespace QuickSilver.Membership.Client.Hosting;
 
-// Asks the hosts that datagrams name how they stand, over a stream. What no stream reaches is no host to yield to: its nodes would be sent
-// where they cannot go. And where nothing authenticates datagrams, but streams do, both sides prove there who they are. What a forged
-// datagram names proves nothing, and costs a connection.
+// Asks the hosts that datagrams name for their standing, over a stream. This node does not yield to a host that no stream reaches, because
+// its clients could not connect there. Where streams are authenticated and datagrams are not, both sides prove their identities. A forged
+// datagram proves nothing, and costs a connection.
 //
 // What goes wrong: a liar names one address after another, so that this host connects to all of them, or names some that take connections
 // and say nothing, so that no place is left. So proofs begin at a limited rate, whatever comes; which of the named is asked next is chance;

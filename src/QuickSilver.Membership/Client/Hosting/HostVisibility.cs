@@ -7,9 +7,9 @@ namespace QuickSilver.Membership.Client.Hosting;
 
 // Whether a host can be found at all: discovery goes by multicast, and on a network that carries none each node hosts for itself.
 //
-// A host hears its own questions wherever multicast works on its machine, and sooner or later another node joins it or asks. Where the
-// first does not happen multicast is broken; where only the second does not, it may be, or there is no other node: which of both, only
-// who runs the nodes can say. A node that all others have left in order is not reported.
+// A host hears its own questions wherever multicast works on its machine, and sooner or later another node joins it or asks. If it does not
+// hear its own questions, multicast is broken. If only the other nodes are missing, multicast may be broken, or there are none: only the
+// operator can know. A node that all others have left in order is not reported.
 internal sealed class HostVisibility(DiscoveryContext context, IPEndPoint service)
 {
     // Questions of its own that a host sends before it expects to have heard one.

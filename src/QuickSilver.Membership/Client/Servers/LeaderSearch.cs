@@ -7,17 +7,17 @@ using QuickSilver.Membership.Protocol.Replies;
 
 namespace QuickSilver.Membership.Client.Servers;
 
-// Asks the other servers who leads, while the one that this node has, or is about to join, says nothing. A leader that stands still or is
-// cut off closes no connection, and the silence after which it is given up is longer than its lease.
+// Asks the other servers for the leader while the server that this node has joined, or is about to join, is silent. A leader that stands
+// still or is cut off closes no connection, and it is given up only after a silence longer than its lease.
 //
-// Intuition: a server that stands by says who leads to whoever connects, and says it again when that changes. So a few connections are
-// enough to be told at once. The leader itself says nothing to one who does not join: one that took the connection and said nothing for a
-// while is taken for it.
+// Intuition: a server that stands by names the leader to each client that connects, and again when the leader changes. So a few connections
+// are enough to learn of a change at once. The leader itself sends nothing to a client that does not join. So a server that accepts a
+// connection and is silent for a while is taken for the leader.
 //
-// What goes wrong: the leader may be slow and not gone. Those who stand by then name it, and nothing changes. A server that stands by and
-// is slow itself may be taken for the leader; it sends the node back. This node may stand still itself, again and again where processors
-// are short. What the server said meanwhile may lie unread, so the node waits a little before it asks, once. It does not leave out the time
-// in which it stood still: the others do not either, and a leader that takes over waits for a node only so long.
+// What goes wrong: the leader may be slow and not gone. The servers that stand by then name it, and nothing changes. A slow server that
+// stands by may be taken for the leader; it sends the node back. This node itself may stand still, repeatedly where processors are short.
+// Messages of the server may lie unread then, so the node waits a little before it asks, once. It does not leave out the time in which it
+// stood still, because a leader that takes over waits for a node only for a limited time.
 internal sealed class LeaderSearch(INodeEnvironment environment, NamedServers servers, Action<IPEndPoint> onFound)
 {
     // Of heartbeats. A heartbeat is answered at once, so one answer is missing.
@@ -121,7 +121,7 @@ internal sealed class LeaderSearch(INodeEnvironment environment, NamedServers se
 
     private IControlStream Connect(IPEndPoint server, IControlStreamHandler handler) => environment.Connect(server, handler);
 
-    // A connection on which the server says who leads.
+    // A connection on which the server names the leader.
     private sealed class Question : IControlStreamHandler
     {
         private readonly LeaderSearch _owner;

@@ -6,12 +6,12 @@ using QuickSilver.Membership.Diagnostics;
 
 namespace QuickSilver.Membership.Client.Servers;
 
-// Resolves the names of the servers anew. It returns without waiting. The answer comes on the core thread, exactly once: empty if nothing
-// was found.
+// Resolves the names of the servers again. It returns without waiting. The answer comes on the core thread, exactly once. It is empty if
+// nothing was found.
 internal delegate void ServerResolution(Action<ImmutableArray<IPEndPoint>> completed);
 
-// The servers of one service, as they were named: their addresses, and the one whose turn it is. Servers that run in containers come back
-// at other addresses under the same names, so the names are resolved anew while none of the addresses takes the node in.
+// The servers of one service, as they were named: their addresses, and the one whose turn it is. Servers in containers come back at other
+// addresses under the same names. So the names are resolved again while no server admits the node.
 //
 // A server to which another one sent the node, and which took it in, is tried as those that were named: they may all be down when that one
 // closes the connection.
@@ -24,7 +24,7 @@ internal sealed class NamedServers(ImmutableArray<IPEndPoint> servers, ServerRes
     /// <summary>Between two resolutions, so that many nodes without a service do not flood a name server.</summary>
     public static readonly TimeSpan Interval = TimeSpan.FromSeconds(3);
 
-    // Whoever leads may be at another address each time. Those that were named are not counted.
+    // The leader may be at another address each time. The servers that were named are not counted.
     private const int MostTold = 4;
 
     private TimeSpan _resolvedAt = TimeSpan.MinValue / 2;

@@ -4,11 +4,11 @@ using QuickSilver.Membership.Snapshots;
 
 namespace QuickSilver.Membership.Client.Watching;
 
-// Puts together what a service tells of a cluster: a header that says how many follow, and then these, one by one. The methods return null,
-// or what is wrong with what came. The callback comes before the reader is told: the reader may ask again.
+// Assembles a service's answer about a cluster: a header with the number of parts, and then the parts, one by one. The methods return null,
+// or what is wrong with the message. The callback comes before the reader is notified, because the reader may ask again.
 internal sealed class ClusterAnswers(IClusterSnapshotReader reader, Action onWhole)
 {
-    /// <summary>The nodes of which one answer may tell.</summary>
+    /// <summary>The most nodes in one answer.</summary>
     public const int MostNodes = 65_536;
 
     // The answer that is coming; null while there is none.
@@ -22,7 +22,7 @@ internal sealed class ClusterAnswers(IClusterSnapshotReader reader, Action onWho
     {
         if (_header is not null || header.Told > MostNodes)
         {
-            return _header is null ? $"it tells of {header.Told} nodes; the limit is {MostNodes}" : "an answer begins within another";
+            return _header is null ? $"it reports {header.Told} nodes; the limit is {MostNodes}" : "an answer begins within another";
         }
 
         _header = header;
@@ -34,7 +34,7 @@ internal sealed class ClusterAnswers(IClusterSnapshotReader reader, Action onWho
     {
         if (_header is null)
         {
-            return "it tells of a node outside of an answer";
+            return "it reports a node outside of an answer";
         }
 
         NodeSnapshot? signs = null;
@@ -55,7 +55,7 @@ internal sealed class ClusterAnswers(IClusterSnapshotReader reader, Action onWho
         if (_list is not null || list.Told > TopicListMessage.MostTopics)
         {
             return _list is null
-                ? $"it tells of {list.Told} topics; the limit is {TopicListMessage.MostTopics}"
+                ? $"it reports {list.Told} topics; the limit is {TopicListMessage.MostTopics}"
                 : "a list of topics begins within another";
         }
 
@@ -68,7 +68,7 @@ internal sealed class ClusterAnswers(IClusterSnapshotReader reader, Action onWho
     {
         if (_list is null)
         {
-            return "it tells of a topic outside of a list";
+            return "it reports a topic outside of a list";
         }
 
         _topics.Add(topic);

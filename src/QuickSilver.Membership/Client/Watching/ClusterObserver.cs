@@ -15,8 +15,8 @@ using QuickSilver.Membership.Snapshots;
 
 namespace QuickSilver.Membership.Client.Watching;
 
-// Watches a cluster through its membership service, without being a node of it: asks when it is told to, and passes each answer on when it
-// is whole. What comes is not trusted: the service may be anything that listens at that address.
+// Watches a cluster through its membership service, without being a node of it. It asks on request, and passes each answer on when it is
+// complete. What comes is not trusted: anything may listen at that address.
 internal sealed class ClusterObserver : IControlStreamHandler, IPauseObserver, IDisposable
 {
     /// <summary>How long a connection, or an answer, may take. The service gives nodes a second to answer.</summary>
@@ -54,7 +54,7 @@ internal sealed class ClusterObserver : IControlStreamHandler, IPauseObserver, I
     /// <param name="servers">Servers of the service, tried in turn; none: it is looked for on the network.</param>
     /// <param name="cluster">The name of the cluster.</param>
     /// <param name="discovery">How to look for the service.</param>
-    /// <param name="reader">Who is told what comes.</param>
+    /// <param name="reader">Gets what comes.</param>
     /// <param name="logger">For failures of the network.</param>
     public ClusterObserver(
         INodeEnvironment environment,
@@ -87,8 +87,8 @@ internal sealed class ClusterObserver : IControlStreamHandler, IPauseObserver, I
     public KeyFault KeyFault { get; private set; }
 
     /// <summary>
-    /// Under which the nodes of the cluster seal echoes, if it was asked for; null: they do not, or the service is of a version that does
-    /// not tell.
+    /// The key under which the nodes of the cluster seal echoes, if it was asked for. Null: they do not seal, or the service is of a
+    /// version that does not report it.
     /// </summary>
     public ClusterKey? ClusterKey { get; private set; }
 
@@ -117,7 +117,7 @@ internal sealed class ClusterObserver : IControlStreamHandler, IPauseObserver, I
     public void AskService() => Ask(WatchMessage.OfServiceAlone);
 
     /// <summary>Asks for topics once, as <see cref="Ask(int, bool)"/>.</summary>
-    /// <param name="name">The topic of which all contracts are told; empty: all topics, a page of them.</param>
+    /// <param name="name">The topic whose contracts are listed; empty: all topics, a page of them.</param>
     /// <param name="after">The last topic of the page before; 0: the first page.</param>
     public void AskTopics(string name, ulong after)
     {
@@ -170,7 +170,7 @@ internal sealed class ClusterObserver : IControlStreamHandler, IPauseObserver, I
         _stream?.Close();
     }
 
-    // The search goes on until there is a connection.
+    // The search continues until there is a connection.
     private void OnFound(IPEndPoint service)
     {
         var silent = _stream;

@@ -8,7 +8,7 @@ internal sealed class ConfigurationContent
 {
     public static readonly ConfigurationContent None = new();
 
-    // What came of this and the content that followed it for the node that was told last. Nodes that are told the same find it.
+    // The merge of this content and the next one, as the last node has made it. Nodes that get the same content find it.
     private WeakReference<ConfigurationContent>? _continued;
     private ConfigurationContent? _lastAdded;
     private EndedStep? _ended;

@@ -5,11 +5,10 @@ using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Membership.Protocol.Replies;
 
-// One part of a configuration change. A change is cut into parts, each in a frame; the node applies it as a whole when the
-// last one is there. Previous is the configuration that a delta builds on. LastRequest is the newest of the node's topic
-// requests that the change knows of, so that a view of a topic which was closed and opened again in the meantime is told
-// from a view of its new opening; it comes with the last part, which is the node's own, while the others are the same for
-// all nodes that are told the same.
+// One part of a configuration change. A change is divided into parts, each in a frame. The node applies it as a whole when the last one is
+// there. Previous is the configuration that a delta builds on. LastRequest is the newest of the node's topic requests that the change
+// includes. It distinguishes the view of a topic that was closed and opened again from the view of its new opening. It comes with the last
+// part, which is the node's own. The other parts are the same for all nodes that get the same content.
 //
 // Never changed once it is read, so nodes share it (ConfigurationCache).
 internal sealed class ConfigurationMessage : IReadableMessage<ConfigurationMessage>

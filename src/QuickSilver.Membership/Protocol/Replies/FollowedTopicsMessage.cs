@@ -4,8 +4,8 @@ using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Membership.Protocol.Replies;
 
-// What changed of the topics that a member follows. The first answer tells all, in as many messages as it needs: from one that begins to
-// one that ends.
+// The changes of the topics that a member follows. The first answer lists all topics, in as many messages as it needs, from one that begins
+// to one that ends.
 internal sealed record FollowedTopicsMessage : IControlMessage, IReadableMessage<FollowedTopicsMessage>
 {
     /// <summary>Names of one message. The longest take 256 KB.</summary>
@@ -14,10 +14,10 @@ internal sealed record FollowedTopicsMessage : IControlMessage, IReadableMessage
     public int Kind => ControlMessageKind.FollowedTopics;
 
     public required ulong Id { get; init; }
-    // All are told from here on: what is not named until the last of these messages is not published.
+    // The list of all begins. Topics that are not named until the last of these messages are not published.
     public bool Begins { get; init; }
     public bool Ends { get; init; }
-    // Topics that are published and not told, because the member wants no more.
+    // Topics that are published and not listed, because the member wants no more.
     public int Beyond { get; init; }
     // The names of topics that are published now, and of those that no longer are.
     public ImmutableArray<string> Published { get; init; } = [];

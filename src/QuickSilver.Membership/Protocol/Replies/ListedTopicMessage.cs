@@ -6,7 +6,7 @@ using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Membership.Protocol.Replies;
 
-// An open topic, as an observer is told of it; of one that was asked for by name, one for each version of its contract.
+// An open topic, in an answer to an observer. If the topic was asked for by name, there is one message for each version of its contract.
 internal sealed record ListedTopicMessage : IControlMessage, IReadableMessage<ListedTopicMessage>
 {
     // More nodes of one version are counted, and not named.

@@ -13,7 +13,7 @@ internal readonly record struct TopicListMessage : IControlMessage, IReadableMes
     // Open topics of the cluster.
     public int Topics { get; init; }
     public int Told { get; init; }
-    // Whether another page follows the last topic that is told.
+    // Whether another page follows the last topic of this one.
     public bool HasMore { get; init; }
 
     public void Write(ControlBuffer buffer)

@@ -2,9 +2,9 @@ using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Membership.Protocol.Replies;
 
-// The node is a member. Service tells one life of a service from another; a resumed member gets what it missed next. How often
-// members say that they live, and how often they may miss it, is the service's to say: a node with a longer interval of its own
-// would be taken for dead. LeadsAlone: the service shares nothing with other servers, so that each of them is a cluster of its own.
+// The node is a member. Service distinguishes the lives of services. A member that has reconnected gets next what it missed. The service
+// sets how often members send heartbeats and how many they may miss: a node with a longer interval of its own would be considered dead.
+// LeadsAlone: the service shares nothing with other servers, so that each of them is a cluster of its own.
 internal readonly record struct WelcomeMessage(
     ulong Service, bool Resumed, TimeSpan HeartbeatInterval, int HeartbeatsMissed, bool LeadsAlone = false)
     : IControlMessage, IReadableMessage<WelcomeMessage>

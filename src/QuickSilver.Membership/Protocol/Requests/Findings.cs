@@ -1,7 +1,7 @@
 namespace QuickSilver.Membership.Protocol.Requests;
 
-// What a node found: which of the targets it was asked about answered its echoes, and whether the service did. A node on the machine of the
-// service has not tried that, as it would tell nothing of the network.
+// The result of an inquiry at a node: which of the targets answered its echoes, and whether the service did. A node on the machine of the
+// service has not tried the service, because that would show nothing of the network.
 internal readonly record struct Findings(EchoesAnswered Targets, bool IsServiceReached, bool IsBesideService = false)
 {
     public bool Reaches(int target) => (Targets.Any & (1UL << target)) != 0;

@@ -2,7 +2,7 @@ using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Membership.Protocol.Requests;
 
-// A member wants to know which topics whose names begin with the prefix somebody publishes, now and from now on. It asks again on each
+// A member follows the topics that are published and whose names begin with the prefix, now and from now on. It asks again on each
 // connection.
 internal sealed record FollowTopicsMessage : IControlMessage, IReadableMessage<FollowTopicsMessage>
 {
@@ -14,10 +14,10 @@ internal sealed record FollowTopicsMessage : IControlMessage, IReadableMessage<F
 
     public int Kind => ControlMessageKind.FollowTopics;
 
-    // Given by the member. One that is known is asked for afresh.
+    // The member chooses it. If the service knows it already, it lists all topics again.
     public required ulong Id { get; init; }
     public string Prefix { get; init; } = "";
-    // The topics that the member wants to be told of at a time; 0: it does not follow any more.
+    // The most topics that the member wants at a time; 0: it stops following.
     public int Most { get; init; }
 
     public void Write(ControlBuffer buffer)

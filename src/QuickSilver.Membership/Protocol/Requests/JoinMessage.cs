@@ -27,7 +27,7 @@ internal sealed record JoinMessage : IControlMessage, IReadableMessage<JoinMessa
     // The life of the service that gave the last configuration: not of one that welcomed the node and gave it none.
     public ulong Service { get; init; }
     public long JoinOrder { get; init; }
-    // How many live nodes it knows: a service that starts anew need not wait longer than until so many are back.
+    // How many live nodes it knows. A new service waits no longer than until as many are back.
     public int KnownNodes { get; init; }
     // Whether it answers questions for its vital signs: a node of an older version skips them.
     public bool TellsSigns { get; init; }
@@ -35,7 +35,7 @@ internal sealed record JoinMessage : IControlMessage, IReadableMessage<JoinMessa
     public byte[]? Proof { get; init; }
     // What people call the node (NodeName); empty: it is of a version without names.
     public string Name { get; init; } = "";
-    // For those who watch the cluster.
+    // For observers of the cluster.
     public ProcessLabel Process { get; init; } = ProcessLabel.None;
 
     // What a service that did not remove them must know.

@@ -9,7 +9,7 @@ internal sealed record ListTopicsMessage : IControlMessage, IReadableMessage<Lis
 
     public required string Cluster { get; init; }
     public required int ProtocolVersion { get; init; }
-    // The topic of which the contracts are told; empty: all topics, without the fields of their contracts.
+    // The topic whose contracts are listed; empty: all topics, without the fields of their contracts.
     public string Name { get; init; } = "";
     // The last topic of the page before, by number; 0: the first page.
     public ulong After { get; init; }

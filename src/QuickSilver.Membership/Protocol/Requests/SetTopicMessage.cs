@@ -4,8 +4,8 @@ using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Membership.Protocol.Requests;
 
-// Opens a topic with this access, or replaces the access had before. RequestId grows over a node's life. Held: the node
-// has a view of the topic, so a registration anew changes nothing where the service still has it open.
+// Opens a topic with this access, or replaces the earlier access. RequestId grows over a node's life. Held: the node has a view of the
+// topic, so another registration changes nothing where the service still has it open.
 internal sealed record SetTopicMessage : IControlMessage, IReadableMessage<SetTopicMessage>
 {
     public const int MaxNameBytes = 1024;
@@ -15,7 +15,7 @@ internal sealed record SetTopicMessage : IControlMessage, IReadableMessage<SetTo
     public required ulong RequestId { get; init; }
     public required TopicRequest Topic { get; init; }
     public bool Held { get; init; }
-    // That view tells the node all regions of the topic, because it may publish.
+    // That view contains all regions of the topic, because the node may publish.
     public bool Routed { get; init; }
     // In a registration, the request before this one that has the same contract; 0: it is here. A node may have many topics of one type,
     // and all of them must fit into a registration.
@@ -24,7 +24,7 @@ internal sealed record SetTopicMessage : IControlMessage, IReadableMessage<SetTo
     public long MemberSince { get; init; }
     // In a registration, of a topic that the node gets by a region of which it is a member: the region; 0: there is none.
     public ulong Region { get; init; }
-    // The view of that region that the node holds; null if an earlier request of the registration told it, or if there is none.
+    // The view of that region that the node holds. Null: an earlier request of the registration contains it, or there is none.
     public HeldView? View { get; init; }
     // How long it was where it was read.
     public int Bytes { get; init; }

@@ -2,8 +2,8 @@ using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Membership.Protocol.Requests;
 
-// An observer asks for the vital signs of all nodes. The first message of its stream, in the place of Join: it is no node, and is told
-// nothing else. Each answer must be there before it asks again.
+// An observer asks for the vital signs of all nodes. The first message of its stream, in the place of Join: it is no node, and gets nothing
+// else. It may ask again after the answer.
 internal sealed record WatchMessage : IControlMessage, IReadableMessage<WatchMessage>
 {
     public const int OfServiceAlone = 0;
@@ -14,7 +14,7 @@ internal sealed record WatchMessage : IControlMessage, IReadableMessage<WatchMes
     public required int ProtocolVersion { get; init; }
     // Of regions, and of topics, for each node. OfServiceAlone: no node is asked, and the service answers once. So do hosts that meet.
     public int Rows { get; init; }
-    // It sends echoes itself, so it is told the key of the cluster, by an inquiry without targets.
+    // It sends echoes itself, so it gets the key of the cluster, by an inquiry without targets.
     public bool SendsEchoes { get; init; }
 
     public void Write(ControlBuffer buffer)

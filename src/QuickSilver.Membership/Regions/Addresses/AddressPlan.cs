@@ -18,7 +18,7 @@ internal sealed class AddressPlan
 
     private const int LeastPrefix = 8;
     private const int LeastPrefixV6 = 97;
-    // So many low bits at least tell the addresses of a range apart.
+    // The addresses of a range differ in at least this many low bits.
     private const int LeastBits = 2;
 
     // Of the first address; the last four bytes are those that differ, with the number of the address in their lower bits.

@@ -5,8 +5,8 @@ namespace QuickSilver.Membership.Regions.Addresses;
 // The ports that the groups of regions may use: a range without the ports that this system assigns to sockets that request any port. Each
 // member must bind the port of a group by its number. If another program has the port, that member is deaf.
 //
-// What goes wrong: the systems of members may have other ranges than the system of the service. A member reports this when it is told of
-// such a group. The default range is below the ranges that systems use by default.
+// What goes wrong: the systems of members may have other ranges than the system of the service. A member reports this when it gets such a
+// group. The default range is below the ranges that systems use by default.
 internal sealed class GroupPorts
 {
     public const int DefaultFirst = 10_000;

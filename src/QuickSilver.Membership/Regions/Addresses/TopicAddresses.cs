@@ -7,10 +7,10 @@ namespace QuickSilver.Membership.Regions.Addresses;
 // because the service does not know the traffic, and popular topics are busy.
 //
 // Both the cluster and each node have a limit. Where all addresses are in use, a topic gets one only if it saves twice as much as those
-// from which it takes it. So a change of a subscription moves few addresses, and each exchange saves more than the one before: addresses
-// do not go round. Only topics that have changed are considered, so a change costs what its topics cost to tell.
+// from which it takes it. So a change of a subscription moves few addresses, and each exchange saves more than the one before: addresses do
+// not go round. Only topics that have changed are considered, so the cost of a change is that of sending its topics.
 //
-// Nothing is stored: a new service derives the addresses anew, from the same hash of the topic, so they usually are the same.
+// Nothing is stored: a new service derives the addresses again from the same hash of the topic, so they usually are the same.
 internal sealed class TopicAddresses(AddressPlan plan, TopicAddressRules rules)
 {
     private readonly List<HeldAddress> _held = [];
@@ -30,7 +30,7 @@ internal sealed class TopicAddresses(AddressPlan plan, TopicAddressRules rules)
     /// <summary>Called when regions and topics have changed. Adds topics that lose their address.</summary>
     /// <param name="touched">The topics whose regions or subscribers have changed.</param>
     /// <param name="configuration">The configuration that is being made.</param>
-    /// <param name="touch">Adds a topic to those that nodes are told.</param>
+    /// <param name="touch">Adds a topic to those whose views are sent.</param>
     public void Run(List<MappedTopic> touched, long configuration, Action<MappedTopic> touch)
     {
         if (!rules.IsOn)

@@ -15,7 +15,7 @@ internal sealed class AdoptableViews
 
     /// <summary>What a node reports; null: nothing.</summary>
     /// <param name="topics">
-    /// The topics, each with the region by which the node gets it, and with the view of that region where the node tells it.
+    /// The topics, each with the region by which the node gets it, and with the view of that region where the node reports it.
     /// </param>
     /// <param name="known">The last configuration that the node has.</param>
     public static AdoptableViews? Of(IEnumerable<(ulong Topic, ulong Region, HeldView? View)> topics, long known)

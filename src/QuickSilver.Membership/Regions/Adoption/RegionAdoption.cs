@@ -2,14 +2,14 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Regions.Adoption;
 
-// Finds the regions that nodes bring along unchanged from the service before this one. Such a region keeps its id, number and address: its
-// members have nothing to settle, and its senders go on where they are.
+// Finds the regions that nodes bring along unchanged from the earlier service. Such a region keeps its id, number and address: its members
+// have nothing to settle, and its senders continue.
 //
-// Intuition: a view is a closed world, and may go on if nobody in it can tell the services apart. Application: a forming region is such a
-// one if all its members are back together, from one configuration of the earlier service, and each gets exactly its topics by one and the
-// same view, which is the view that this service would make of it. Who publishes into it was never a member before, or is back with them
-// and goes on where it was: the members take anyone else for gone, with all that it sent, and one that has lost sight of the view since it
-// sent into it would number its packets anew, under keys that it has used.
+// Intuition: a view is a closed world, and may continue if none of its members can distinguish the services. Application: a forming region
+// is adopted if all its members are back together, from one configuration of the earlier service, and each gets exactly its topics by the
+// same view, which is the view that this service would make of it. A publisher into it was never a member before, or is back with them and
+// continues. The members treat any other node as removed, with all that it sent. A node that has lost sight of the view since it sent into
+// it would number its packets again from the start, under keys that it has used.
 //
 // What goes wrong: a node reports what is not so. All members must report the same, so it changes nothing for regions of which it is no
 // member, except if it claims the id of one: then the region with more members has it, and of equals none. An id is always one of an

@@ -47,7 +47,7 @@ internal sealed record TopicSetRules
     // sends as there are members. The paper's regions have 5 to 10 members.
     public int SmallRegion { get; init; } = 5;
 
-    // The membership of a node in one more region (a ring's tokens, a group, views to be told) weighs as much as one more send for each
+    // The membership of a node in one more region (a ring's tokens, a group, views to be sent) weighs as much as one more send for each
     // message of a topic to which a quarter of all nodes subscribe. With a much lower weight there are more regions than the traffic needs.
     // With a much higher weight the topics crowd in few sets, where they break up into small regions.
     public int NodesToMembershipCost { get; init; } = 4;

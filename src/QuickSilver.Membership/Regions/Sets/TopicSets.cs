@@ -29,7 +29,7 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
     private readonly SetsApart _apart = new(rules, keyOfTopic);
     private readonly List<MappedTopic> _changed = [];
     private readonly List<Place> _moved = [];
-    // With one region for all, the topics that anybody wants. Otherwise null.
+    // With one region for all, the topics that any node wants. Otherwise null.
     private readonly TopicSet? _common = rules.Policy == TopicSetPolicy.OneForAll ? new TopicSet(keyOfTopic) : null;
     private bool _hasCommonChanged;
     private long _membershipCost = 1;

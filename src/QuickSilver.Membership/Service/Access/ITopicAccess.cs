@@ -1,13 +1,13 @@
 namespace QuickSilver.Membership.Service.Access;
 
-// Who may publish and subscribe to which topics. Asked on the service's core thread; the answer to a question does not change while a
+// The rights to publish and subscribe to topics. Asked on the service's core thread. The answer to a question does not change while a
 // service lives.
 internal interface ITopicAccess
 {
-    /// <summary>Where the rules are, for whoever is denied something.</summary>
+    /// <summary>The source of the rules, for messages to those that are denied something.</summary>
     string Source { get; }
 
-    /// <summary>Whether there is a rule of who may publish in the topic. Where there is none, everybody may.</summary>
+    /// <summary>Whether a rule limits who may publish in the topic. Without a rule, every node may.</summary>
     bool IsRestricted(string topic);
 
     /// <summary>

@@ -7,22 +7,22 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Service.Access;
 
-// Applies the rules of access. Who asks for a topic without the right is refused. And the subscribers of a topic with a rule are told which
-// identities may publish in it, so that they take messages of nobody else, whatever its packets say.
+// Applies the rules of access. A node that asks for a topic without the right is refused. The subscribers of a topic with a rule get the
+// identities that may publish in it, so that they accept messages of no others, whatever the packets contain.
 //
-// Told are those identities that are in the cluster, not those that have the topic open: a node is announced in a configuration together
-// with what its identity may do, and sends nothing that anybody takes before. So nothing of a publisher with the right is ever refused.
-// Identities without a member are forgotten when they are half of all: a subscriber does not take the absence of an identity as the loss
-// of its right.
+// Subscribers get the identities that are in the cluster, not those that have the topic open: a node is announced in a configuration
+// together with the rights of its identity, and its earlier messages are accepted by no member. So no message of a publisher with the right
+// is ever refused. Identities without a member are forgotten when they are half of all: a subscriber does not take the absence of an
+// identity as the loss of its right.
 //
-// Whoever may publish in a topic has the keys of its regions. So a topic that not everybody may subscribe to is enclosed: it shares regions
-// only with topics that the same may subscribe to, as far as the rules tell which these are, and otherwise with none.
+// A node that may publish in a topic has the keys of its regions. So a topic that only some may subscribe to is enclosed: it shares regions
+// only with topics that the same identities may subscribe to, as far as this follows from the rules, and otherwise with none.
 //
 // Invariants: what an identity may do in a topic is asked once while it is known here, and does not change while the topic is known here.
 // Of n identities with members, at most 2n and FewIdentities are known, and no topic lists more publishers.
 internal sealed class TopicRights(ITopicAccess access, RegionMap map)
 {
-    // Topics that nobody has open any more are forgotten when they are half as many as those that somebody has, and all are more than this.
+    // Topics that no node has open are forgotten when they are half as many as the open ones, and all are more than this.
     private const int FewTopics = 64;
     // Identities that have no member any more are forgotten when they are more than those that have one, and all are more than this.
     private const int FewIdentities = 64;
@@ -33,7 +33,7 @@ internal sealed class TopicRights(ITopicAccess access, RegionMap map)
 
     public string Source => access.Source;
 
-    /// <summary>Somebody with this identity has become a member.</summary>
+    /// <summary>A node with this identity has become a member.</summary>
     public void OnMember(string? identity)
     {
         string name = identity ?? "";
@@ -79,7 +79,7 @@ internal sealed class TopicRights(ITopicAccess access, RegionMap map)
             : null;
     }
 
-    /// <summary>A topic is open, perhaps anew.</summary>
+    /// <summary>A topic is open, or open again.</summary>
     public void OnOpen(TopicRequest request)
     {
         bool isRestricted = access.IsRestricted(request.Name);
@@ -158,7 +158,7 @@ internal sealed class TopicRights(ITopicAccess access, RegionMap map)
 
     private sealed class Restricted(string name, bool hasPublishers, string? enclosure)
     {
-        /// <summary>Whether there is a rule of who may publish.</summary>
+        /// <summary>Whether a rule limits who may publish.</summary>
         public bool HasPublishers => hasPublishers;
 
         public ImmutableArray<ulong> Publishers { get; private set; } = [];

@@ -6,10 +6,10 @@ using QuickSilver.Membership.Service.Takeover;
 
 namespace QuickSilver.Membership.Service.Admissions;
 
-// Who may join, and which lives are over. A life that ended is told so when it comes back, instead of being taken for new
-// (I10), also if an earlier service has ended it. One that has meanwhile lived on under another service is not over: it was on
-// the other side of a torn network. Which of two lives of a node is the newer is not read off their incarnations, which come
-// from a clock: the one that joins last is.
+// Decides which nodes may join, and knows which lives are over. A node whose life is over is notified when it returns, and is not taken for
+// a new one (I10), even if an earlier service ended that life. A life that has meanwhile continued under another service is not over: it
+// was on the other side of a divided network. Which of two lives of a node is newer does not follow from their incarnations, which come
+// from a clock: the one that joins last is newer.
 internal sealed class Admission(
     string cluster,
     ConfigurationNumbers numbers,
@@ -23,7 +23,7 @@ internal sealed class Admission(
     private const long MostClaimedOrder = 1L << 48;
 
     private long _nextJoinOrder = 1;
-    // Ids that somebody else had before their owner proved them; null until there is one.
+    // Ids that another node had before their owner proved them; null until there is one.
     private Queue<ulong>? _proved;
 
     /// <summary>Null when the node fits this service; otherwise a sentence.</summary>
@@ -42,7 +42,7 @@ internal sealed class Admission(
 
         if (_proved?.Contains(join.Node.Id) == true && !join.IsProved)
         {
-            return $"The key {join.Node} is that of another node. Start this node anew.";
+            return $"The key {join.Node} is that of another node. Restart this node.";
         }
 
         return RefuseAddress(join.EndPoint.Address, from)
@@ -58,7 +58,7 @@ internal sealed class Admission(
     public static bool IsOfOther(Member known, ControlSession session, JoinMessage join) =>
         (known.Identity is { } owner && owner != session.Peer?.Name) || (known.IsProved && !join.IsProved);
 
-    // Whoever is at a loopback address is reached by its own machine only.
+    // A loopback address is reached by its own machine only.
     private string? RefuseAddress(IPAddress address, IPAddress? from)
     {
         bool isLoopback = IPAddress.IsLoopback(address);
@@ -153,7 +153,7 @@ internal sealed class Admission(
     public void OnEnded(Member member, string reason, bool hasLeft) =>
         ended.Add(member.Key, reason, hasLeft || member.IsNew ? null : member.Info.Origin);
 
-    /// <summary>A node has shown that this id is its own: no other node is taken for it any more.</summary>
+    /// <summary>A node has proved that this id is its own: another node with this id is refused from now on.</summary>
     public void OnProved(ulong id)
     {
         _proved ??= new Queue<ulong>();

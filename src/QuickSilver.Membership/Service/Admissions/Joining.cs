@@ -12,8 +12,8 @@ namespace QuickSilver.Membership.Service.Admissions;
 
 // Takes nodes in: those that are new, those that come from another service, and members that have reconnected.
 //
-// A node's way: Admission says whether it fits and whether its life is over, an older member of the same id gives way to it, Entrance
-// tries whether datagrams pass, and then it is a member. A member that has reconnected goes on with what it had.
+// The steps of a node: Admission checks that it fits and that its life is not over, an older member of the same id gives way to it,
+// Entrance tests whether datagrams pass, and then it is a member. A member that has reconnected keeps what it had.
 internal sealed class Joining(
     SessionContext context, ConfigurationIssuer issuer, MemberTopics topics, MemberTable members, Admission admission, Joining.IOwner owner)
 {
@@ -31,7 +31,7 @@ internal sealed class Joining(
     /// <summary>Tries nodes whose datagrams may be lost, before they are members.</summary>
     public required Entrance Entrance { get; init; }
 
-    /// <summary>The node says who it is. What it has open follows.</summary>
+    /// <summary>The registration begins with the identity of the node. What it has open follows.</summary>
     public void Begin(ControlSession session, JoinMessage join)
     {
         if (admission.Refuse(join, session.RemoteEndPoint?.Address) is { } refusal)
@@ -44,7 +44,9 @@ internal sealed class Joining(
         }
     }
 
-    /// <summary>The node has said all. Called again when it has shown that datagrams pass, because all else may have changed.</summary>
+    /// <summary>
+    /// The registration is complete. Called again when the node has shown that datagrams pass, because all else may have changed.
+    /// </summary>
     public void Complete(ControlSession session, JoinMessage join, List<SetTopicMessage> topics)
     {
         // Asked again, since this life may have been replaced since Begin.
@@ -59,7 +61,7 @@ internal sealed class Joining(
         {
             if (known.IsProved || !join.IsProved)
             {
-                _refusals.Refuse(session, $"The key {known.Key} is that of another member. Start this node anew.");
+                _refusals.Refuse(session, $"The key {known.Key} is that of another member. Restart this node.");
                 return;
             }
 
@@ -70,7 +72,7 @@ internal sealed class Joining(
 
         if (known is not null)
         {
-            // One that was welcomed here and has had no configuration since is as it was when it came.
+            // A member that was welcomed here and has got no configuration since has not changed.
             if (known.Key == join.Node && (join.Service == issuer.Life || join.Origin == known.Info.Origin))
             {
                 Resume(known, session, join, topics);

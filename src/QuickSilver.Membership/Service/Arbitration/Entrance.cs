@@ -10,12 +10,13 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Service.Arbitration;
 
-// Tries who joins from an address that a member was removed from because no datagrams passed, before it is in any view: else it
-// would stop the others' topics again, for as long as it takes to remove it. It must reach the members that had not met it, and one
-// by lot, in more rounds one after the other the oftener it was removed; members that it reaches prove enough, so the service's own
-// port may be closed to datagrams. Who is refused is told why and asks again within a second or so.
+// Tests a node that joins from an address from which a member was removed because no datagrams passed. The test comes before the node is in
+// any view: otherwise it would stop the others' topics again until it is removed. It must reach the members that the removed one had not
+// met, and one at random, in more consecutive rounds the more often a member was removed. Members that it reaches are proof enough, so the
+// service's own port may be closed to datagrams. A node that is refused gets the reason and tries again within about a second.
 //
-// Alone with the service it is let in: there is nobody whom it could hold up, and the next to join will show who is at fault.
+// A node alone with the service is admitted without a test: it can hold up no other node, and the next node to join will show which one is
+// faulty.
 internal sealed class Entrance(
     SessionContext context, Inquiries inquiries, IMemberRoll roll, RemovedAddresses removed, FirewallAdvice advice)
 {

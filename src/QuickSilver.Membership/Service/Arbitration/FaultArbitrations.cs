@@ -9,7 +9,7 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Service.Arbitration;
 
-// Runs an arbitration for each suspect: asks its parties once a round whom they reach, and acts on its rulings.
+// Runs an arbitration for each suspect: asks its parties once a round which of the others they reach, and acts on its rulings.
 internal sealed class FaultArbitrations(
     SessionContext context, Inquiries inquiries, IMemberRoll roll, RemovedAddresses removed, FirewallAdvice advice, TimeSpan round)
     : IDisposable
@@ -19,7 +19,7 @@ internal sealed class FaultArbitrations(
     private const int MaxOpen = 32;
     private const int MaxOpenOfReporter = 4;
     private const double WaitShare = 0.8;
-    // Who says nothing to the service either may stand still: that is for the failure detector, which gives it its heartbeats.
+    // A member that is silent to the service too may stand still. It is left to the failure detector, which waits for its heartbeats.
     private const int RoundsOfSilence = 3;
 
     private readonly Dictionary<NodeKey, Case> _open = [];
@@ -53,7 +53,7 @@ internal sealed class FaultArbitrations(
         return true;
     }
 
-    /// <summary>It is no member any more: it has nothing to say, and nobody waits for it.</summary>
+    /// <summary>It is no longer a member: nothing is expected of it, and no member waits for it.</summary>
     public void OnRemoved(NodeKey node)
     {
         End(node);
@@ -163,7 +163,7 @@ internal sealed class FaultArbitrations(
         else if (ruling.Kind != RulingKind.Open && roll.Find(ruling.Guilty) is { } guilty
             && now - guilty.LastHeard < round * RoundsOfSilence)
         {
-            // First: whoever goes is taken out of all arbitrations, and this one ends with its suspect or goes on without its reporter.
+            // First, because a removed member leaves all arbitrations: this one ends with its suspect or continues without its reporter.
             context.Environment.Schedule(_open[arbitration.Suspect].Alarm, round);
             Remove(guilty, arbitration, ruling);
             return;

@@ -2,7 +2,7 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Service.Arbitration;
 
-// Who is a member, for those who ask members about each other.
+// The members, for code that asks members about each other.
 internal interface IMemberRoll
 {
     /// <summary>In the order of joining.</summary>

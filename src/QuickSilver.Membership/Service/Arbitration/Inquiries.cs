@@ -11,8 +11,8 @@ using QuickSilver.Membership.Service.Sessions;
 
 namespace QuickSilver.Membership.Service.Arbitration;
 
-// Asks nodes over their streams whom their datagrams reach, and hands each answer to who wanted it. Who does not answer in time is
-// forgotten: no answer is no finding.
+// Asks nodes over their streams which others their datagrams reach, and passes each answer to the caller. A node that does not answer in
+// time is forgotten: no answer is no finding.
 internal sealed class Inquiries(
     INodeEnvironment environment, string cluster, ServiceCounters counters, RegionKeys? keys = null)
     : IDisposable
@@ -49,7 +49,7 @@ internal sealed class Inquiries(
         });
     }
 
-    /// <summary>Somebody who could be a node sends echoes and is none: it is told the key, if there is one, and asked nothing.</summary>
+    /// <summary>An observer sends echoes: it gets the key, if there is one, and is asked nothing.</summary>
     public void TellKey(ControlSession session)
     {
         if (keys?.Cluster is { } key)

@@ -41,7 +41,7 @@ internal sealed class ConfigurationBacklog(KeptBytes kept)
 
     public void Clear()
     {
-        // Somebody may be replaying them.
+        // They may be in use by a replay.
         foreach (var (_, _, frames) in _steps ?? [])
         {
             frames.DropFrom(kept);

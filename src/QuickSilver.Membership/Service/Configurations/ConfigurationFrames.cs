@@ -4,9 +4,8 @@ using QuickSilver.Membership.Service.Sessions;
 
 namespace QuickSilver.Membership.Service.Configurations;
 
-// One configuration as one member is told it, framed. Who came and went is the same for all members, and the news of topics
-// and regions for all that know the same ones: these bytes exist once, however many members they wait for. Own are the
-// member's own, a few.
+// One member's part of a configuration, framed. The nodes that joined and left are the same for all members, and the news of topics and
+// regions for all that know the same ones: these bytes exist once, however many members they wait for. Own are the member's own, a few.
 internal readonly record struct ConfigurationFrames(SharedFrames Nodes, SharedFrames News, SharedFrames Own)
 {
     /// <summary>Their part of what the service keeps.</summary>

@@ -11,12 +11,12 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Service.Configurations;
 
-// Issues the configurations of a service: collects changes until a batch is due, waits for members that are expected back, numbers the
-// next configuration, and tells each member what it must know of it.
+// Issues the configurations of a service: collects changes until a batch is due, waits for members that are expected back, numbers the next
+// configuration, and sends each member its part.
 //
-// Invariants: a member is announced in the configuration that admits it and never before; one that is removed is announced as removed
-// before it can be admitted again. Nobody is told of a configuration whose number is not claimed; what changes while a number is being
-// claimed is part of the configuration.
+// Invariants: a member is announced in the configuration that admits it and never before. One that is removed is announced as removed
+// before it can be admitted again. No member gets a configuration whose number is not claimed. What changes while a number is being claimed
+// is part of the configuration.
 internal sealed class ConfigurationIssuer
 {
     private readonly SessionContext _context;
@@ -102,7 +102,7 @@ internal sealed class ConfigurationIssuer
         Settlement.Stop();
     }
 
-    /// <summary>The map, or who is a member, has changed: the next configuration says so.</summary>
+    /// <summary>The map or the members have changed. The next configuration contains the changes.</summary>
     public void MarkChanged()
     {
         if (_batch.Mark(_context.Environment.Now))
@@ -131,11 +131,11 @@ internal sealed class ConfigurationIssuer
     }
 
     /// <summary>
-    /// The member leaves. It goes on as one until the others have been told: else they would wait for its acknowledgements, for as long as
-    /// a store takes to give a number or another server to lead.
+    /// The member leaves. Its session stays a member's until the others are notified: otherwise they would wait for its acknowledgements,
+    /// for as long as a store takes to give a number or another server to lead.
     /// </summary>
     /// <param name="session">The member's.</param>
-    /// <param name="isNew">Whether nobody was told of it yet.</param>
+    /// <param name="isNew">Whether no configuration has announced it yet.</param>
     public void OnLeaving(ControlSession session, bool isNew)
     {
         if (isNew)
@@ -149,7 +149,7 @@ internal sealed class ConfigurationIssuer
         }
     }
 
-    /// <summary>The node was silent and is removed; it may come back as it is.</summary>
+    /// <summary>The node was silent and is removed. It may return without a restart.</summary>
     public void OnLost(NodeKey node) => _returns.OnLost(node, _context.Environment.Now);
 
     /// <summary>A node that was a member before is admitted: those that belong to it may follow.</summary>
@@ -167,10 +167,10 @@ internal sealed class ConfigurationIssuer
         }
     }
 
-    /// <summary>Tells a member that has reconnected what it has missed.</summary>
+    /// <summary>Sends a member that has reconnected what it has missed.</summary>
     public void Replay(Member member, long known) => _publisher.Replay(member, known, Numbers.Current, _members);
 
-    /// <summary>What the service says to a node that it takes in.</summary>
+    /// <summary>The welcome to a node that the service admits.</summary>
     public WelcomeMessage Welcome(bool isResumed) => _options.Failures.WelcomeTo(Life, isResumed, leadsAlone: !_store.IsShared);
 
     public void SendSnapshot(Member member) => _publisher.PublishSnapshot(member, Numbers.Current, _members);
@@ -271,7 +271,7 @@ internal sealed class ConfigurationIssuer
         {
             member.IsNew = false;
             member.Info = member.Info with { AdmittedAt = number };
-            // Who was never a member has sent nothing that could still be unsettled.
+            // A node that was never a member has sent nothing that could still be unsettled.
             member.Confirmed = member.WasMember ? 0 : number;
         }
 

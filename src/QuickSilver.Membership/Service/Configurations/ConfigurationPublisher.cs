@@ -9,14 +9,14 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Service.Configurations;
 
-// Writes and sends each member its side of a configuration: a delta, or a snapshot for one who is new or lost its place.
-// Everyone gets every number, even with nothing in it, so that everyone can confirm it. What several members are told alike is
-// written once: of n members that come together each is told of all n, which is n² to send, but not to write or to keep.
+// Writes and sends each member its part of a configuration: a delta, or a snapshot for a member that is new or has missed configurations.
+// Every member gets every number, even with an empty part, so that it can confirm it. What several members get alike is written once: n
+// members that join together each get all n, which is n² to send, but not to write or to keep.
 internal sealed class ConfigurationPublisher(RegionMap map, EndedLives ended, ServiceCounters counters)
 {
     private readonly ControlBuffer _buffer = new();
     private readonly NewsFrames _news = new();
-    // Of the configuration that is being told: who came and went, for those who know the one before and for those who are new.
+    // Of the configuration that is being sent: the nodes that joined and left, for members that know the one before and for new members.
     private NodeFrames? _changed;
     private NodeFrames? _all;
 
@@ -71,7 +71,7 @@ internal sealed class ConfigurationPublisher(RegionMap map, EndedLives ended, Se
         }
     }
 
-    /// <summary>A configuration has been told to all: what its writing took is given back.</summary>
+    /// <summary>A configuration has been sent to all. The memory for writing it is released.</summary>
     public void Rest()
     {
         _changed = null;
@@ -83,7 +83,7 @@ internal sealed class ConfigurationPublisher(RegionMap map, EndedLives ended, Se
 
     private ClusterKey? NewClusterKey(long number) => Keys?.Cluster is { } key && key.Configuration == number ? key : null;
 
-    // Members who are not in a configuration yet are in nobody's snapshot.
+    // Members that are not in a configuration yet are in no snapshot.
     private static List<NodeInfo> Known(MemberTable members) => [.. members.All.Where(other => !other.IsNew).Select(other => other.Info)];
 
     private void Tell(Member member, in ConfigurationHeader header, NodeFrames nodes, in RegionNews told)

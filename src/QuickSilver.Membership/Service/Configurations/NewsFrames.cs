@@ -4,7 +4,7 @@ using QuickSilver.Membership.Service.Quotas;
 
 namespace QuickSilver.Membership.Service.Configurations;
 
-// What one configuration tells of regions and topics, framed once for all members that are told the same.
+// The news of regions and topics in one configuration, framed once for all members that get the same.
 internal sealed class NewsFrames
 {
     private readonly Dictionary<News, (SharedFrames Frames, int NextPart)> _written = new(NewsComparer.Instance);

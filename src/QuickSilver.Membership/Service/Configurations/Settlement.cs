@@ -7,11 +7,11 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Service.Configurations;
 
-// Tells everybody how far everybody has settled: the lowest configuration confirmed by any live node, but for the views that some
-// node names as open still. One view that takes long so holds up no other. Several confirmations that come together make one message.
+// Announces to all members how far all have settled: the lowest configuration confirmed by any live node, except for the views that some
+// node reports as still open. So one view that takes long holds up no other. Several confirmations that come together make one message.
 //
-// Who was removed counts until the others have been told so: by the word alone they would close the views in which it had
-// something under way, without knowing that they are to agree about it first.
+// A removed member counts until the others are notified of its removal. Otherwise they would close the views in which its messages are
+// still under way, without knowing that they have to agree about these first.
 internal sealed class Settlement
 {
     private readonly INodeEnvironment _environment;
@@ -20,7 +20,7 @@ internal sealed class Settlement
     private readonly AddressPlan _addresses;
     private readonly Action _onAnnounced;
     private readonly Alarm _alarm;
-    // The lowest that was confirmed by those whose removal was not told yet.
+    // The lowest configuration that was confirmed by members whose removal is not announced yet.
     private long _leaving = long.MaxValue;
     private readonly HashSet<OpenView> _leavingOpen = [];
 
@@ -47,14 +47,14 @@ internal sealed class Settlement
     /// <summary>Whether a superseded view may still be open somewhere; <paramref name="current"/> is the last configuration.</summary>
     public bool HasOpenViews(long current) => Settled < current || Open.Length > 0;
 
-    /// <summary>Somebody was removed.</summary>
+    /// <summary>A member was removed.</summary>
     public void OnRemoved(Member member)
     {
         _leaving = Math.Min(_leaving, member.Confirmed);
         _leavingOpen.UnionWith(member.OpenViews);
     }
 
-    /// <summary>All were told of a configuration without those who were removed.</summary>
+    /// <summary>A configuration without the removed members was sent to all.</summary>
     public void OnTold()
     {
         _leaving = long.MaxValue;
@@ -62,7 +62,7 @@ internal sealed class Settlement
         Consider();
     }
 
-    /// <summary>Somebody confirmed.</summary>
+    /// <summary>A member has confirmed a configuration.</summary>
     public void Consider()
     {
         if (!_alarm.IsPending)
@@ -72,8 +72,8 @@ internal sealed class Settlement
     }
 
     /// <summary>
-    /// Only what was settled together with it: where it comes from another service it has views of there, with lower numbers, which
-    /// it would close under its own streams.
+    /// Sends the member what is settled, if it was settled with this member. A member that comes from another service has views of there,
+    /// with lower numbers, which it would close under its own streams.
     /// </summary>
     public void Tell(Member member)
     {

@@ -2,12 +2,12 @@ namespace QuickSilver.Membership.Service.Configurations;
 
 // When the next configuration is made.
 //
-// Intuition: who waits for one change before asking for the next should not wait long, and who asks for thousands should get few
-// configurations. Application: the first change after a quiet time goes out almost at once, with what comes in the same moment, and so do
-// some that follow it, as long as each configuration has few changes. One with many changes is followed by a rest, and so is each of a
-// stream that does not end: then one configuration gathers all that came since the last. After a large one, in bytes told to all, the rest
-// is longer: who opens topics by the thousand changes the same views with each batch, and each batch tells all of them. What goes wrong:
-// the quick ones are used up (changes take an interval each, until there was quiet).
+// Intuition: a caller that waits for one change before it asks for the next should not wait long, and one that asks for thousands should
+// cause few configurations. Application: the first change after a quiet time goes out almost at once, with what comes in the same moment.
+// So do some that follow it, as long as each configuration has few changes. One with many changes is followed by a rest, and so is each of
+// a stream that does not end: then one configuration gathers all that came since the last. After a large one, in bytes sent to all, the
+// rest is longer: thousands of topics that are opened one by one change the same views with each batch, and each batch sends all of them.
+// What goes wrong: the quick ones are used up (changes take an interval each, until there was quiet).
 internal sealed class SubscriptionBatch(TimeSpan interval, TimeSpan quietDelay)
 {
     private const double BytesPerSecond = 4e6;
@@ -54,7 +54,7 @@ internal sealed class SubscriptionBatch(TimeSpan interval, TimeSpan quietDelay)
         Due = null;
     }
 
-    /// <summary>The configuration was told in so many bytes to all members together.</summary>
+    /// <summary>The configuration was sent in this many bytes to all members together.</summary>
     public void OnTold(long bytes)
     {
         var rest = TimeSpan.FromSeconds(bytes / BytesPerSecond);

@@ -4,30 +4,29 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Service.Failures;
 
-// Decides who is dead.
+// Decides which members are dead.
 //
-// Intuition: a node that says nothing for many heartbeats is gone; one that its ring neighbours miss too is gone sooner,
-// since two independent paths agree. Not so one that is known to stand still now and then (a collector, a machine without time): its
-// neighbours would miss it each time. One that its neighbours miss while it speaks here is for others to judge: they find out
-// which of the two does not hear (Reachability). A stream that closed without a farewell means that the
-// process ended, or that the connection broke and the node is about to come back: it is given a short grace.
+// Intuition: a node that is silent for many heartbeats is gone. One that its ring neighbours miss too is gone sooner, since two independent
+// paths agree. Not so a node that is known to stand still now and then (a collector, a machine without time): its neighbours would miss it
+// each time. A node that its neighbours miss while it speaks here is left to arbitration, which determines which of the two does not hear
+// (Reachability). A stream that closed without a farewell means that the process ended, or that the connection broke and the node is about
+// to come back: it has a short grace.
 //
 // Application: Heard for every message of a node, Suspect for a neighbour's report, Disconnected when its stream closes;
 // Collect from a steady check gives those to remove, each with a reason.
 //
-// What goes wrong: when the service itself stands still (a pause of the collector, a stopped machine) everybody seems
-// silent. OnPause takes that time off everyone's silence. Where the service was slow without a pause, Collect knows when it should
-// have been called, and takes its own lateness off. Two reports
-// from the same node are one; reports grow stale. Who hears nobody suspects everybody, and a machine that is short of time
-// makes many hear nobody for a while: that is why reports need the target's silence as a witness.
+// What goes wrong: when the service itself stands still (a pause of the collector, a stopped machine), all members seem silent. OnPause
+// takes that time off their silence. If the service was slow without a pause, Collect knows when it should have been called, and takes its
+// own lateness off. Two reports from the same node are one, and reports expire. A node that hears no other suspects all of them, and a
+// machine that is short of time makes many nodes deaf for a while: that is why reports need the target's silence as a witness.
 internal sealed class FailureDetector(FailureDetectorOptions options)
 {
     private const int ReportersToRemove = 2;
     private const int MissedWithReporters = 2;
     private const int MissedWithOneReporter = 3;
-    // In a region of two there is no second neighbour who could report.
+    // In a region of two there is no second neighbour that could report.
     private const int MissedWithOnlyNeighbour = 2;
-    // For how long a node that told of a pause is taken for one that stands still now and then.
+    // For how long a node that reported a pause is taken for one that stands still now and then.
     private static readonly TimeSpan StandsStillFor = TimeSpan.FromMinutes(10);
 
     private readonly Dictionary<NodeKey, Watch> _watches = [];
@@ -81,7 +80,7 @@ internal sealed class FailureDetector(FailureDetectorOptions options)
         }
     }
 
-    /// <summary>The service stood still for so long, and has not read what came meanwhile.</summary>
+    /// <summary>The service stood still for this time, and has not read what came meanwhile.</summary>
     public void OnPause(TimeSpan length, TimeSpan now)
     {
         // The next check is late by as much, and is not to take it off again.
@@ -201,11 +200,11 @@ internal sealed record FailureDetectorOptions
     public TimeSpan Silence => HeartbeatInterval * HeartbeatsMissed;
 
     /// <summary>
-    /// A little less: a node that gives up somebody else, or itself, after this time has done so before the silence is over.
+    /// A little less: a node that gives up another node, or itself, after this time has done so before the silence is over.
     /// </summary>
     public TimeSpan AlmostSilence => HeartbeatInterval * Math.Max(1, HeartbeatsMissed - HeartbeatsLeft);
 
-    /// <summary>The word to a node that this life of a service takes in.</summary>
+    /// <summary>The welcome to a node that this life of a service admits.</summary>
     public WelcomeMessage WelcomeTo(ulong life, bool isResumed, bool leadsAlone) =>
         new(life, isResumed, HeartbeatInterval, HeartbeatsMissed, leadsAlone);
 }

@@ -7,10 +7,10 @@ using QuickSilver.Membership.Service.Sessions;
 
 namespace QuickSilver.Membership.Service.Failures;
 
-// What the service does after pauses: of its own, and of a member that tells of one.
+// What the service does after pauses: its own, and those that members report.
 //
-// What a member tells is a claim. It counts as far as the member was indeed silent here, and only now and then, or where it was silent for
-// twice as long as ever. A node that is silent for a heartbeat after each claim would otherwise never be judged.
+// A report of a pause is a claim. It counts only as far as the member was indeed silent here. It also counts only now and then, or if the
+// member was silent for twice as long as ever. Otherwise a node that is silent for a heartbeat after each claim would never be judged.
 internal sealed class MemberPauses(
     SessionContext context,
     FailureDetectorOptions options,
@@ -23,7 +23,7 @@ internal sealed class MemberPauses(
     // A node that stands still again and again is excused for a tenth of the time, at most.
     private const int ExcusedPart = 10;
 
-    /// <summary>A member tells of a pause. Called before it counts as heard.</summary>
+    /// <summary>A member reports a pause. Called before the member counts as heard.</summary>
     public void OnTold(Member member, PausedMessage pause)
     {
         var now = context.Environment.Now;

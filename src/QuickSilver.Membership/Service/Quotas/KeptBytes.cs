@@ -3,9 +3,9 @@ namespace QuickSilver.Membership.Service.Quotas;
 // What the service keeps for its clients in all: what its sessions have not sent, and what members may ask for again.
 //
 // Intuition: each session has its limit, and all together would still have far more than a server has memory. So the sum has a limit too,
-// beyond which those go that keep most. Application: bytes that are the same for many clients exist once, and count once; what one client
-// keeps of them is its share. What goes wrong: the streams send on threads of their own, and do not say so. So the sum is too high until
-// somebody looks at all sessions, which is due only when the sum exceeds the limit, and again when it has grown by a part of it.
+// beyond which the sessions that keep most are closed. Application: bytes that are the same for many clients exist once, and count once. A
+// client's part of them is its share. What goes wrong: the streams send on threads of their own, and do not report it. So the sum is too
+// high until all sessions are examined, which is due only when the sum exceeds the limit, and again when it has grown by a part of it.
 internal sealed class KeptBytes(SessionLimits limits)
 {
     // So many parts of the limit are between two looks, and are free after sessions were closed.

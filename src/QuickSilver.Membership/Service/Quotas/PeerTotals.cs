@@ -4,7 +4,7 @@ using QuickSilver.Core.Security.Identities;
 namespace QuickSilver.Membership.Service.Quotas;
 
 // Where a client comes from: its address, and the certificate that it has shown. Null: it is not known, or there is none. The name of a
-// secret is that of all nodes, so it tells nobody apart.
+// secret is that of all nodes, so it does not distinguish them.
 internal readonly record struct PeerSource(IPAddress? Address, string? Certificate)
 {
     public static PeerSource Of(IPEndPoint? from, PeerIdentity? peer) =>
@@ -17,7 +17,7 @@ internal sealed class PeerTotals(long mostOfAddress, long mostOfCertificate)
     private readonly Dictionary<IPAddress, long> _byAddress = [];
     private readonly Dictionary<string, long> _byCertificate = [];
 
-    /// <summary>Who has no room for so much more: an address or a certificate. Null: there is room.</summary>
+    /// <summary>The source that has no room for this amount: an address or a certificate. Null: there is room.</summary>
     public string? FullFor(in PeerSource place, long amount) =>
         place.Address is { } address && _byAddress.GetValueOrDefault(address) + amount > mostOfAddress ? $"address {address}"
         : place.Certificate is { } name && _byCertificate.GetValueOrDefault(name) + amount > mostOfCertificate ? $"certificate '{name}'"

@@ -13,9 +13,9 @@ using QuickSilver.Membership.Snapshots;
 
 namespace QuickSilver.Membership.Service.Sessions;
 
-// One client's stream: bytes to frames to requests. Whatever does not make sense (a frame over the cap, a message that
-// does not decode, one out of its order) closes the session and is counted; nobody else notices. So does a client that
-// never joins or does not read what it is sent.
+// One client's stream: bytes to frames to requests. Whatever is invalid (a frame over the limit, a message that does not decode, or that is
+// out of order) closes the session and is counted. No other session notices. A client that never joins, or does not read what it is sent,
+// is closed too.
 internal sealed class ControlSession : IControlStreamHandler, SessionOutput.IOwner
 {
     private enum Stage
@@ -23,14 +23,14 @@ internal sealed class ControlSession : IControlStreamHandler, SessionOutput.IOwn
         Connected,
         // Join came; the topics that the node has open are being named.
         Registering,
-        // It is tried whether datagrams pass, and says only what it found.
+        // The service tests whether datagrams pass. The client sends only its findings.
         Proving,
         Member,
-        // It has left, and is told so when the others have been told.
+        // It has left, and is notified of that when the others are.
         Leaving,
         // It watches, and is no node.
         Observer,
-        // The last word was said; what still comes is not read.
+        // The last message was sent. What still comes is not read.
         Lingering,
         Closed,
     }
@@ -38,13 +38,13 @@ internal sealed class ControlSession : IControlStreamHandler, SessionOutput.IOwn
     private readonly SessionContext _context;
     private readonly IControlStream _stream;
     private readonly IControlRequests _requests;
-    // Null for a member: then there is nothing that it must do in time.
+    // Null for a member, which has no deadline.
     private Alarm? _deadline;
     // Null but while it registers.
     private SessionRegistration? _registration;
     // Null where the peer has shown no certificate.
     private readonly Alarm? _certificateEnds;
-    // Null until it first asks for what costs much.
+    // Null until its first request that costs much.
     private RateLimit? _costs;
     private readonly SessionOutput _output;
     private Stage _stage = Stage.Connected;
@@ -68,14 +68,14 @@ internal sealed class ControlSession : IControlStreamHandler, SessionOutput.IOwn
 
     public bool IsProving => _stage == Stage.Proving;
 
-    /// <summary>It has not said what it wants.</summary>
+    /// <summary>It has sent no message yet.</summary>
     public bool IsUnheard => _stage == Stage.Connected;
 
     public bool IsObserver => _stage == Stage.Observer;
 
     public System.Net.IPEndPoint? RemoteEndPoint => _stream.RemoteEndPoint;
 
-    /// <summary>Who is there, as it has proved; null on a stream without security.</summary>
+    /// <summary>The identity that the client has proved; null on a stream without security.</summary>
     public PeerIdentity? Peer => _stream.Peer;
 
     /// <summary>The node is a member from here on, and requests come with its name.</summary>
@@ -86,7 +86,7 @@ internal sealed class ControlSession : IControlStreamHandler, SessionOutput.IOwn
         CancelDeadline();
     }
 
-    /// <summary>Before it is a member it shows that datagrams reach it. It has as long for that as it has to join.</summary>
+    /// <summary>Before it is a member, it proves that datagrams reach it. It has as long for that as it has to join.</summary>
     public void BeginProof()
     {
         _stage = Stage.Proving;
@@ -94,8 +94,8 @@ internal sealed class ControlSession : IControlStreamHandler, SessionOutput.IOwn
     }
 
     /// <summary>
-    /// What it says from here on does not count. It is told that it has left by <see cref="OnLeft"/>, within the time that a node has to
-    /// join.
+    /// Messages from here on do not count. The node is notified by <see cref="OnLeft"/> that it has left, within the time that a node has
+    /// to join.
     /// </summary>
     public void BeginLeaving()
     {
@@ -141,7 +141,7 @@ internal sealed class ControlSession : IControlStreamHandler, SessionOutput.IOwn
         var member = Member?.Session == this ? Member : null;
         long most = _context.Limits.MaxKeptBytesInAll;
         Close($"the service keeps more than {most} bytes for all sessions, and most for this one, which does not read it");
-        // It is told everything when it comes back.
+        // The node gets everything when it comes back.
         member?.Backlog.Clear();
     }
 
@@ -171,7 +171,9 @@ internal sealed class ControlSession : IControlStreamHandler, SessionOutput.IOwn
         }
     }
 
-    /// <summary>The service stood still for so long, and has not read what came meanwhile: a node that joins has so much longer.</summary>
+    /// <summary>
+    /// The service stood still for this time, and has not read what came meanwhile. A node that joins has this much longer.
+    /// </summary>
     public void OnPause(TimeSpan length)
     {
         if (_stage is Stage.Connected or Stage.Registering or Stage.Proving)
@@ -237,14 +239,15 @@ internal sealed class ControlSession : IControlStreamHandler, SessionOutput.IOwn
     {
         if (reason == TlsAdmission.NotAcceptedAnyMore)
         {
-            // Nobody has to ask why members go who are well.
+            // The audit explains why healthy members disappear.
             _context.Audit.SessionRefused(Peer?.Name ?? "", RemoteEndPoint, reason, ++_context.Counters.SessionsDropped);
         }
 
         End();
     }
 
-    // It has a key and this service has none. What it is answered is shorter than what it sent, and to it no TLS, so it can tell its user.
+    // The client has a key and this service has none. The answer is shorter than what the client sent, and is no TLS to it, so the client
+    // can report this to its user.
     private void OnTls()
     {
         if (RepeatedEvent.IsLogged(++_context.Counters.TlsRefused))
@@ -441,7 +444,7 @@ internal sealed class ControlSession : IControlStreamHandler, SessionOutput.IOwn
         Close("timed out waiting for the node to join");
     }
 
-    // Who has another one by now shows it when it connects again, and goes on as the same member.
+    // A node that has another certificate by now shows it when it connects again, and stays the same member.
     private void OnCertificateEnds()
     {
         var certificate = _stream.PeerCertificate!;

@@ -27,7 +27,7 @@ internal interface IControlRequests
     /// <summary>An inquiry's answer, of a member or of a node that is tried before it becomes one.</summary>
     void OnFindings(ControlSession session, FindingsMessage findings);
 
-    /// <summary>An observer asks, who is no member. Also the first message of its session.</summary>
+    /// <summary>A request of an observer, which is no member. Also the first message of its session.</summary>
     void OnWatch(ControlSession session, WatchMessage watch);
 
     /// <summary>As OnWatch.</summary>
@@ -44,6 +44,6 @@ internal interface IControlRequests
 
     void OnResync(Member member);
 
-    /// <summary>Said once, whoever closed the session.</summary>
+    /// <summary>Called once, by whichever side the session was closed.</summary>
     void OnSessionClosed(ControlSession session);
 }

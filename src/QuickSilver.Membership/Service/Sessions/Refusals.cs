@@ -6,13 +6,13 @@ using QuickSilver.Membership.Diagnostics;
 
 namespace QuickSilver.Membership.Service.Sessions;
 
-// What a server counts and records of those who connected and did not come in. It is the same whether the server leads or stands by: who
-// tries to come in tries all servers.
+// What a server counts and records of clients that connected and were not admitted. It is the same whether the server leads or stands by,
+// because such clients try all servers.
 internal sealed class Refusals(ServiceCounters counters, ILogger audit)
 {
     private readonly ILogger _audit = GuardedLogger.Of(audit);
 
-    /// <summary>Somebody did not prove who it is, or found no room to do so.</summary>
+    /// <summary>A client did not prove its identity, or found no room to do so.</summary>
     public void OnRefused(IPEndPoint remote, string reason, StreamRefusal kind)
     {
         long count = kind switch
@@ -22,14 +22,14 @@ internal sealed class Refusals(ServiceCounters counters, ILogger audit)
             StreamRefusal.Displaced => ++counters.HandshakesDisplaced,
             _ => ++counters.HandshakesFailed,
         };
-        // Who says nothing at all may be a probe of whether this service lives.
+        // A client that sends nothing at all may be a probe of whether this service lives.
         if (kind != StreamRefusal.Silent && RepeatedEvent.IsLogged(count))
         {
             _audit.ConnectionRefused(remote, reason, count);
         }
     }
 
-    /// <summary>There is no session for somebody, who may have proved who it is.</summary>
+    /// <summary>There is no session for a client, which may have proved its identity.</summary>
     public void OnNoSession(IControlStream stream, bool isEnding)
     {
         counters.SessionsRefused++;

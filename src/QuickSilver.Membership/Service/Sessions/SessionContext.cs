@@ -15,7 +15,7 @@ internal sealed record SessionContext(
 {
     public ControlBuffer Buffer { get; } = new();
 
-    /// <summary>Where it is recorded who came in, who did not, and who was denied what.</summary>
+    /// <summary>The log of admissions, refusals, and denied rights.</summary>
     public ILogger Audit { get; init; } = Logger;
 
     public RegistrationRoom Registrations { get; } = new(Limits);

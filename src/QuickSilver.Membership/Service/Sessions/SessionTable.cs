@@ -57,8 +57,8 @@ internal sealed class SessionTable(SessionLimits limits)
     }
 
     /// <summary>
-    /// All sessions forget what was sent. If too much is still kept, members without a session are told everything when they come back, and
-    /// sessions are closed that keep most, until there is some room.
+    /// All sessions forget what was sent. If too much is still kept, the backlogs of members without a session are cleared, which get
+    /// everything when they come back. Then the sessions that keep most are closed, until there is some room.
     /// </summary>
     public void MakeRoom(KeptBytes kept, MemberTable members)
     {

@@ -6,8 +6,8 @@ namespace QuickSilver.Membership.Service.Stores;
 // The epoch as one line of text. The new line is written to a second file, which then replaces the first one, so a crash leaves the old
 // line or the new one. The directory is flushed last: without that, the old file may come back after a loss of power.
 //
-// The lease is a lock on a third file, which the system releases with the process, however that ends. A process that stands still keeps
-// it. That file is never deleted: whoever deletes it while it is locked lets a second server in.
+// The lease is a lock on a third file, which the system releases with the process, however that ends. A process that stands still keeps it.
+// That file is never deleted: if it were deleted while it is locked, a second server could take the lease.
 internal sealed class FileMembershipStore : IMembershipStore
 {
     // EAGAIN of Linux and of macOS, and ERROR_SHARING_VIOLATION of Windows.

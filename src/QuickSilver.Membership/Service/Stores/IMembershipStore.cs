@@ -1,9 +1,9 @@
 namespace QuickSilver.Membership.Service.Stores;
 
-// What a service must not forget when it restarts, and what several servers of one service agree on: the numbers of configurations
-// never repeat and never go back. All else is registered anew by the nodes. An instance is one server's hold on a store, under a lease: as
-// long as it has that, no other server gets an instance that has it. It grants each number only while the lease is held, so a server that
-// was deposed, or stood still, can say nothing new.
+// What a service must not forget when it restarts, and what several servers of one service agree on: the numbers of configurations never
+// repeat and never go back. Nodes register all else again. An instance is one server's hold on a store, under a lease: as long as it has
+// that, no other server gets an instance that has it. It grants each number only while the lease is held, so a server that was deposed, or
+// stood still, can publish nothing new.
 //
 // How a lease is got differs by store, and is not for the service to know: a process holds a file or fails, and a cluster of
 // servers elects the one that holds etcd's key. All stores pass the same tests, MembershipStoreContract.
@@ -29,7 +29,7 @@ internal interface IMembershipStore
     /// <summary>Makes it durable at the latest when a number of it is claimed. Throws IOException when it could not.</summary>
     void SaveEpoch(long epoch);
 
-    /// <summary>Claims a number of a saved epoch, above all earlier ones, before anyone is told of the configuration.</summary>
+    /// <summary>Claims a number of a saved epoch, above all earlier ones, before the configuration is sent.</summary>
     /// <param name="configuration">The number.</param>
     /// <param name="onClaimed">
     /// Called once, on the service's core thread, at once or later: no other server has this number, or will have it. Never called if the

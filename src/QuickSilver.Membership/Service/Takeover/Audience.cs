@@ -1,7 +1,7 @@
 namespace QuickSilver.Membership.Service.Takeover;
 
-// How many of its members the service hears. One that hears fewer than half of those whom it last heard all together is
-// itself what was cut off, and is no judge of the others: it goes on without them, and takes them back as they are.
+// How many of its members the service hears. A service that hears fewer than half of those that it last heard all together is cut off
+// itself, and cannot judge the others: it continues without them, and admits them again without a restart.
 internal sealed class Audience(MemberTable members, TimeSpan freshness)
 {
     private int _whole;
@@ -9,7 +9,7 @@ internal sealed class Audience(MemberTable members, TimeSpan freshness)
     /// <summary>Members that are connected and have spoken not long ago.</summary>
     public int Count(TimeSpan now) => members.All.Count(member => member.Session is not null && now - member.LastHeard <= freshness);
 
-    /// <summary>Asked at each check of who is silent.</summary>
+    /// <summary>Called at each check for silent members.</summary>
     public bool IsCutOff(TimeSpan now)
     {
         int heard = Count(now);

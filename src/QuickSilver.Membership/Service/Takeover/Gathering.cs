@@ -2,14 +2,14 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Service.Takeover;
 
-// A service that takes over from another one knows nobody yet. If it made views at once, a publisher that comes back
-// first would be told that its topics have no subscribers, and what it sends then would be lost. So from the first sign
-// of an earlier life, no views are made until everybody who was known is back or a grace has passed; the nodes go on in
-// their last views meanwhile. Likewise when nodes come over together from another line, or are back together after the service
-// was cut off from them: only those that one configuration admits go on with each other.
+// A service that takes over from another one knows no member yet. If it made views at once, the topics of a publisher that comes back first
+// would have no subscribers, and its messages would be lost. So from the first sign of an earlier life, no views are made until all known
+// nodes are back or a grace has passed. Meanwhile, the nodes continue in their last views. The same holds when nodes come over together
+// from another service, or are back together after the service was cut off from them: only nodes that one configuration admits continue
+// with each other.
 //
-// What goes wrong: what nodes claim of where they come from is theirs to say, and a client could keep a service gathering.
-// So the time for it is a budget, which grows slowly: beyond it nodes are taken in one by one.
+// What goes wrong: nodes can claim any origin, and a client could keep a service gathering. So the time for it is a budget, which grows
+// slowly. Beyond it, nodes are admitted one by one.
 internal sealed class Gathering(TimeSpan grace)
 {
     private const int MostLines = 256;
@@ -25,7 +25,7 @@ internal sealed class Gathering(TimeSpan grace)
     private TimeSpan _budgetAt;
     private bool _waitsForAll;
 
-    // Those who have been under one service before.
+    // The nodes that were under one earlier service.
     private sealed class Line
     {
         public long Known;
@@ -53,7 +53,7 @@ internal sealed class Gathering(TimeSpan grace)
         return Until is not null;
     }
 
-    /// <summary>There was a service before, of which nobody is back yet. True when a gathering begins.</summary>
+    /// <summary>There was an earlier service, and none of its nodes is back yet. True when a gathering begins.</summary>
     public bool Begin(TimeSpan now)
     {
         _waitsForAll = true;
@@ -76,7 +76,7 @@ internal sealed class Gathering(TimeSpan grace)
         line.Known = Math.Max(line.Known, origin.Configuration);
         line.Expected = Math.Max(line.Expected, knownNodes);
         line.Returned++;
-        // Now it is known who is waited for.
+        // From now on it is known which nodes are awaited.
         _waitsForAll = false;
         if (Until is not null)
         {

@@ -3,8 +3,8 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Service.Takeover;
 
-// Who comes back and from where: from another service's line, or from a silence for which this one removed it. Those who were
-// lost together are waited for together, so that one configuration admits them and they go on with each other.
+// The nodes that come back, and from where: from another service, or from a silence for which this service removed them. Nodes that were
+// lost together are awaited together, so that one configuration admits them and they continue with each other.
 internal sealed class Returns(ulong life, ConfigurationNumbers numbers, Gathering gathering, TimeSpan grace)
 {
     private const int MostAbsent = 16_384;
@@ -22,7 +22,7 @@ internal sealed class Returns(ulong life, ConfigurationNumbers numbers, Gatherin
         public int Nodes;
     }
 
-    /// <summary>It was silent and is removed; it may come back as it is.</summary>
+    /// <summary>The node was silent and is removed. It may return without a restart.</summary>
     public void OnLost(NodeKey node, TimeSpan now)
     {
         var loss = _last is { } last && now - last.At <= grace ? last : new Loss(++_losses);

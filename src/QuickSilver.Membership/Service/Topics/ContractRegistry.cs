@@ -3,15 +3,14 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Service.Topics;
 
-// What each open topic carries and promises. An endpoint may join a topic when its contract matches those of all who have it open:
-// any two of them, as fields that one side lacks are compatible, and two that both match a third need not match each other. With its
-// last endpoint a contract is forgotten.
+// The contracts of the open topics. An endpoint may join a topic when its contract matches those of all that have it open: any two of them
+// must match, because two contracts that both match a third need not match each other. A contract is forgotten with its last endpoint.
 internal sealed class ContractRegistry
 {
-    // Of one topic at a time: an upgrade has two, and who joins is matched with each.
+    // Of one topic at a time: an upgrade has two. Each endpoint that joins is matched with all.
     private const int MaxVersions = 32;
 
-    // Of them, more that differ in nothing but what is for display are not told apart: names never take the place of a version.
+    // Of these, further ones that differ only in what is for display count as the same: names never take the place of a version.
     private const int MaxDisplayed = 16;
 
     private readonly Dictionary<ulong, Entry> _entries = [];

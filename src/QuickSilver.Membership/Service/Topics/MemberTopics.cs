@@ -25,7 +25,7 @@ internal sealed class MemberTopics
     /// <param name="map">The topics and the regions.</param>
     /// <param name="context">The service's.</param>
     /// <param name="members">The members.</param>
-    /// <param name="access">Who may publish and subscribe to what; null: everybody.</param>
+    /// <param name="access">The rules of access to topics; null: every node may do everything.</param>
     public MemberTopics(
         RegionMap map, SessionContext context, MemberTable members, ITopicAccess? access = null)
     {
@@ -37,7 +37,7 @@ internal sealed class MemberTopics
         Followers = new TopicFollowers(map, _contracts, context);
     }
 
-    /// <summary>Null where everybody may do everything.</summary>
+    /// <summary>Null where every node may do everything.</summary>
     public TopicRights? Rights { get; }
 
     /// <summary>The members that want to know which topics are published.</summary>
@@ -45,11 +45,11 @@ internal sealed class MemberTopics
 
     public int ContractCount => _contracts.Count;
 
-    /// <summary>Tells an observer which topics are open.</summary>
+    /// <summary>Lists the open topics for an observer.</summary>
     public void List(ControlSession session, ListTopicsMessage request) =>
         new TopicLister(_map, _contracts, _holders, _context.Limits).Answer(session, request);
 
-    /// <summary>True when it was granted. A topic that the node does not hold a view of is opened afresh.</summary>
+    /// <summary>True when it was granted. A topic that the node does not hold a view of is closed first and opened again.</summary>
     public bool Set(Member member, SetTopicMessage request, bool isRegistration)
     {
         _context.Counters.TopicRequests++;

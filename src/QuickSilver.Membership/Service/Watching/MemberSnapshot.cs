@@ -1,6 +1,6 @@
 namespace QuickSilver.Membership.Service.Watching;
 
-// What a member has told of itself to those who watch. A member that was never watched has none.
+// The last report of a member for observers. A member that was never watched has none.
 internal sealed class MemberSnapshot
 {
     /// <summary>The last question in whose answer the member is.</summary>

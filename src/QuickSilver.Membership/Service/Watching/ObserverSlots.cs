@@ -5,7 +5,7 @@ using QuickSilver.Membership.Service.Sessions;
 
 namespace QuickSilver.Membership.Service.Watching;
 
-// The places of those who watch the cluster: so many at a time, and of one address a part of them.
+// The slots of observers of the cluster: a limited number at a time, and a part of them for one address.
 //
 // Intuition: an observer that was suspended, or is on a machine that is gone, neither asks nor ends, and keeps a place that another one
 // needs. So one that has not asked for a while gives way, to an observer that comes and finds no place. What goes wrong: an observer may
@@ -31,8 +31,8 @@ internal sealed class ObserverSlots(SessionContext context)
 
     public void Remove(ControlSession session) => _taken.RemoveAll(place => place.Session == session);
 
-    /// <summary>Has an observer give way to the newcomer if there is no place, and one has not asked for a while.</summary>
-    /// <param name="newcomer">Who wants a place.</param>
+    /// <summary>If there is no slot, an observer that has not asked for a while gives way to the newcomer.</summary>
+    /// <param name="newcomer">The observer that needs a slot.</param>
     /// <param name="isAnswered">Whether an observer waits for no answer.</param>
     public void MakeRoomFor(ControlSession newcomer, Func<ControlSession, bool> isAnswered)
     {
@@ -61,7 +61,7 @@ internal sealed class ObserverSlots(SessionContext context)
                 ? null
                 : $"This membership service already has {_taken.Count} observers, which is its limit: {Holders()}. Stop another one first.";
 
-    // The last word is read when the observer goes on.
+    // The last message is read when the observer continues.
     private void Close(Place idle, ControlSession newcomer)
     {
         double seconds = (context.Environment.Now - idle.AskedAt).TotalSeconds;

@@ -6,14 +6,13 @@ using QuickSilver.Membership.Snapshots;
 
 namespace QuickSilver.Membership.Service.Watching;
 
-// Those who watch the cluster, and what the nodes are asked for them.
+// The observers that watch the cluster, and the questions to nodes on their behalf.
 //
-// Intuition: an observer asks, the service asks all nodes, and when all have answered or their time is over, it tells the observer what
-// came. So nothing is asked or kept while nobody watches, and an observer that is slow gets less. Application: observers that ask at the
-// same time share one question, and there are at most ten questions a second, however many observers ask how often. What goes wrong: a
-// node does not answer (the observer is told since when); a node is of an older version (it said so by not saying otherwise when it
-// joined, and is not asked); an observer does not read (it asks again while the last answer waits to be sent, or does not ask again, and is
-// closed by its session).
+// Intuition: an observer asks, the service asks all nodes, and when all have answered or their time is over, it sends the observer what
+// came. So nothing is asked or kept without an observer, and a slow observer gets less. Application: observers that ask at the same time
+// share one question, and there are at most ten questions a second, however many observers ask. What goes wrong: a node does not answer
+// (the observer gets the time since when). A node is of an older version (its join did not say that it answers, so it is not asked). An
+// observer does not read (it asks again while the last answer waits to be sent, or does not ask again, and its session closes it).
 //
 // Invariant: _waiting is empty unless a question is under way or one is due.
 internal sealed class Observers : IDisposable
@@ -33,7 +32,7 @@ internal sealed class Observers : IDisposable
     private ulong _question;
     private TimeSpan _askedAt = TimeSpan.MinValue / 2;
     private bool _isUnderWay;
-    // Members of whom an answer is still to come.
+    // The number of members whose answers are awaited.
     private int _left;
     private int _rows;
 
@@ -41,7 +40,9 @@ internal sealed class Observers : IDisposable
     /// <param name="cluster">The name of the cluster.</param>
     /// <param name="members">The nodes, in the order of joining.</param>
     /// <param name="standing">How the service stands, with the number of its last configuration.</param>
-    /// <param name="echoPort">Opens the port at which the service answers echoes, if it is not open, and tells its number; 0: none.</param>
+    /// <param name="echoPort">
+    /// Opens the port at which the service answers echoes, if it is not open, and returns its number; 0: none.
+    /// </param>
     /// <param name="topics">The number of open topics.</param>
     public Observers(
         SessionContext context,
@@ -64,7 +65,7 @@ internal sealed class Observers : IDisposable
 
     public int Count => _places.Count;
 
-    /// <summary>Whether the session is an observer, or becomes one. One that is refused is told why, and closed.</summary>
+    /// <summary>Whether the session is an observer, or becomes one. One that is refused gets the reason, and is closed.</summary>
     /// <param name="session">The session.</param>
     /// <param name="cluster">The cluster that it wants to observe.</param>
     /// <param name="protocolVersion">What it speaks.</param>
@@ -136,8 +137,8 @@ internal sealed class Observers : IDisposable
     }
 
     /// <summary>
-    /// Says how the service stands, for the last time on this session. Another host asks so before it yields, so this takes no place among
-    /// those who watch: nobody who fills these keeps two hosts apart. Sessions are bounded for each address and certificate.
+    /// Sends the standing of the service, as the last message on this session. Another host asks for it before it yields, so this takes no
+    /// observer slot: full slots do not keep two hosts apart. Sessions are limited for each address and certificate.
     /// </summary>
     public void TellOfService(ControlSession session) => session.SayLast(ServiceSigns(told: 0));
 
@@ -150,7 +151,7 @@ internal sealed class Observers : IDisposable
         }
     }
 
-    /// <summary>A member has answered. An answer that nobody waits for is dropped.</summary>
+    /// <summary>A member has answered. An answer that is not awaited is dropped.</summary>
     public void OnSigns(Member member, ulong question, byte[] signs)
     {
         if (!_isUnderWay || question != _question || member.Signs is not { IsAwaited: true } record || record.Question != question)
@@ -191,7 +192,7 @@ internal sealed class Observers : IDisposable
         _askedAt = _context.Environment.Now;
         _question++;
         _left = 0;
-        // So many that what all tell fits into what may wait to be sent.
+        // The number of rows for which all answers together fit into what may wait to be sent.
         int mostRows = Math.Clamp(_rows, 1, NodeSnapshot.MostRows);
         int rows = Math.Clamp(_context.Limits.MaxSignsRowsInAll / Math.Max(1, _members.Count), 1, mostRows);
         _rows = 0;
@@ -223,7 +224,7 @@ internal sealed class Observers : IDisposable
     {
         var now = _context.Environment.Now;
         var told = new List<MemberSnapshotMessage>();
-        // What is left out of an answer is not told; an observer that reads must not be closed because nodes tell much.
+        // An answer leaves out what does not fit. An observer that reads must not be closed because nodes report much.
         long room = _context.Limits.MaxPendingBytes / 2;
         foreach (var member in _members)
         {

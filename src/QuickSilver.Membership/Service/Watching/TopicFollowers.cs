@@ -7,13 +7,13 @@ using QuickSilver.Membership.Service.Topics;
 
 namespace QuickSilver.Membership.Service.Watching;
 
-// Members that follow topics: each gives a prefix and is told which topics whose names begin with it are published, and what changes.
+// Members that follow topics: each gives a prefix, gets the published topics whose names begin with it, and then the changes.
 //
-// Intuition: a member that asks is told all, and then whatever a request changed. Application: topics that requests touch are collected for
-// a moment and looked at once, so that whoever opens thousands at a time costs a few messages. While nobody follows, nothing is collected.
-// What goes wrong: the connection is lost (the member asks again on the next one, and is told all again); there are more topics than the
-// member wants (it is told how many, and gets others when some have gone); a topic's last publisher closes it and another opens it in the
-// same moment (nothing is told).
+// Intuition: a member that asks gets all topics, and then each change that a request makes. Application: topics that requests touch are
+// collected for a moment and looked at once, so that a node that opens thousands at a time costs a few messages. While no member follows,
+// nothing is collected. What goes wrong: the connection is lost (the member asks again on the next one, and gets all topics again). There
+// are more topics than the member wants (it gets the number of the others, and some of them when others have gone). A topic's last
+// publisher closes it and another opens it in the same moment (nothing is sent).
 internal sealed class TopicFollowers : IDisposable
 {
     private static readonly TimeSpan NewsInterval = TimeSpan.FromMilliseconds(20);
@@ -66,7 +66,7 @@ internal sealed class TopicFollowers : IDisposable
         Compare(follower, isFirst: true);
     }
 
-    /// <summary>A request changed who has the topic open.</summary>
+    /// <summary>A request changed which nodes have the topic open.</summary>
     public void Touch(ulong topicId)
     {
         if (_all.Count > 0 && _touched.Add(topicId) && !_alarm.IsPending)
@@ -183,7 +183,7 @@ internal sealed class TopicFollowers : IDisposable
         }
     }
 
-    // What nodes send to one node alone is nobody else's.
+    // Inboxes are for one node alone, so they are not listed.
     private bool IsPublished(ulong id)
     {
         if (!_map.Topics.TryGetValue(id, out var topic) || topic.IsPinned || _contracts.NameOf(id) is null)

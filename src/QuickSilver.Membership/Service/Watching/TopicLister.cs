@@ -8,7 +8,7 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Service.Watching;
 
-// Tells an observer which topics are open: at once, as the service knows it without asking anybody.
+// Lists the open topics for an observer: at once, from what the service knows.
 internal sealed class TopicLister(RegionMap map, ContractRegistry contracts, ContractHolders holders, SessionLimits limits)
 {
     public void Answer(ControlSession session, ListTopicsMessage request)

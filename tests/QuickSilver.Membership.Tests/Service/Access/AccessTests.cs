@@ -121,7 +121,7 @@ public sealed class AccessTests
         // With the key of the first, which everybody is told.
         var thief = Add(1, "reader");
         _cluster.Run(3);
-        Assert.Equal("The key 0000000000000001.1 is that of another member. Start this node anew.", thief.Client.LastRefusal);
+        Assert.Equal("The key 0000000000000001.1 is that of another member. Restart this node.", thief.Client.LastRefusal);
         Assert.StartsWith("it refused this node: The key", thief.Client.LastFailure);
         Assert.True(pricer.Client.IsReachable);
         Assert.Equal(IdentityId.Of("pricer"), pricer.Nodes[pricer.Key].Identity);
