@@ -64,8 +64,8 @@ public sealed record EmbeddedServiceOptions
     public int TopicAddressesPerNode { get; set; } = 64;
 
     /// <summary>
-    /// The path of a JSON file with rules of who may publish and subscribe to which topics, by identity. All processes that may host the
-    /// service have the same rules. Requires a secret or a certificate. Null (default): everybody may do everything.
+    /// The path of a JSON file with the rights of identities to publish and subscribe to topics. All processes that may host the
+    /// service have the same rules. Requires a secret or a certificate. Null (default): all identities have all rights.
     /// </summary>
     public string? RightsFile { get; set; }
 

@@ -50,7 +50,7 @@ internal static partial class CoreLog
     public static partial void SecretReadByAll(ILogger logger, string file);
 
     [LoggerMessage(1016, LogLevel.Warning,
-        "The certificate {Certificate} is not of an authority of {Authorities}. Processes that believe the same authorities refuse this "
+        "The certificate {Certificate} is not of an authority of {Authorities}. Processes that trust the same authorities refuse this "
         + "one. Issue the certificate with one of these authorities, or add its authority to them.")]
     public static partial void OwnNotBelieved(ILogger logger, string certificate, string authorities);
 

@@ -34,7 +34,7 @@ internal sealed record MachineEnvironmentOptions
     /// <summary>Whether a thread pool that starts no work is noticed.</summary>
     public bool WatchesThreadPool { get; init; }
 
-    /// <summary>What control streams show and believe. Null (default): they are TCP alone.</summary>
+    /// <summary>What control streams show and trust. Null (default): they are TCP alone.</summary>
     public IStreamCredentials? Credentials { get; init; }
 
     /// <summary>How many descriptors the process may open; null: the system does not show it. Default: as this system shows.</summary>

@@ -20,7 +20,7 @@ internal static class SealedPacket
     private const int TagOffset = 20;
 
     /// <summary>
-    /// What of a packet can be checked without its key. A packet that is not sealed is refused before anything of it is believed.
+    /// What of a packet can be checked without its key. A packet that is not sealed is refused before anything of it is used.
     /// </summary>
     public static DropReason Validate(ReadOnlySpan<byte> bytes, ulong cluster)
     {

@@ -93,7 +93,7 @@ internal enum KeyFault
     // The client's own certificate is out of date, or not for a node.
     OwnCertificate,
 
-    // The service does not believe the client's secret or authority.
+    // The service does not accept the client's secret or authority.
     NotAccepted,
 
     // The client has a key, and the service has none.

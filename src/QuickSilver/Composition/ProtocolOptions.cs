@@ -150,7 +150,7 @@ internal sealed class ProtocolOptions
 
     public DiscoveryOptions Discovery { get; private init; }
 
-    /// <summary>What the process shows and believes, and then packets are sealed; null: it is not protected.</summary>
+    /// <summary>What the process shows and trusts, and then packets are sealed; null: it is not protected.</summary>
     public IStreamCredentials? Credentials
     {
         get;

@@ -5,7 +5,7 @@ using QuickSilver.Core.Transport.Tls;
 
 namespace QuickSilver.Composition;
 
-// What a process shows and believes, from its options.
+// What a process shows and trusts, from its options.
 internal static class SecurityComposition
 {
     private const string Category = "QuickSilver.Security";

@@ -9,7 +9,7 @@ using QuickSilver.Membership.Service.Access;
 namespace QuickSilver.Composition;
 
 // The rules of a file: for each topic the longest pattern that fits, which is the topic's name, the beginning of it up to a slash, or a
-// star for all. Of a topic that none fits, everybody may do everything.
+// star for all. For a topic without a rule, all identities have all rights.
 internal sealed class TopicRules : ITopicAccess
 {
     private const string Everybody = "*";

@@ -19,7 +19,7 @@ public enum SecurityMode
 }
 
 /// <summary>
-/// How a node proves that it belongs to its cluster, and whom it believes. Either a secret, which all processes of the cluster share, or a
+/// How a node proves that it belongs to its cluster, and whom it trusts. Either a secret, which all processes of the cluster share, or a
 /// certificate of an authority. All processes of a cluster use the same of the two.
 /// </summary>
 /// <remarks>
@@ -60,7 +60,7 @@ public sealed record SecurityOptions
     public string? CertificateKeyFile { get; set; }
 
     /// <summary>
-    /// The path of a PEM file with the authorities that are believed. Those of the system are not. Required with
+    /// The path of a PEM file with the trusted authorities. Those of the system are not trusted. Required with
     /// <see cref="CertificateFile"/>. Null (default): none.
     /// </summary>
     public string? AuthorityFile { get; set; }
@@ -93,7 +93,7 @@ public sealed record SecurityOptions
 
     /// <summary>Uses a certificate that the program has, in place of <see cref="CertificateFile"/>.</summary>
     /// <param name="certificate">The certificate of this process, with its private key.</param>
-    /// <param name="authorities">The authorities that are believed: at least one.</param>
+    /// <param name="authorities">The trusted authorities: at least one.</param>
     /// <exception cref="ArgumentException">The certificate has no private key, or there is no authority.</exception>
     public void UseCertificate(X509Certificate2 certificate, X509Certificate2Collection authorities)
     {

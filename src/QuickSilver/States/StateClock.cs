@@ -2,7 +2,7 @@ namespace QuickSilver.States;
 
 // The numbers of the changes of a state on one node, and how high a foreign one may be. From any thread.
 //
-// An honest number is at most the number of changes that were ever made. So a number is believed up to Limit: what nodes can have counted
+// An honest number is at most the number of changes that were ever made. So a number is accepted up to Limit: what nodes can have counted
 // since before the state was opened anywhere (First, 35 years at a million changes a second), and a million for each second since. Nodes
 // get the age of the state from the others when they open it, so that all have nearly the same limit, whichever of them is new.
 //

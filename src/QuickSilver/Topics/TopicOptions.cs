@@ -41,21 +41,21 @@ public sealed record TopicOptions
     public bool StampPublishTime { get; init; }
 
     /// <summary>
-    /// Whether messages are accepted only while the membership service is known to have this node as a member: not when it has not been
-    /// heard for longer than its heartbeat limit (interval times missed heartbeats), as on the minority side of a divided network.
-    /// Publishing then fails with <see cref="QuorumLostException"/>, also for publishers that wait for room, and feeds are not asked, until
-    /// the service is back. Messages accepted before are still sent. The service may remove a node sooner: 2 s after its connection closed,
-    /// if it has not connected again, as when its secret was removed at the service, or after two or three heartbeats, if its neighbours
-    /// miss it too. The node does not know it until it hears the service again: what it accepts until then, or until the limit, does not
-    /// reach the remaining members. It needs a standalone service, run with <c>qsm gms</c> and named in
+    /// Whether messages are accepted only while the membership service is known to have this node as a member. This is not so when the
+    /// service has not been heard for longer than its heartbeat limit (interval times missed heartbeats), as on the minority side of a
+    /// divided network. Until the service is back, publishing fails with <see cref="QuorumLostException"/>, also for publishers that wait
+    /// for room, and feeds are not asked. Messages accepted before are still sent. The service may remove a node sooner: 2 s after its
+    /// connection closed, if it has not connected again, as when its secret was removed at the service, or after two or three heartbeats,
+    /// if its neighbours miss it too. The node does not know that until it hears the service again. Messages that it accepts until then,
+    /// or until the limit, do not reach the remaining members. The option needs a standalone service, run with <c>qsm gms</c> and named in
     /// <see cref="QuickSilverOptions.MembershipService"/>. Where nodes host the service, each part of a divided network has one, and the
-    /// option does not protect: the log says so when the topic is opened (event 1630). Default: false.
+    /// option does not protect: a warning is logged when the topic is opened (event 1630). Default: false.
     /// </summary>
     public bool RequireQuorum { get; init; }
 
     /// <summary>
     /// How long messages are accepted without the membership service, since it was last heard: 00:00:01 to 1.00:00:00, but at least for its
-    /// heartbeat limit. After that, publishing fails with <see cref="QuorumLostException"/>. It needs a service of its own, as
+    /// heartbeat limit. After that, publishing fails with <see cref="QuorumLostException"/>. It needs a standalone service, as
     /// <see cref="RequireQuorum"/> does. Default: null, no limit.
     /// </summary>
     public TimeSpan? ServiceLossLimit { get; init; }

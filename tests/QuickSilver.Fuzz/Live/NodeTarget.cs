@@ -12,7 +12,7 @@ namespace QuickSilver.Fuzz.Live;
 
 // Three nodes that talk, and datagrams from outside between theirs. Each part of the input is a datagram: the first byte says who gets it,
 // at which of its ports and from whom, the second which fields are made right before. No step of a node may throw, and memory is bounded.
-// What members with keys could be made to believe is not judged here.
+// What nodes accept from members with keys is not judged here.
 internal sealed class NodeTarget : FuzzTarget
 {
     private const int Nodes = 3;

@@ -49,7 +49,7 @@ public sealed class EtcdKeysScenarios : IDisposable
     }
 
     [Fact]
-    public void An_etcd_of_another_authority_or_another_host_is_not_believed()
+    public void An_etcd_of_another_authority_or_another_host_is_not_trusted()
     {
         EtcdServer.SkipIfMissing();
         var keys = MakeKeys("house");

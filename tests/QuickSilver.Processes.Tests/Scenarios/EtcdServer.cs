@@ -22,7 +22,7 @@ internal sealed class EtcdServer : IDisposable
     private int _port;
     private int _peerPort;
 
-    /// <param name="keys">With what it proves itself, and whom it believes; null: it is without TLS.</param>
+    /// <param name="keys">With what it proves itself, and whom it trusts; null: it is without TLS.</param>
     /// <param name="settings">Its environment, from its port, its port for members, and its folder; null: it gets options.</param>
     public EtcdServer(EtcdKeys? keys = null, Func<int, int, string, Dictionary<string, string>>? settings = null)
     {

@@ -41,7 +41,7 @@ public sealed class EtcdCheckTests
     }
 
     [Fact]
-    public void A_member_that_does_not_believe_this_host_is_not_looked_for_on_its_own()
+    public void A_member_that_does_not_trust_this_host_is_not_looked_for_on_its_own()
     {
         var facts = new EtcdFacts([Says(1), Fails(2) with { IsSilent = false }, Says(3)], 3)
         {
@@ -79,7 +79,7 @@ public sealed class EtcdCheckTests
     }
 
     [Fact]
-    public void That_this_host_does_not_believe_etcd_says_nothing_of_its_leader()
+    public void That_this_host_does_not_trust_etcd_says_nothing_of_its_leader()
     {
         var strange = Fails(1) with { IsSilent = false, KeyFault = EtcdKeyFault.NotBelieved };
         var finding = Assert.Single(EtcdCheck.Of(new EtcdFacts([strange], 0)));

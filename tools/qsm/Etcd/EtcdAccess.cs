@@ -10,6 +10,6 @@ internal sealed record EtcdAccess(IReadOnlyList<Uri> Members)
     /// <summary>What this process shows, with its key; null: nothing.</summary>
     public EtcdFile? Certificate { get; init; }
 
-    /// <summary>The authorities that are believed; null: those of the system.</summary>
+    /// <summary>The trusted authorities; null: those of the system.</summary>
     public EtcdFile? Authority { get; init; }
 }

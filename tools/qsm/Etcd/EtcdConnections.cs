@@ -180,7 +180,7 @@ internal sealed class EtcdConnections
         }
     }
 
-    // Null: it is believed.
+    // Null: it is trusted.
     private string? FaultOf(X509Certificate2? certificate, X509Chain? chain, SslPolicyErrors errors, string host)
     {
         if (errors == SslPolicyErrors.None)
@@ -209,5 +209,5 @@ internal sealed class EtcdConnections
         : "the system; name its authority with --etcd-authority";
 }
 
-// A member of etcd that is not believed, and why.
+// A member of etcd that is not trusted, and why.
 internal sealed class EtcdTlsException(string message, Exception cause) : Exception(message, cause);

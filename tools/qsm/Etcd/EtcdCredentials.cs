@@ -6,7 +6,7 @@ using QuickSilver.Core.Transport.Tls;
 
 namespace QuickSilver.Tool.Etcd;
 
-// What this process shows to members of etcd, and whom it believes. Never changed; what replaces it is another one.
+// What this process shows to members of etcd, and whom it trusts. Immutable; a change makes another one.
 internal sealed class EtcdCredentials
 {
     private readonly SslStreamCertificateContext? _own;

@@ -5,9 +5,9 @@ internal enum EtcdKeyFault
 {
     None = 0,
 
-    // The member is not believed.
+    // The member is not trusted.
     NotBelieved,
 
-    // The member does not believe this process. It says so, or just closes the connection.
+    // The member does not trust this process. It says so, or just closes the connection.
     NotAccepted,
 }

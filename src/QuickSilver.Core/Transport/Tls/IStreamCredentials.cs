@@ -1,6 +1,6 @@
 namespace QuickSilver.Core.Transport.Tls;
 
-// What a process shows to others and whom it believes, as it is now.
+// What a process currently shows to others and whom it trusts.
 internal interface IStreamCredentials
 {
     /// <summary>As it was read last. From any thread; never waits.</summary>

@@ -2,7 +2,7 @@ using QuickSilver.Core.Transport.Streams;
 
 namespace QuickSilver.Core.Transport.Tls;
 
-// What the TLS streams of a node show and believe, and the thread on which they live. Before a handshake its files are looked at, beside
+// What the TLS streams of a node show and trust, and the thread on which they live. Before a handshake its files are looked at, beside
 // that thread: a disk that does not answer holds up new streams alone.
 internal sealed class StreamCredentials(IStreamCredentials credentials, StreamThread thread)
 {

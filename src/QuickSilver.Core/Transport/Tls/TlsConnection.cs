@@ -45,7 +45,7 @@ internal sealed class TlsConnection
 
     /// <param name="socket">Connected, or to be; the connection's from here on.</param>
     /// <param name="side">Which side of the handshake this is.</param>
-    /// <param name="credentials">What this process shows and believes.</param>
+    /// <param name="credentials">What this process shows and trusts.</param>
     /// <param name="post">Called when there is something to take, on the stream thread.</param>
     public TlsConnection(Socket socket, TlsSide side, StreamCredentials credentials, Action post)
     {

@@ -6,7 +6,7 @@ using QuickSilver.Core.Security.Identities;
 
 namespace QuickSilver.Core.Transport.Tls;
 
-// The certificates that a process shows, and the authorities that it believes. Never changed; what replaces it is another one.
+// The certificates that a process shows, and the authorities that it trusts. Immutable; a change makes another one.
 //
 // Of several secrets the first is the process's own: it is what it shows when it connects. To who connects with another of them, it shows
 // the certificate of that one, which the other names at the beginning of the handshake. So a secret is replaced without a pause.
@@ -70,7 +70,7 @@ internal sealed class TlsCredentials
 
     /// <param name="certificate">The process's own, with its key.</param>
     /// <param name="between">What lies between it and its authority, if anything.</param>
-    /// <param name="authorities">Those whose certificates are believed.</param>
+    /// <param name="authorities">Those whose certificates are accepted.</param>
     public static TlsCredentials Of(
         X509Certificate2 certificate, X509Certificate2Collection between, X509Certificate2Collection authorities)
     {
@@ -82,7 +82,7 @@ internal sealed class TlsCredentials
     public static string HashOf(X509Certificate2 authority) =>
         Convert.ToHexStringLower(SHA256.HashData(authority.PublicKey.ExportSubjectPublicKeyInfo()));
 
-    /// <summary>Whether an authority with this hash is believed.</summary>
+    /// <summary>Whether an authority with this hash is trusted.</summary>
     public bool Believes(string hash) => _roots.Any(root => HashOf(root) == hash);
 
     /// <summary>What to show to a client that has said to whom it wants to speak.</summary>
@@ -154,7 +154,7 @@ internal sealed class TlsCredentials
         return identity.Name.Length > 0;
     }
 
-    /// <summary>Why others do not believe the process's own certificate, as a part of a sentence; null: they may.</summary>
+    /// <summary>Why others do not accept the process's own certificate, as a part of a sentence; null: they may accept it.</summary>
     public string? FaultOfOwn(PeerRole role, DateTimeOffset now)
     {
         var own = Own.TargetCertificate;
@@ -172,7 +172,7 @@ internal sealed class TlsCredentials
     }
 
     /// <summary>
-    /// Whether the process would believe its own certificate, whatever its dates. If not, neither would others with the same authorities.
+    /// Whether the process would accept its own certificate, whatever its dates. If not, neither would others with the same authorities.
     /// </summary>
     public bool BelievesOwn()
     {

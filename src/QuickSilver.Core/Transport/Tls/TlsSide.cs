@@ -8,7 +8,7 @@ using QuickSilver.Core.Transport.Streams;
 
 namespace QuickSilver.Core.Transport.Tls;
 
-// One side of a TLS handshake: what it shows, whom it believes, and in words why it failed. TLS 1.3 alone, both sides with certificates.
+// One side of a TLS handshake: what it shows, whom it trusts, and in words why it failed. TLS 1.3 alone, both sides with certificates.
 // Nothing is resumed, so that each stream proves the identity of its peer again.
 internal abstract class TlsSide(IPEndPoint remote)
 {
@@ -41,7 +41,7 @@ internal abstract class TlsSide(IPEndPoint remote)
     /// <summary>Connects, if this side does.</summary>
     public abstract Task ConnectAsync(SocketPipes pipes, CancellationToken limit);
 
-    /// <summary>The handshake, with what the process shows and believes now.</summary>
+    /// <summary>The handshake, with what the process shows and trusts now.</summary>
     public Task AuthenticateAsync(SslStream stream, TlsCredentials known, CancellationToken limit)
     {
         Credentials = known;

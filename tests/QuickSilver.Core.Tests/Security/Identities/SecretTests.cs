@@ -44,7 +44,7 @@ public sealed class SecretTests
     [InlineData(1999)]
     [InlineData(2050)]
     [InlineData(9999)]
-    public void A_secret_is_believed_whatever_the_clock_shows(int year)
+    public void A_secret_is_accepted_whatever_the_clock_shows(int year)
     {
         var secret = Secret.Of("cluster", Key);
         var peer = TlsCredentials.Of([secret]);

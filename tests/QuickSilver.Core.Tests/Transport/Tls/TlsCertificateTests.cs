@@ -100,7 +100,7 @@ public sealed class TlsCertificateTests
     }
 
     [Fact]
-    public void A_certificate_of_an_authority_that_is_not_among_the_believed_is_known()
+    public void A_certificate_of_an_authority_that_is_not_trusted_is_known()
     {
         Assert.True(TlsHouse.Of(Authority, "node", PeerRole.Node).Latest.BelievesOwn());
         Assert.True(TlsHouse.Of(Authority, "node", PeerRole.Node, fromDays: -10, untilDays: -1).Latest.BelievesOwn());

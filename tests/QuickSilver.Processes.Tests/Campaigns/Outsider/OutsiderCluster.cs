@@ -69,7 +69,7 @@ internal sealed class OutsiderCluster : IDisposable
     {
         var deceived = Topics(_theirKeys, Address, 2);
         int code = deceived.WaitForExit();
-        log.Hold(code != 0, $"a client does not believe the outsider's service (exit code {code}): {deceived.Errors.Tail(1)}");
+        log.Hold(code != 0, $"a client does not trust the outsider's service (exit code {code}): {deceived.Errors.Tail(1)}");
 
         // Each hosts a service of the same name, and answers every question.
         string[] lines = TestLines.Make(50, "found");

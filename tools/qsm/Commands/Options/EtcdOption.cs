@@ -19,7 +19,7 @@ internal sealed class EtcdOption(string members)
 
     private readonly Option<string?> _authority = new("--etcd-authority")
     {
-        Description = "With --etcd and https: the file with the authorities that are believed of etcd (PEM), instead of those of the "
+        Description = "With --etcd and https: the file with the trusted authorities of etcd (PEM), instead of those of the "
             + $"system. Also read from {AuthorityVariable}.",
         HelpName = "FILE",
     };

@@ -22,7 +22,7 @@ internal sealed class SecurityOption
 
     private readonly Option<string?> _authority = new("--authority")
     {
-        Description = $"With a certificate: the file with the authorities that are believed. Also read from {AuthorityVariable}.",
+        Description = $"With a certificate: the file with the trusted authorities. Also read from {AuthorityVariable}.",
         HelpName = "FILE",
     };
 
@@ -55,7 +55,7 @@ internal sealed class SecurityOption
                 CertificateFile = given,
                 AuthorityFile = authority ?? Variable(AuthorityVariable) ?? throw new ToolException(
                     ExitCode.Usage,
-                    $"--security: {given} has a certificate, which needs the file with the authorities that are believed. Give it with "
+                    $"--security: {given} has a certificate, which needs the file with the trusted authorities. Give it with "
                     + $"--authority, or in {AuthorityVariable}."),
             };
         }

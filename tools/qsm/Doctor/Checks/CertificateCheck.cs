@@ -3,7 +3,7 @@ using QuickSilver.Tool.Doctor.Keys;
 
 namespace QuickSilver.Tool.Doctor.Checks;
 
-// A certificate of this process, of an authority that it believes, of a service, or of what has to do with etcd. File: null if it is not of
+// A certificate of this process, of an authority that it trusts, of a service, or of what has to do with etcd. File: null if it is not of
 // this machine.
 internal sealed record CertificateDates(string Name, CertificateUse Use, DateTimeOffset From, DateTimeOffset Until)
 {
@@ -130,7 +130,7 @@ internal static class CertificateCheck
         return [new Remedy($"qsm keys certificate --authority {authority}.pem {what}", Signer)];
     }
 
-    // Others choose the names of their certificates, and need not be believed.
+    // Others choose the names of their certificates, which may be false.
     private static string NameOption(CertificateDates certificate) =>
         ShellWord.Option("--name", IsName(certificate.Name) ? certificate.Name : AnyName);
 

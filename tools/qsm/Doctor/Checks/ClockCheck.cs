@@ -2,7 +2,7 @@ using System.Globalization;
 
 namespace QuickSilver.Tool.Doctor.Checks;
 
-// IsSynchronized: null if the system does not report it. Error: how far the system believes that its clock may be off.
+// IsSynchronized: null if the system does not report it. Error: the system's estimate of the error of its clock.
 internal sealed record ClockFacts(DateTimeOffset Now, bool? IsSynchronized, TimeSpan Error);
 
 // Whether the clock is sane. Nothing is decided by it but whether a certificate holds: logs, traces and publish times show it.

@@ -19,7 +19,7 @@ internal sealed class EchoProbe : IDisposable
     private const int MtuDiscovery = 10;
     private const int Ipv6Level = 41;
     private const int MtuDiscoveryV6 = 23;
-    // Neither fragments, nor believes what the path was found to carry before.
+    // Neither fragments, nor uses what the path was found to carry before.
     private const int Probe = 3;
     private const int ReceiveBytes = 4 << 20;
     private const int Tries = 4;

@@ -63,7 +63,7 @@ internal static class KeyRemedies
                 Certificate(keys, keys.Name, keys.Role == "service" ? "both" : keys.Role, keys.File)),
             KeyFault.ServiceCertificate => new KeyAdvice(
                 $" {WhatTheirFileIs} Make another one and put it in its place.", show, Certificate(keys, "gms", "service", "gms.pem")),
-            // This host believes the authority of the service, so that one is to sign.
+            // This host trusts the authority of the service, so that one is to sign.
             KeyFault.NotAccepted when keys.Kind == KeyKind.Certificate => new KeyAdvice(
                 $" The authority in {keys.Authority} is that of the service: let it sign a certificate for this node.",
                 new Remedy($"qsm keys show {ShellWord.OfFile(keys.File)}"),
@@ -112,7 +112,7 @@ internal static class KeyRemedies
         {
             KeyKind.Certificate => new KeyAdvice(
                 $" Compare the issuers. {WhatTheirFileIs} If other nodes run, its issuer is the right one: let it sign a certificate for "
-                + "this node, and believe it.",
+                + "this node, and trust it.",
                 new Remedy($"qsm keys show {ShellWord.OfFile(keys.File)}"),
                 show,
                 // Not the authority of this host, wherever its key is.
@@ -134,7 +134,7 @@ internal static class KeyRemedies
         };
     }
 
-    // Beside the one that is believed: that may be of use to others.
+    // Beside the trusted one: that may be of use to others.
     private static Remedy Believe(IPEndPoint? service, string own) => service is not null && IPAddress.IsLoopback(service.Address)
         ? new Remedy(Append($"cat {TheirAuthority}", own))
         : new Remedy(Append($"ssh {service?.Address.ToString() ?? "HOST"} cat {TheirAuthority}", own));
