@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Dispatch;
 using QuickSilver.Multicast.Nodes;

@@ -36,7 +36,7 @@ internal sealed class NodeCluster : IDisposable
         {
             var multicast = (MulticastNode)Parts(node.Number).Multicast;
             FindingException.ThrowUnless(multicast.OutboundStreams <= 16, $"{node} has {multicast.OutboundStreams} streams.");
-            FindingException.ThrowUnless(multicast.Regions.Count <= 16, $"{node} has {multicast.OpenRegions.Count} regions.");
+            FindingException.ThrowUnless(multicast.Regions.Count <= 16, $"{node} has {multicast.Regions.Count} regions.");
         }
     }
 

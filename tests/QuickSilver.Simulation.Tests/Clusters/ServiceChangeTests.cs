@@ -190,7 +190,7 @@ public sealed class ServiceChangeTests : IDisposable
         _cluster.Run(Second);
     }
 
-    private long Settled() => _cluster.Nodes.Where(static node => node.IsJoined).Min(static node => Multicast(node).Settled);
+    private long Settled() => _cluster.Nodes.Where(static node => node.IsJoined).Min(static node => Multicast(node).Topics.Settled);
 
     private string[] Views(int nodes) =>
     [
