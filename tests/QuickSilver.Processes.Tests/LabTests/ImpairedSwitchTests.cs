@@ -3,6 +3,7 @@ using QuickSilver.Processes.Tests.Lab;
 namespace QuickSilver.Processes.Tests.LabTests;
 
 // Before the lab may blame a node, it must do exactly what it is configured to do. F1, F2, F3, F12.
+[Collection(nameof(Alone))]
 public sealed class ImpairedSwitchTests
 {
     private const int Marker = int.MaxValue;

@@ -1,6 +1,9 @@
+using QuickSilver.Processes.Tests.Lab;
+
 namespace QuickSilver.Processes.Tests.LabTests;
 
 // A run of datagrams that one call handed to the kernel is, to the wire, just so many frames.
+[Collection(nameof(Alone))]
 public sealed class SegmentRunTests
 {
     private const int Marker = int.MaxValue;

@@ -4,6 +4,7 @@ namespace QuickSilver.Processes.Tests.Scenarios;
 
 // Others come and go all the time, so views change under the traffic. A node that stays misses and repeats nothing. A node that
 // came and left has one piece of each topic without a hole. I1, I2, I4, I7, I8 under F14.
+[Collection(nameof(Alone))]
 public sealed class ChurnScenarios
 {
     private const int LinesPerStep = 40;

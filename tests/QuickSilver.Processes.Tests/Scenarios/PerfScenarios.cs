@@ -6,6 +6,7 @@ namespace QuickSilver.Processes.Tests.Scenarios;
 
 // What `qsm perf` reports of itself: nothing is lost or doubled at full speed, a steady stream of bytes or of typed messages
 // allocates nothing, and thousands of topics with the same subscribers are one region. I1, I2, I17.
+[Collection(nameof(Alone))]
 public sealed class PerfScenarios
 {
     // What one object a message would cost at least.

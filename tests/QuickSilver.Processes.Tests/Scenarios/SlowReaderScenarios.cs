@@ -5,6 +5,7 @@ namespace QuickSilver.Processes.Tests.Scenarios;
 
 // One publisher with two topics to the same two nodes. In one of them, the reader of one topic does not read: both sides say so, and
 // the other topic continues. I1, I21.
+[Collection(nameof(Alone))]
 public sealed class SlowReaderScenarios
 {
     private const int Interrupted = 130;

@@ -4,6 +4,7 @@ using QuickSilver.Processes.Tests.Lab;
 namespace QuickSilver.Processes.Tests.Scenarios;
 
 // What streams of whole processes promise where the network, a reader or memory is short. I1 to I4, I17, I20 under F1 and F10.
+[Collection(nameof(Alone))]
 public sealed class StreamScenarios
 {
     private const long LeastBufferBytes = 32 << 20;

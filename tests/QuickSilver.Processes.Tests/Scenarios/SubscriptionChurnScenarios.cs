@@ -7,6 +7,7 @@ namespace QuickSilver.Processes.Tests.Scenarios;
 // One publisher to twenty topics while eight nodes change their subscriptions all the time, so that every node moves from
 // region to region under the traffic: an endpoint that stays open gets every message once and in order, and one that came
 // and went has one piece without a hole. I1, I2, I4, I7, I8 under F14.
+[Collection(nameof(Alone))]
 public sealed class SubscriptionChurnScenarios
 {
     private const int Followers = 8;

@@ -7,6 +7,7 @@ namespace QuickSilver.Processes.Tests.Scenarios;
 // Many nodes, several to a process, behind a network that loses 2 of 100 frames: all get all that is published to their
 // topics, and the simulator's checkers find the invariants kept in what the nodes wrote down. I1 to I4, I7, I8, I10, I19
 // under F1.
+[Collection(nameof(Alone))]
 public sealed class SwarmScenarios
 {
     private const int Processes = 4;
