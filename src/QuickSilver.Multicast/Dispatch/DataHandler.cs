@@ -101,7 +101,7 @@ internal sealed class DataHandler(OpenViews views, PacketWays ways, IStreamConsu
         refused = Take(region, stream, header.Flags, entry.Number, lease, offset, list.Offset);
         if (refused is DropReason.None or DropReason.Duplicate)
         {
-            views.OnSharedData(region.View.RegionId, packet[..list.Offset]);
+            ways.OnSharedData(region.View.RegionId, packet[..list.Offset]);
         }
 
         return refused;
@@ -168,7 +168,7 @@ internal sealed class DataHandler(OpenViews views, PacketWays ways, IStreamConsu
         var refused = Take(region, stream, header.Flags, header.Sequence, lease, offset, header.Length);
         if (refused == DropReason.None && (header.Flags & Marks) != 0)
         {
-            views.OnMarked(region.View, lease.Span.Slice(offset, header.Length));
+            ways.OnMarked(region.View, lease.Span.Slice(offset, header.Length));
         }
 
         if (refused == DropReason.None && region.Forwarder is { } forwarder)

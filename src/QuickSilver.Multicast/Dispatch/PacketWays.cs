@@ -41,6 +41,9 @@ internal sealed class PacketWays : IPacketHandler
 
     private UnheardSenders UnheardSenders { get; }
 
+    /// <summary>Which addresses of topics this node does not hear.</summary>
+    private TopicHearing Topics => field ??= new TopicHearing(_parts.Node);
+
     public void OnRun(IDatagramPort port)
     {
         _noted = null;
@@ -60,6 +63,30 @@ internal sealed class PacketWays : IPacketHandler
         if (!ReferenceEquals(_noted, stream))
         {
             NoteFirst(region, stream);
+        }
+    }
+
+    /// <summary>A packet came over the address of its topic.</summary>
+    public void OnSharedData(ulong region, ReadOnlySpan<byte> packet)
+    {
+        _parts.Node.Counters.SharedPacketsReceived++;
+        Topics.OnHeard(region, packet);
+    }
+
+    /// <summary>A data packet that was sent again, or was made of a shared one, or both, came and is new here.</summary>
+    public void OnMarked(RegionView view, ReadOnlySpan<byte> packet)
+    {
+        var flags = new PacketHeader(packet).Flags;
+        if ((flags & PacketFlags.Repair) == 0)
+        {
+            Topics.OnHeard(view.RegionId, packet);
+            return;
+        }
+
+        _parts.Node.Counters.RepairsReceived++;
+        if ((flags & PacketFlags.Shared) != 0)
+        {
+            Topics.OnMissed(view, packet);
         }
     }
 

@@ -5,7 +5,6 @@ using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Receiving.Ports;
 using QuickSilver.Multicast.Views;
@@ -59,33 +58,6 @@ internal sealed class OpenViews(ReceivingParts parts, IDatagramReceiver receiver
         }
 
         return _closed is not null && _closed.Contains(header.Region, header.View) ? DropReason.StaleView : DropReason.UnknownView;
-    }
-
-    /// <summary>Which addresses of topics this node does not hear.</summary>
-    public TopicHearing Hearing => field ??= new TopicHearing(Context);
-
-    /// <summary>A packet came over the address of its topic.</summary>
-    public void OnSharedData(ulong region, ReadOnlySpan<byte> packet)
-    {
-        Context.Counters.SharedPacketsReceived++;
-        Hearing.OnHeard(region, packet);
-    }
-
-    /// <summary>A data packet that was sent again, or was made of a shared one, or both, came and is new here.</summary>
-    public void OnMarked(RegionView view, ReadOnlySpan<byte> packet)
-    {
-        var flags = new PacketHeader(packet).Flags;
-        if ((flags & PacketFlags.Repair) == 0)
-        {
-            Hearing.OnHeard(view.RegionId, packet);
-            return;
-        }
-
-        Context.Counters.RepairsReceived++;
-        if ((flags & PacketFlags.Shared) != 0)
-        {
-            Hearing.OnMissed(view, packet);
-        }
     }
 
     public void Remember(RegionReceiver region, InboundStream stream) => (LastRegion, LastStream) = (region, stream);

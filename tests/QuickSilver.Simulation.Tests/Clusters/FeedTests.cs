@@ -1,5 +1,4 @@
 using QuickSilver.Multicast;
-using QuickSilver.Multicast.Nodes;
 using QuickSilver.Simulation.Tests.Infrastructure;
 
 namespace QuickSilver.Simulation.Tests.Clusters;

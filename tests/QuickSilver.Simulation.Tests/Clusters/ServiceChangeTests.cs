@@ -1,5 +1,4 @@
 using QuickSilver.Multicast;
-using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Simulation.Tests.Clusters;

@@ -1,5 +1,4 @@
 using QuickSilver.Multicast;
-using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Simulation.Tests.Clusters;
 
