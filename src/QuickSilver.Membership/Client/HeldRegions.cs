@@ -43,10 +43,10 @@ internal sealed class HeldRegions(NodeKey self)
     }
 
     /// <summary>A registration begins.</summary>
-    public void BeginTelling() => _told = null;
+    public void BeginReport() => _told = null;
 
     /// <summary>Adds to a registration by which of its regions this node gets the topic, and once for each region the view.</summary>
-    public SetTopicMessage Tell(SetTopicMessage topic, ImmutableArray<ulong> regions)
+    public SetTopicMessage Report(SetTopicMessage topic, ImmutableArray<ulong> regions)
     {
         if (_views is null || regions.IsDefault)
         {

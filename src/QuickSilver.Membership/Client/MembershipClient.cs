@@ -249,7 +249,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IServic
             Service = _service,
             JoinOrder = Roster.Find(Self)?.JoinOrder ?? 0,
             KnownNodes = Roster.Count,
-            TellsSigns = true,
+            ReportsSigns = true,
             Proof = _options.Proof,
             Name = _options.Name,
             Process = Environment.Label,

@@ -15,7 +15,7 @@ namespace QuickSilver.Membership.Client;
 internal sealed class ReachWatch(INodeEnvironment environment, IPEndPoint endPoint, FirewallAdvice advice, ILogger logger)
 {
     // One inquiry without an answer may be chance, or a target that has just ended.
-    private const int InquiriesUntilTold = 2;
+    private const int InquiriesUntilReported = 2;
     // Of two nodes that do not meet either may be at fault.
     private const int LeastTargets = 2;
 
@@ -82,7 +82,7 @@ internal sealed class ReachWatch(INodeEnvironment environment, IPEndPoint endPoi
             _since = environment.UtcNow;
         }
 
-        if (_unanswered == InquiriesUntilTold)
+        if (_unanswered == InquiriesUntilReported)
         {
             string where = service is null ? "" : $" at {service}";
             string isolation = $"TCP reaches the membership service{where}, but no datagram has come back from any of "

@@ -18,7 +18,7 @@ internal readonly record struct TopicNews
 }
 
 // One prefix that this node follows. Core thread only.
-internal sealed class TopicFollow(string prefix, int most, Action<TopicNews> told)
+internal sealed class TopicFollow(string prefix, int most, Action<TopicNews> changed)
 {
     private readonly HashSet<string> _known = new(StringComparer.Ordinal);
     // Not null while a service that does not know what was reported reports all topics.
@@ -69,7 +69,7 @@ internal sealed class TopicFollow(string prefix, int most, Action<TopicNews> tol
             return $"it reports more than {Most} topics that begin with '{Prefix}'";
         }
 
-        told(new TopicNews { Published = published, Gone = gone, Beyond = message.Beyond, IsWhole = message.Ends });
+        changed(new TopicNews { Published = published, Gone = gone, Beyond = message.Beyond, IsWhole = message.Ends });
         return null;
     }
 }

@@ -104,7 +104,7 @@ internal sealed class TopicTable
     /// <param name="held">The views that this node holds. They are reported to a service that did not make them.</param>
     public List<SetTopicMessage> Register(HeldRegions held)
     {
-        held.BeginTelling();
+        held.BeginReport();
         // What is registered is all that is asked for, so any configuration from now on knows it.
         for (int i = 0; i < _applications?.Count; i++)
         {
@@ -125,7 +125,7 @@ internal sealed class TopicTable
             {
                 var ask = new Ask(++_lastRequest, topic, granted, null);
                 _asks.Add(ask.RequestId, ask);
-                messages.Add(held.Tell(ToMessage(ask, named), topic.Regions));
+                messages.Add(held.Report(ToMessage(ask, named), topic.Regions));
             }
 
             messages.AddRange((topic.Waiting ?? []).Select(waiting => ToMessage(waiting, named)));

@@ -33,7 +33,7 @@ internal sealed class FaultArbitration(NodeKey suspect, TimeSpan round)
     // A pause of a machine or a burst of losses spans some rounds; beyond that it is no use to its rings.
     private const int RoundsStanding = 4;
     // Findings come once a round, and late from a busy machine.
-    private const int RoundsToTell = 2;
+    private const int RoundsToAnswer = 2;
     private const int RoundsOfSilent = 2 * RoundsStanding;
     private const int RoundsOfTwoAlone = 3 * RoundsStanding;
     // A report is repeated at least so often as long as it holds: a ring without tokens looks about once in a heartbeat.
@@ -71,7 +71,7 @@ internal sealed class FaultArbitration(NodeKey suspect, TimeSpan round)
         public TimeSpan ReportsSince { get; set; } = since;
         public TimeSpan ReportedAt { get; set; } = since;
         public TimeSpan Since { get; set; } = since;
-        public TimeSpan? ToldAt { get; set; }
+        public TimeSpan? AnsweredAt { get; set; }
         public TimeSpan? MetServiceAt { get; set; }
         public bool IsBesideService { get; set; }
         // First echoes of a round between it and another, and those that were lost.
@@ -157,7 +157,7 @@ internal sealed class FaultArbitration(NodeKey suspect, TimeSpan round)
             party.Since = Later(party.Since);
             party.ReportsSince = Later(party.ReportsSince);
             party.ReportedAt = Later(party.ReportedAt);
-            party.ToldAt = party.ToldAt is { } told ? Later(told) : null;
+            party.AnsweredAt = party.AnsweredAt is { } answered ? Later(answered) : null;
             party.MetServiceAt = party.MetServiceAt is { } met ? Later(met) : null;
         }
 
@@ -177,7 +177,7 @@ internal sealed class FaultArbitration(NodeKey suspect, TimeSpan round)
             return;
         }
 
-        party.ToldAt = now;
+        party.AnsweredAt = now;
         party.MetServiceAt = found.IsServiceReached ? now : party.MetServiceAt;
         party.IsBesideService = found.IsBesideService;
         for (int i = 0; i < asked.Count; i++)
@@ -236,7 +236,7 @@ internal sealed class FaultArbitration(NodeKey suspect, TimeSpan round)
 
     private Ruling? FindLossy(Party suspect, int standing, TimeSpan now)
     {
-        var lossy = Lossiest(suspect, party => Tells(party, now));
+        var lossy = Lossiest(suspect, party => IsAnswering(party, now));
         if (!IsClear(lossy, suspect) || (lossy != suspect && standing < ReportersOfUseless))
         {
             return null;
@@ -251,7 +251,7 @@ internal sealed class FaultArbitration(NodeKey suspect, TimeSpan round)
     private bool IsAnotherSilent(Party suspect, TimeSpan now)
     {
         var lossy = Lossiest(suspect, static _ => true);
-        return lossy != suspect && !Tells(lossy, now) && IsClear(lossy, suspect);
+        return lossy != suspect && !IsAnswering(lossy, now) && IsClear(lossy, suspect);
     }
 
     private Party Lossiest(Party suspect, Predicate<Party> counts)
@@ -320,7 +320,7 @@ internal sealed class FaultArbitration(NodeKey suspect, TimeSpan round)
         bool isShown = kept.Up > 0 || kept.Service == ServiceEcho.Met
             || (_parties.Count == 2 && now - reporter.Since >= round * RoundsOfTwoAlone);
         // One that stands still is silent everywhere: the failure detector gives it its time.
-        bool isAwake = Tells(isSuspect ? suspect : reporter, now) || now - reporter.Since >= round * RoundsOfSilent;
+        bool isAwake = IsAnswering(isSuspect ? suspect : reporter, now) || now - reporter.Since >= round * RoundsOfSilent;
         return isShown && isAwake
             ? new Ruling(RulingKind.Guilty, isSuspect ? suspect.Key : reporter.Key, [.. guilty.Down], guilty.Up)
             : Ruling.Open;
@@ -352,10 +352,10 @@ internal sealed class FaultArbitration(NodeKey suspect, TimeSpan round)
     private bool IsDown(Party a, Party b, TimeSpan now)
     {
         var since = a.Since > b.Since ? a.Since : b.Since;
-        return now - since >= Standing && !HasMet(a, b, now) && (Tells(a, now) || Tells(b, now));
+        return now - since >= Standing && !HasMet(a, b, now) && (IsAnswering(a, now) || IsAnswering(b, now));
     }
 
-    private bool Tells(Party party, TimeSpan now) => party.ToldAt is { } at && now - at <= round * RoundsToTell;
+    private bool IsAnswering(Party party, TimeSpan now) => party.AnsweredAt is { } at && now - at <= round * RoundsToAnswer;
 
     private static void Count(Party? party, bool isReached)
     {

@@ -87,10 +87,10 @@ internal sealed class Opener(MappedNode node, MappedTopic topic)
     }
 
     // Whether the node subscribes in the last view that it got.
-    public bool ToldSubscribed
+    public bool SentSubscribed
     {
-        get => Has(Traits.ToldSubscribed);
-        set => Set(Traits.ToldSubscribed, value);
+        get => Has(Traits.SentSubscribed);
+        set => Set(Traits.SentSubscribed, value);
     }
 
     // Whether the topic's regions are visible to the node because of this opener: from when the node publishes until it closes the topic.
@@ -124,7 +124,7 @@ internal sealed class Opener(MappedNode node, MappedTopic topic)
         None = 0,
         Subscribes = 1,
         Publishes = 2,
-        ToldSubscribed = 4,
+        SentSubscribed = 4,
         Routed = 8,
         Fresh = 16,
         WasRouted = 32,

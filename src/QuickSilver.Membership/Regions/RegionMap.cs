@@ -358,7 +358,7 @@ internal sealed class RegionMap
             .. node.Open.Values
                 .Where(opener => !opener.IsFresh)
                 .OrderBy(opener => opener.Topic.Id)
-                .Select(opener => opener.Topic.ViewFor(opener.ToldSubscribed, opener.IsRouted, _topicAddresses.Of(opener.Topic))),
+                .Select(opener => opener.Topic.ViewFor(opener.SentSubscribed, opener.IsRouted, _topicAddresses.Of(opener.Topic))),
         ];
         return new RegionNews(regions, topics, []);
     }

@@ -46,7 +46,7 @@ internal sealed class ViewDistribution
             var address = addresses.Of(topic);
             foreach (var opener in topic.Openers)
             {
-                Tell(opener, address);
+                Send(opener, address);
             }
         }
 
@@ -62,13 +62,13 @@ internal sealed class ViewDistribution
                 }
 
                 Array.Clear(_views);
-                Tell(opener, addresses.Of(opener.Topic));
+                Send(opener, addresses.Of(opener.Topic));
             }
         }
 
         foreach (var region in changed)
         {
-            TellNewView(region);
+            SendNewView(region);
             region.EndChange();
         }
     }
@@ -123,7 +123,7 @@ internal sealed class ViewDistribution
         return topic;
     }
 
-    private void Tell(Opener opener, TopicAddress? address)
+    private void Send(Opener opener, TopicAddress? address)
     {
         var topic = opener.Topic;
         var visible = opener.Node.VisibleRegions;
@@ -145,18 +145,18 @@ internal sealed class ViewDistribution
 
             foreach (var region in topic.Lost ?? [])
             {
-                visible.Tell(region);
+                visible.Send(region);
                 opener.Node.RemoveReasonFor(region);
             }
         }
 
         opener.IsFresh = false;
-        opener.ToldSubscribed = opener.Subscribes;
+        opener.SentSubscribed = opener.Subscribes;
         ref var view = ref _views[(opener.Subscribes ? 1 : 0) + (opener.IsRouted ? 2 : 0)];
-        visible.Tell(view ??= topic.ViewFor(opener.Subscribes, opener.IsRouted, address));
+        visible.Send(view ??= topic.ViewFor(opener.Subscribes, opener.IsRouted, address));
     }
 
-    private static void TellNewView(Region region)
+    private static void SendNewView(Region region)
     {
         foreach (var place in region.Arriving)
         {
@@ -165,7 +165,7 @@ internal sealed class ViewDistribution
 
         foreach (var member in region.Members)
         {
-            member.Node.VisibleRegions.Tell(region);
+            member.Node.VisibleRegions.Send(region);
         }
 
         // The openers of the topics of a dissolved region got their views when the topics lost it.
@@ -175,14 +175,14 @@ internal sealed class ViewDistribution
             {
                 if (opener.IsRouted)
                 {
-                    opener.Node.VisibleRegions.Tell(region);
+                    opener.Node.VisibleRegions.Send(region);
                 }
             }
         }
 
         foreach (var place in region.Leaving)
         {
-            place.Node.VisibleRegions.Tell(region);
+            place.Node.VisibleRegions.Send(region);
             place.Node.RemoveReasonFor(region);
         }
 

@@ -22,11 +22,11 @@ internal sealed class VisibleRegions
     private struct Visibility
     {
         // The number of the last view that the node got.
-        public uint ToldNumber;
+        public uint SentNumber;
         // The number of reasons: its membership, and each topic in the region to which it may publish.
         public int Reasons;
         // Whether the node got it with its key. A node without a remaining reason to see the view gets its beginning and not the key.
-        public bool IsKeyTold;
+        public bool IsKeySent;
         // Whether the node is in Region.AwaitingViewEnd, where it stays until the view ends, even if it gets a new reason.
         public bool AwaitsViewEnd;
     }
@@ -50,8 +50,8 @@ internal sealed class VisibleRegions
     {
         ref var visibility = ref CollectionsMarshal.GetValueRefOrAddDefault(_regions, region.Id, out _);
         visibility.Reasons++;
-        TellIfNew(ref visibility, region);
-        if (!visibility.IsKeyTold && region.View is { Key: not null } view && !News.Regions.Contains(view))
+        SendIfNew(ref visibility, region);
+        if (!visibility.IsKeySent && region.View is { Key: not null } view && !News.Regions.Contains(view))
         {
             Begun.Regions.Add(view);
         }
@@ -68,7 +68,7 @@ internal sealed class VisibleRegions
             News.Regions[i] = mayHave ? view : view with { Key = null };
             if (!Unsafe.IsNullRef(ref visibility))
             {
-                visibility.IsKeyTold = mayHave;
+                visibility.IsKeySent = mayHave;
             }
         }
     }
@@ -101,25 +101,25 @@ internal sealed class VisibleRegions
         visibility.AwaitsViewEnd = false;
         if (visibility.Reasons == 0)
         {
-            TellIfNew(ref visibility, region);
+            SendIfNew(ref visibility, region);
             _regions.Remove(region.Id);
             Begun.OutOfSight.Add(region.Id);
         }
     }
 
-    /// <summary>Tells the node the newest view of a visible region, once.</summary>
-    public void Tell(Region region) => TellIfNew(ref CollectionsMarshal.GetValueRefOrNullRef(_regions, region.Id), region);
+    /// <summary>Sends the node the newest view of a visible region, once.</summary>
+    public void Send(Region region) => SendIfNew(ref CollectionsMarshal.GetValueRefOrNullRef(_regions, region.Id), region);
 
     /// <summary>Adds the view of a topic to the news.</summary>
-    public void Tell(TopicView view) => Begun.Topics.Add(view);
+    public void Send(TopicView view) => Begun.Topics.Add(view);
 
     public void ClearNews() => _news = null;
 
-    private void TellIfNew(ref Visibility visibility, Region region)
+    private void SendIfNew(ref Visibility visibility, Region region)
     {
-        if (visibility.ToldNumber != region.Number)
+        if (visibility.SentNumber != region.Number)
         {
-            visibility.ToldNumber = region.Number;
+            visibility.SentNumber = region.Number;
             Begun.Regions.Add(region.View!);
         }
     }

@@ -37,7 +37,7 @@ internal sealed class Member(NodeInfo info, JoinMessage join, KeptBytes kept)
     public bool WasMember { get; } = join.WasMember;
 
     /// <summary>Whether it answers questions for its vital signs.</summary>
-    public bool TellsSigns { get; } = join.TellsSigns;
+    public bool ReportsSigns { get; } = join.ReportsSigns;
 
     /// <summary>Its last report of its vital signs; null until an observer watches.</summary>
     public MemberSnapshot? Signs { get; set; }

@@ -290,7 +290,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, Jo
 
         if (!watches)
         {
-            _observers.TellOfService(session);
+            _observers.AnswerForService(session);
         }
         else if (!_observers.TryWatch(session, watch.Rows))
         {
@@ -298,7 +298,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, Jo
         }
         else if (watch.SendsEchoes)
         {
-            _inquiries.TellKey(session);
+            _inquiries.SendKey(session);
         }
     }
 

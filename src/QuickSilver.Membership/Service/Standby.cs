@@ -47,7 +47,7 @@ internal sealed class Standby : IControlAcceptor, IDisposable
             field = value;
             foreach (var visitor in _visitors.ToArray())
             {
-                visitor.Tell(value);
+                visitor.Notify(value);
             }
         }
     }
@@ -80,7 +80,7 @@ internal sealed class Standby : IControlAcceptor, IDisposable
         }
 
         var visitor = new Visitor(this, stream);
-        visitor.Tell(Leader);
+        visitor.Notify(Leader);
         return visitor;
     }
 
@@ -103,7 +103,7 @@ internal sealed class Standby : IControlAcceptor, IDisposable
             owner._environment.Schedule(_deadline, owner._limits.Linger);
         }
 
-        public void Tell(IPEndPoint? leader)
+        public void Notify(IPEndPoint? leader)
         {
             var buffer = new ControlBuffer();
             ControlFrame.Append(buffer, new GoodbyeMessage(leader));

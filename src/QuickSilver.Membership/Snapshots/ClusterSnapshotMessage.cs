@@ -40,7 +40,7 @@ internal readonly record struct ClusterSnapshotMessage : IControlMessage, IReada
     {
         var reader = new ProtobufReader(body);
         long configuration = 0, age = 0;
-        int nodes = 0, told = 0, observers = 0, echo = 0, heard = 0, topics = 0;
+        int nodes = 0, reported = 0, observers = 0, echo = 0, heard = 0, topics = 0;
         ulong host = 0;
         while (reader.TryReadField(out var field))
         {
@@ -48,7 +48,7 @@ internal readonly record struct ClusterSnapshotMessage : IControlMessage, IReada
             {
                 case 1: configuration = reader.ReadInt64(field); break;
                 case 2: nodes = reader.ReadInt32(field, int.MaxValue); break;
-                case 3: told = reader.ReadInt32(field, int.MaxValue); break;
+                case 3: reported = reader.ReadInt32(field, int.MaxValue); break;
                 case 4: observers = reader.ReadInt32(field, int.MaxValue); break;
                 case 5: age = reader.ReadInt64(field); break;
                 case 6: echo = reader.ReadInt32(field, ushort.MaxValue); break;
@@ -59,18 +59,18 @@ internal readonly record struct ClusterSnapshotMessage : IControlMessage, IReada
             }
         }
 
-        return told <= nodes
+        return reported <= nodes
             ? new ClusterSnapshotMessage
             {
                 Configuration = configuration,
                 Nodes = nodes,
-                Told = told,
+                Told = reported,
                 Observers = observers,
                 AgeMillis = age,
                 EchoPort = echo,
                 Host = new HostStanding(host, heard, configuration),
                 Topics = topics,
             }
-            : throw new ControlFormatException($"The service reports {told} of {nodes} nodes.");
+            : throw new ControlFormatException($"The service reports {reported} of {nodes} nodes.");
     }
 }

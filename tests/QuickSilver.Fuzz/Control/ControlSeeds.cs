@@ -51,7 +51,7 @@ internal static class ControlSeeds
         ProtocolVersion = ControlFrame.ProtocolVersion,
         Node = new NodeKey(id, 1),
         EndPoint = new IPEndPoint(address ?? EndPoint.Address, 5000),
-        TellsSigns = true,
+        ReportsSigns = true,
     };
 
     public static SetTopicMessage SetTopic(string name, ulong request = 1) => new()

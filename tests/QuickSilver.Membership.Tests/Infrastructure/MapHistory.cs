@@ -142,12 +142,12 @@ internal sealed class MapHistory(Func<ulong, TopicSetKey> keyOfTopic, TopicSetRu
     {
         var held = new HeldRegions(node);
         held.Apply(isSnapshot: true, new ConfigurationContent { Regions = [.. told.Regions.Values] });
-        held.BeginTelling();
+        held.BeginReport();
         foreach (var view in told.Topics.Values)
         {
             bool subscribes = view.Subscribed && _roles[node][view.TopicId].HasFlag(TopicRole.Subscribe);
             var request = new SetTopicMessage { RequestId = 1, Topic = Requests.Topic("any", TopicRole.Subscribe) };
-            request = held.Tell(request, subscribes ? view.Regions : default);
+            request = held.Report(request, subscribes ? view.Regions : default);
             yield return (view.TopicId, request.Region, request.View);
         }
     }

@@ -26,19 +26,19 @@ internal readonly record struct TopicListMessage : IControlMessage, IReadableMes
     public static TopicListMessage Read(ReadOnlySpan<byte> body)
     {
         var reader = new ProtobufReader(body);
-        int topics = 0, told = 0;
+        int topics = 0, listed = 0;
         bool hasMore = false;
         while (reader.TryReadField(out var field))
         {
             switch (field.Number)
             {
                 case 1: topics = reader.ReadInt32(field, int.MaxValue); break;
-                case 2: told = reader.ReadInt32(field, int.MaxValue); break;
+                case 2: listed = reader.ReadInt32(field, int.MaxValue); break;
                 case 3: hasMore = reader.ReadBool(field); break;
                 default: reader.Skip(field); break;
             }
         }
 
-        return new TopicListMessage { Topics = topics, Told = told, HasMore = hasMore };
+        return new TopicListMessage { Topics = topics, Told = listed, HasMore = hasMore };
     }
 }

@@ -30,7 +30,7 @@ internal sealed record JoinMessage : IControlMessage, IReadableMessage<JoinMessa
     // How many live nodes it knows. A new service waits no longer than until as many are back.
     public int KnownNodes { get; init; }
     // Whether it answers questions for its vital signs: a node of an older version skips them.
-    public bool TellsSigns { get; init; }
+    public bool ReportsSigns { get; init; }
     // That the key is this node's own (NodeProof); null: it has no proof.
     public byte[]? Proof { get; init; }
     // What people call the node (NodeName); empty: it is of a version without names.
@@ -59,7 +59,7 @@ internal sealed record JoinMessage : IControlMessage, IReadableMessage<JoinMessa
         buffer.Int64(8, JoinOrder);
         buffer.UInt64(9, (ulong)KnownNodes);
         ViewFields.WriteOpen(buffer, 10, Open);
-        buffer.Bool(11, TellsSigns);
+        buffer.Bool(11, ReportsSigns);
         if (Proof is { } proof)
         {
             buffer.Bytes(12, proof);
@@ -135,7 +135,7 @@ internal sealed record JoinMessage : IControlMessage, IReadableMessage<JoinMessa
             Service = service,
             JoinOrder = joinOrder,
             KnownNodes = knownNodes,
-            TellsSigns = tellsSigns,
+            ReportsSigns = tellsSigns,
             Proof = proof,
             Name = name,
             Process = process,

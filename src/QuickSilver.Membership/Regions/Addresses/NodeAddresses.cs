@@ -43,11 +43,11 @@ internal sealed class NodeAddresses
 }
 
 // The address of a topic, while it has one.
-internal sealed class HeldAddress(MappedTopic topic, TopicAddress told)
+internal sealed class HeldAddress(MappedTopic topic, TopicAddress announced)
 {
     public MappedTopic Topic { get; } = topic;
 
-    public TopicAddress Told { get; } = told;
+    public TopicAddress Told { get; } = announced;
 
     /// <summary>How much it saves.</summary>
     public double Need { get; set; }

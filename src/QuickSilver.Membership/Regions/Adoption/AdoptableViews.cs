@@ -21,9 +21,9 @@ internal sealed class AdoptableViews
     public static AdoptableViews? Of(IEnumerable<(ulong Topic, ulong Region, HeldView? View)> topics, long known)
     {
         AdoptableViews? held = null;
-        foreach (var (topic, region, told) in topics)
+        foreach (var (topic, region, reported) in topics)
         {
-            if (told is { Number: > 0, Configuration: > 0 } view && view.Configuration <= known && view.RegionId == region)
+            if (reported is { Number: > 0, Configuration: > 0 } view && view.Configuration <= known && view.RegionId == region)
             {
                 (held ??= new AdoptableViews())._views.TryAdd(region, view);
             }

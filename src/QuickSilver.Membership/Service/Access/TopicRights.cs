@@ -49,7 +49,7 @@ internal sealed class TopicRights(ITopicAccess access, RegionMap map)
         {
             if (topic.Ask(access, name, id))
             {
-                Tell(topicId, topic);
+                Announce(topicId, topic);
             }
         }
     }
@@ -99,10 +99,10 @@ internal sealed class TopicRights(ITopicAccess access, RegionMap map)
             }
         }
 
-        Tell(request.TopicId, topic);
+        Announce(request.TopicId, topic);
     }
 
-    private void Tell(ulong topicId, Restricted topic)
+    private void Announce(ulong topicId, Restricted topic)
     {
         if (topic.HasPublishers)
         {
@@ -128,7 +128,7 @@ internal sealed class TopicRights(ITopicAccess access, RegionMap map)
         {
             if (topic.Forget(gone))
             {
-                Tell(topicId, topic);
+                Announce(topicId, topic);
             }
         }
     }

@@ -144,7 +144,7 @@ internal sealed class Joining(
         context.Logger.NodeResumed(member.Named);
         issuer.Replay(member, join.Known);
         owner.OnConfirm(member, OpenViewsMessage.Confirm(join.Confirmed, join.Open));
-        issuer.Settlement.Tell(member);
+        issuer.Settlement.SendTo(member);
         issuer.MarkChanged();
     }
 

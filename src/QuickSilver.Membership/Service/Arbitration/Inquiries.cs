@@ -50,7 +50,7 @@ internal sealed class Inquiries(
     }
 
     /// <summary>An observer sends echoes: it gets the key, if there is one, and is asked nothing.</summary>
-    public void TellKey(ControlSession session)
+    public void SendKey(ControlSession session)
     {
         if (keys?.Cluster is { } key)
         {

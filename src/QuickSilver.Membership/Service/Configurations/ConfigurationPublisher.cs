@@ -29,7 +29,7 @@ internal sealed class ConfigurationPublisher(RegionMap map, EndedLives ended, Se
     {
         var header = new ConfigurationHeader(number, previous, IsSnapshot: false, member.LastRequest, NewClusterKey(number));
         _changed ??= WriteNodes(header, joined, removed, ended.News);
-        Tell(member, header, _changed, map.NewsOf(member.Key));
+        Send(member, header, _changed, map.NewsOf(member.Key));
     }
 
     /// <summary>The first configuration of a new member: what is news to it is all there is.</summary>
@@ -37,7 +37,7 @@ internal sealed class ConfigurationPublisher(RegionMap map, EndedLives ended, Se
     {
         var header = new ConfigurationHeader(number, 0, IsSnapshot: true, member.LastRequest, Keys?.Cluster);
         _all ??= WriteNodes(header, Known(members), [], ended.Told);
-        Tell(member, header, _all, map.NewsOf(member.Key));
+        Send(member, header, _all, map.NewsOf(member.Key));
     }
 
     /// <summary>The configuration that is in force, whole.</summary>
@@ -46,7 +46,7 @@ internal sealed class ConfigurationPublisher(RegionMap map, EndedLives ended, Se
         counters.SnapshotsSent++;
         var header = new ConfigurationHeader(number, 0, IsSnapshot: true, member.LastRequest, Keys?.Cluster);
         member.Backlog.Clear();
-        Tell(member, header, WriteNodes(header, Known(members), [], ended.Told), map.SnapshotOf(member.Key));
+        Send(member, header, WriteNodes(header, Known(members), [], ended.Told), map.SnapshotOf(member.Key));
         _news.Clear();
         _buffer.Rest();
     }
@@ -86,9 +86,9 @@ internal sealed class ConfigurationPublisher(RegionMap map, EndedLives ended, Se
     // Members that are not in a configuration yet are in no snapshot.
     private static List<NodeInfo> Known(MemberTable members) => [.. members.All.Where(other => !other.IsNew).Select(other => other.Info)];
 
-    private void Tell(Member member, in ConfigurationHeader header, NodeFrames nodes, in RegionNews told)
+    private void Send(Member member, in ConfigurationHeader header, NodeFrames nodes, in RegionNews part)
     {
-        var (news, nextPart) = WriteNews(header, nodes.NextPart, told);
+        var (news, nextPart) = WriteNews(header, nodes.NextPart, part);
         var last = Begin(header, nextPart);
         last.End(isLast: true);
         var frames = new ConfigurationFrames(nodes.Frames, news, Take());
@@ -117,20 +117,20 @@ internal sealed class ConfigurationPublisher(RegionMap map, EndedLives ended, Se
         return new NodeFrames(Take(), writer.NextPart);
     }
 
-    private (SharedFrames Frames, int NextPart) WriteNews(in ConfigurationHeader header, int firstPart, in RegionNews told)
+    private (SharedFrames Frames, int NextPart) WriteNews(in ConfigurationHeader header, int firstPart, in RegionNews part)
     {
-        if (told.IsEmpty)
+        if (part.IsEmpty)
         {
             return (SharedFrames.None, firstPart);
         }
 
-        var news = new NewsFrames.News(firstPart, header.IsSnapshot, told);
+        var news = new NewsFrames.News(firstPart, header.IsSnapshot, part);
         if (!_news.TryFind(news, out var known))
         {
             var writer = Begin(header, firstPart);
-            told.Regions.ForEach(writer.Add);
-            told.Topics.ForEach(writer.Add);
-            told.OutOfSight.ForEach(writer.AddOutOfSight);
+            part.Regions.ForEach(writer.Add);
+            part.Topics.ForEach(writer.Add);
+            part.OutOfSight.ForEach(writer.AddOutOfSight);
             writer.End(isLast: false);
             known = (Take(), writer.NextPart);
             _news.Keep(news, known.Frames, known.NextPart);

@@ -75,7 +75,7 @@ internal sealed class Settlement
     /// Sends the member what is settled, if it was settled with this member. A member that comes from another service has views of there,
     /// with lower numbers, which it would close under its own streams.
     /// </summary>
-    public void Tell(Member member)
+    public void SendTo(Member member)
     {
         if (Settled > 0 && !member.IsNew && Settled >= member.Info.AdmittedAt)
         {
@@ -109,7 +109,7 @@ internal sealed class Settlement
         _addresses.Settle(lowest, open);
         foreach (var member in _members)
         {
-            Tell(member);
+            SendTo(member);
         }
 
         _onAnnounced();

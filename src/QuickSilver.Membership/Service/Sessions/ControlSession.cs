@@ -387,8 +387,8 @@ internal sealed class ControlSession : IControlStreamHandler, SessionOutput.IOwn
             case ControlMessageKind.Findings:
                 return HandleFindings(body);
             case ControlMessageKind.Snapshot when ControlFrame.TryRead(
-                body, 0, static (bytes, _) => SnapshotMessage.ReadUnopened(bytes), out var told, out fault):
-                _requests.OnSigns(member, told.Question, told.Signs);
+                body, 0, static (bytes, _) => SnapshotMessage.ReadUnopened(bytes), out var snapshot, out fault):
+                _requests.OnSigns(member, snapshot.Question, snapshot.Signs);
                 return null;
             case ControlMessageKind.Paused when ControlFrame.TryRead<PausedMessage>(body, out var paused, out fault):
                 _requests.OnPaused(member, paused);

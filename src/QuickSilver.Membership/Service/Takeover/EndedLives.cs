@@ -12,7 +12,7 @@ internal sealed class EndedLives(ulong service)
     public const int MostKept = 16_384;
     private const int MostReported = 2 * EndedLife.Most;
     // Until the configuration that says so is made.
-    private const long NotTold = long.MaxValue;
+    private const long NotAnnounced = long.MaxValue;
 
     private readonly Dictionary<NodeKey, Ended> _all = [];
     private readonly Queue<Ended> _order = new();
@@ -39,7 +39,7 @@ internal sealed class EndedLives(ulong service)
     /// </param>
     public void Add(NodeKey node, string reason, Origin? knownFrom)
     {
-        var ended = new Ended(new EndedLife(node, service, NotTold, knownFrom ?? default), reason);
+        var ended = new Ended(new EndedLife(node, service, NotAnnounced, knownFrom ?? default), reason);
         if (TryKeep(ended) && knownFrom is not null)
         {
             _untold.Add(ended);
@@ -78,7 +78,7 @@ internal sealed class EndedLives(ulong service)
         News = news;
     }
 
-    private static EndedLife Numbered(EndedLife life, long number) => life.Number == NotTold ? life with { Number = number } : life;
+    private static EndedLife Numbered(EndedLife life, long number) => life.Number == NotAnnounced ? life with { Number = number } : life;
 
     private bool TryKeep(Ended ended)
     {

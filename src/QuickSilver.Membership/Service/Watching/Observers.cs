@@ -140,7 +140,7 @@ internal sealed class Observers : IDisposable
     /// Sends the standing of the service, as the last message on this session. Another host asks for it before it yields, so this takes no
     /// observer slot: full slots do not keep two hosts apart. Sessions are limited for each address and certificate.
     /// </summary>
-    public void TellOfService(ControlSession session) => session.SayLast(ServiceSigns(told: 0));
+    public void AnswerForService(ControlSession session) => session.SayLast(ServiceSigns(reported: 0));
 
     public void Remove(ControlSession session)
     {
@@ -202,7 +202,7 @@ internal sealed class Observers : IDisposable
             var member = _members[i];
             var record = member.Signs ??= new MemberSnapshot();
             record.Question = _question;
-            record.IsAwaited = member.TellsSigns && member.Session is not null;
+            record.IsAwaited = member.ReportsSigns && member.Session is not null;
             if (record.IsAwaited)
             {
                 _left++;
@@ -223,37 +223,37 @@ internal sealed class Observers : IDisposable
     private void Answer()
     {
         var now = _context.Environment.Now;
-        var told = new List<MemberSnapshotMessage>();
+        var reported = new List<MemberSnapshotMessage>();
         // An answer leaves out what does not fit. An observer that reads must not be closed because nodes report much.
         long room = _context.Limits.MaxPendingBytes / 2;
         foreach (var member in _members)
         {
             if (member.Signs is { } record && record.Question == _question && (room -= record.Told?.Length ?? 0) >= 0)
             {
-                told.Add(Tell(member, record, now));
+                reported.Add(ReportOf(member, record, now));
             }
         }
 
-        var cluster = ServiceSigns(told.Count);
+        var cluster = ServiceSigns(reported.Count);
         var waiting = _waiting.ToArray();
         _waiting.Clear();
         EndQuestion();
         foreach (var session in waiting)
         {
             session.Send(cluster);
-            told.ForEach(member => session.Send(member));
+            reported.ForEach(member => session.Send(member));
             session.AwaitNextWatch();
         }
     }
 
-    private ClusterSnapshotMessage ServiceSigns(int told)
+    private ClusterSnapshotMessage ServiceSigns(int reported)
     {
         var standing = _standing();
         return new ClusterSnapshotMessage
         {
             Configuration = standing.Configuration,
             Nodes = _members.Count,
-            Told = told,
+            Told = reported,
             Observers = _places.Count,
             AgeMillis = (long)(_context.Environment.Now - _begun).TotalMilliseconds,
             EchoPort = _echoPort(),
@@ -262,10 +262,10 @@ internal sealed class Observers : IDisposable
         };
     }
 
-    private MemberSnapshotMessage Tell(Member member, MemberSnapshot record, TimeSpan now)
+    private MemberSnapshotMessage ReportOf(Member member, MemberSnapshot record, TimeSpan now)
     {
         var outcome = record.Told is not null ? SnapshotOutcome.Told
-            : member.TellsSigns ? SnapshotOutcome.Silent
+            : member.ReportsSigns ? SnapshotOutcome.Silent
             : SnapshotOutcome.Unable;
         if (outcome == SnapshotOutcome.Silent)
         {

@@ -100,9 +100,9 @@ internal sealed class TopicFollowers : IDisposable
             bool isFull = false;
             foreach (var (id, name, isPublished) in topics)
             {
-                if (!isPublished && follower.Told.Remove(id, out string? told))
+                if (!isPublished && follower.Told.Remove(id, out string? goneName))
                 {
-                    gone.Add(told);
+                    gone.Add(goneName);
                 }
                 else if (isPublished && follower.Wants(name!) && !follower.Told.ContainsKey(id))
                 {
@@ -115,7 +115,7 @@ internal sealed class TopicFollowers : IDisposable
                 }
             }
 
-            Tell(follower, published, gone, isFirst: false);
+            Send(follower, published, gone, isFirst: false);
             if (isFull)
             {
                 Compare(follower, isFirst: false);
@@ -127,7 +127,7 @@ internal sealed class TopicFollowers : IDisposable
     private void Compare(Follower follower, bool isFirst)
     {
         var gone = new List<string>();
-        foreach (var (id, name) in follower.Told.OrderBy(static told => told.Key).ToArray())
+        foreach (var (id, name) in follower.Told.OrderBy(static one => one.Key).ToArray())
         {
             if (!IsPublished(id))
             {
@@ -157,10 +157,10 @@ internal sealed class TopicFollowers : IDisposable
 
         bool isOther = follower.Beyond != beyond;
         follower.Beyond = beyond;
-        Tell(follower, published, gone, isFirst, isOther);
+        Send(follower, published, gone, isFirst, isOther);
     }
 
-    private static void Tell(Follower follower, List<string> published, List<string> gone, bool isFirst, bool isOther = false)
+    private static void Send(Follower follower, List<string> published, List<string> gone, bool isFirst, bool isOther = false)
     {
         int count = published.Count + gone.Count;
         if (count == 0 && !isFirst && !isOther)

@@ -28,15 +28,15 @@ internal sealed class TopicLister(RegionMap map, ContractRegistry contracts, Con
     private void AnswerPage(ControlSession session, ulong after)
     {
         var page = contracts.After(after, TopicListMessage.MostTopics + 1);
-        int told = Math.Min(page.Count, TopicListMessage.MostTopics);
-        session.Send(new TopicListMessage { Topics = contracts.Count, Told = told, HasMore = page.Count > told });
-        foreach (var (id, name) in page.Take(told))
+        int listed = Math.Min(page.Count, TopicListMessage.MostTopics);
+        session.Send(new TopicListMessage { Topics = contracts.Count, Told = listed, HasMore = page.Count > listed });
+        foreach (var (id, name) in page.Take(listed))
         {
             // The one with a type, if there is any.
             var versions = contracts.VersionsOf(id);
             int shown = Math.Max(0, versions.FindIndex(static one => one.Contract.Kind != ContractDescription.AnyKind));
             var (contract, nodes) = versions[shown];
-            session.Send(Tell(id, name, versions.Count) with
+            session.Send(EntryOf(id, name, versions.Count) with
             {
                 Nodes = nodes,
                 Contract = contract with { Fields = [], Nested = [], Enums = [] },
@@ -50,12 +50,12 @@ internal sealed class TopicLister(RegionMap map, ContractRegistry contracts, Con
         var versions = contracts.VersionsOf(id);
         // An observer that reads must not be closed because contracts are large.
         long room = limits.MaxPendingBytes / 2 / (ContractLimits.MaxBytes + ContractDisplay.MaxBytes);
-        int told = (int)Math.Min(versions.Count, Math.Max(1, room));
-        session.Send(new TopicListMessage { Topics = contracts.Count, Told = told });
+        int listed = (int)Math.Min(versions.Count, Math.Max(1, room));
+        session.Send(new TopicListMessage { Topics = contracts.Count, Told = listed });
         var byContract = holders.Of(id, ListedTopicMessage.MostHolders);
-        foreach (var (contract, nodes) in versions.Take(told))
+        foreach (var (contract, nodes) in versions.Take(listed))
         {
-            session.Send(Tell(id, name, versions.Count) with
+            session.Send(EntryOf(id, name, versions.Count) with
             {
                 Nodes = nodes,
                 Contract = contract,
@@ -64,7 +64,7 @@ internal sealed class TopicLister(RegionMap map, ContractRegistry contracts, Con
         }
     }
 
-    private ListedTopicMessage Tell(ulong id, string name, int versions)
+    private ListedTopicMessage EntryOf(ulong id, string name, int versions)
     {
         map.Topics.TryGetValue(id, out var topic);
         int publishers = 0;

@@ -147,7 +147,7 @@ public sealed class WatchTests
         var cluster = new FakeCluster();
         cluster.AddNodes(1);
         var raw = Connect(cluster);
-        raw.Send(RawClient.Join(7) with { TellsSigns = true }).Send(SignalMessage.JoinComplete);
+        raw.Send(RawClient.Join(7) with { ReportsSigns = true }).Send(SignalMessage.JoinComplete);
         cluster.Run(0.2);
         var observer = new FakeObserver(cluster.World, FakeCluster.EndPoint).Ask();
         cluster.Run(0.1);
@@ -163,7 +163,7 @@ public sealed class WatchTests
     {
         var cluster = new FakeCluster();
         var raw = Connect(cluster);
-        raw.Send(RawClient.Join(7) with { TellsSigns = true }).Send(SignalMessage.JoinComplete);
+        raw.Send(RawClient.Join(7) with { ReportsSigns = true }).Send(SignalMessage.JoinComplete);
         raw.Send(new Nonsense(ControlMessageKind.Snapshot, 1, new byte[NodeSnapshot.MaxBytes]));
         cluster.Run(0.1);
         Assert.False(raw.IsClosed);
