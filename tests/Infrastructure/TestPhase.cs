@@ -2,36 +2,40 @@
 
 namespace QuickSilver.Tests.Infrastructure;
 
-// Suites run side by side, but tests that measure run while no other suite does. A suite holds a lock that all share; those tests wait until
-// they hold it alone. Who waits closes a gate behind which new suites wait, so that the wait ends with the suites that run. The system
+// Suites run side by side, but tests that measure run while no other suite does. A suite holds a lock that all share. Those tests wait
+// until they hold it alone: they close a gate behind which new suites wait, so that their wait ends with the suites that run. The system
 // releases the locks of a process that ends.
-public sealed class TestPhase : IDisposable
+public sealed class TestPhase : IAsyncLifetime
 {
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(100);
 
     private static FileStream? _held;
 
-    public TestPhase() => Share();
+    public async ValueTask InitializeAsync() => await ShareAsync();
 
-    public void Dispose() => _held?.Dispose();
+    public ValueTask DisposeAsync() => _held?.DisposeAsync() ?? ValueTask.CompletedTask;
 
     /// <summary>Waits until no other suite of this build runs, and keeps others from starting until it is disposed of.</summary>
-    internal static IDisposable Alone()
+    internal static async Task<IAsyncDisposable> AloneAsync()
     {
-        var gate = Lock("gate", FileShare.None);
-        _held?.Dispose();
-        _held = Lock("suites", FileShare.None);
+        var gate = await LockAsync("gate", FileShare.None);
+        await HoldAsync(FileShare.None);
         return new Exclusive(gate);
     }
 
-    private static void Share()
+    private static async Task ShareAsync()
     {
-        using var gate = Lock("gate", FileShare.Read);
-        _held?.Dispose();
-        _held = Lock("suites", FileShare.Read);
+        await using var gate = await LockAsync("gate", FileShare.Read);
+        await HoldAsync(FileShare.Read);
     }
 
-    private static FileStream Lock(string name, FileShare share)
+    private static async Task HoldAsync(FileShare share)
+    {
+        await (_held?.DisposeAsync() ?? ValueTask.CompletedTask);
+        _held = await LockAsync("suites", share);
+    }
+
+    private static async Task<FileStream> LockAsync(string name, FileShare share)
     {
         string folder = Directory.CreateDirectory(Path.Combine(RepositoryRoot.Path, "artifacts", "locks")).FullName;
         string file = Path.Combine(folder, name);
@@ -43,17 +47,17 @@ public sealed class TestPhase : IDisposable
             }
             catch (IOException)
             {
-                Thread.Sleep(Pause);
+                await Task.Delay(Pause, TestContext.Current.CancellationToken);
             }
         }
     }
 
-    private sealed class Exclusive(FileStream gate) : IDisposable
+    private sealed class Exclusive(FileStream gate) : IAsyncDisposable
     {
-        public void Dispose()
+        public async ValueTask DisposeAsync()
         {
-            gate.Dispose();
-            Share();
+            await gate.DisposeAsync();
+            await ShareAsync();
         }
     }
 }

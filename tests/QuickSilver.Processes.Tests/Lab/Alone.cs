@@ -7,10 +7,12 @@ namespace QuickSilver.Processes.Tests.Lab;
 [CollectionDefinition(nameof(Alone), DisableParallelization = true)]
 public sealed class Alone : ICollectionFixture<Alone.Machine>
 {
-    public sealed class Machine : IDisposable
+    public sealed class Machine : IAsyncLifetime
     {
-        private readonly IDisposable _phase = TestPhase.Alone();
+        private IAsyncDisposable? _phase;
 
-        public void Dispose() => _phase.Dispose();
+        public async ValueTask InitializeAsync() => _phase = await TestPhase.AloneAsync();
+
+        public ValueTask DisposeAsync() => _phase?.DisposeAsync() ?? ValueTask.CompletedTask;
     }
 }
