@@ -237,21 +237,14 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IServic
     {
         _assembler.Reset();
         _phase.BeginRegistration();
-        var join = new JoinMessage
+        var join = _options.ToJoin() with
         {
-            Cluster = _options.Hosted.Cluster,
-            ProtocolVersion = ControlFrame.ProtocolVersion,
-            Node = Self,
-            EndPoint = _options.EndPoint,
             Known = _known,
             Confirmed = _confirmed,
             Open = _open,
             Service = _service,
             JoinOrder = Roster.Find(Self)?.JoinOrder ?? 0,
             KnownNodes = Roster.Count,
-            ReportsSigns = true,
-            Proof = _options.Proof,
-            Name = _options.Name,
             Process = Environment.Label,
             Ended = _held.Ended,
         };

@@ -2,12 +2,14 @@ using System.Collections.Immutable;
 using System.Net;
 using System.Net.Sockets;
 using QuickSilver.Membership.Client.Servers;
+using QuickSilver.Membership.Protocol;
+using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Service;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Client;
 
-// What a membership client is started with. Cluster, heartbeats and the multicast range are those of Hosted, since a
+// The options of a membership client. Cluster, heartbeats and the multicast range are those of Hosted, since a
 // client may come to host the service itself.
 internal sealed record MembershipClientOptions
 {
@@ -38,6 +40,18 @@ internal sealed record MembershipClientOptions
     public TimeSpan LeaveTimeout { get; init; } = PlainLeaveTimeout;
     // The same where another server may take over meanwhile.
     public TimeSpan TakeoverTimeout { get; init; } = TimeSpan.FromSeconds(5);
+
+    /// <summary>The registration of a node that has not been a member yet.</summary>
+    public JoinMessage ToJoin() => new()
+    {
+        Cluster = Hosted.Cluster,
+        ProtocolVersion = ControlFrame.ProtocolVersion,
+        Node = Self,
+        EndPoint = EndPoint,
+        ReportsSigns = true,
+        Proof = Proof,
+        Name = Name,
+    };
 }
 
 internal sealed record DiscoveryOptions
