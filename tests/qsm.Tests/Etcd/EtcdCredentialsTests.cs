@@ -6,7 +6,7 @@ using QuickSilver.Tool.Etcd;
 
 namespace QuickSilver.Tool.Tests.Etcd;
 
-// The dates of the files that etcd is shown, and by which it is believed.
+// The dates of the files that etcd is shown, and by which it is trusted.
 public sealed class EtcdCredentialsTests : IDisposable
 {
     private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory("qs-etcd-");
