@@ -26,7 +26,7 @@ internal sealed class MulticastContext : NodeContext, IRepairPush, IRepairQueue,
         : base(environment, options, membership)
     {
         Paths = new NodePaths(this);
-        Schemes = new SchemeContext(this, Paths, new Suspicions(this), this);
+        Schemes = new SchemeContext(this, Paths, this);
         Sending = new SendingParts(Schemes, options.Repair);
         Receiving = new ReceivingParts(this, Schemes)
         {

@@ -34,11 +34,9 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IViewsObs
     private readonly AppliedConfiguration _applied = new();
     private readonly SettlementReport _report;
     private readonly TopicStreams _topics;
-    private readonly ConfigurationApplier _applier;
     private readonly OpenViews _open;
     private readonly PacketDispatcher _dispatcher;
     private readonly PacketWays _ways;
-    private readonly PieceAssembly _pieces;
     private readonly SendingPorts _ports;
     private bool _isClosed;
 
@@ -70,14 +68,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IViewsObs
         Readings = new VitalReadings(_context, _context.Sending.Retention, _topics, _open.All);
         _ways = new PacketWays(_context.Sending, _topics, _open, control);
         _dispatcher = new PacketDispatcher(_context, _open, new DataHandler(_open, _ways, _topics.Router), _ways) { Keys = Keys };
-        _pieces = new PieceAssembly(_context, _dispatcher);
         RegisterHandlers();
-        _applier = new ConfigurationApplier(_context, _applied, _topics, _report, _open)
-        {
-            Ways = _ways,
-            Dispatcher = _dispatcher,
-            Keys = Keys,
-        };
         splitter.Begin(_dispatcher);
     }
 
@@ -141,6 +132,14 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IViewsObs
 
     public RegionView? RegionOf(ulong region) => _topics.RegionOf(region);
 
+    // It has no state, so none is kept between configurations.
+    private ConfigurationApplier Applier => new(_context, _applied, _topics, _report, _open)
+    {
+        Ways = _ways,
+        Dispatcher = _dispatcher,
+        Keys = Keys,
+    };
+
     public ITopicSender OpenPublisher(in ChannelSpec channel) => _topics.Router.Topics.OpenPublisher(channel);
 
     public ITopicReceiver OpenSubscription(in ChannelSpec channel, IDeliverySink sink) =>
@@ -165,7 +164,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IViewsObs
         Readings.OnConfiguration(change.Number);
         try
         {
-            _applier.Apply(change, Observer);
+            Applier.Apply(change, Observer);
         }
         catch (Exception exception)
         {
@@ -178,7 +177,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IViewsObs
 
     public void OnSettled(long configuration, ImmutableArray<OpenView> open)
     {
-        _applier.Settle(configuration, open);
+        Applier.Settle(configuration, open);
         Observer?.OnSettled(configuration, open);
     }
 
@@ -202,9 +201,9 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IViewsObs
 
     void IViewsObserver.OnViewClosed(RegionView view) => _ways.OnViewClosed(view);
 
-    void IViewsObserver.OnViewsClosed() => _applier.OnViewsClosed();
+    void IViewsObserver.OnViewsClosed() => Applier.OnViewsClosed();
 
-    void IViewsObserver.OnStreamsEnded() => _applier.ForgetSenders();
+    void IViewsObserver.OnStreamsEnded() => Applier.ForgetSenders();
 
     void IViewsObserver.OnViewsChecked() => _topics.Router.TopicsIfAny?.InstallViews();
 
@@ -225,7 +224,6 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IViewsObs
             _context.ControlPort.Dispose,
             _ports.Dispose,
             () => _context.Receiving.TopicPorts?.Close(),
-            _pieces.Dispose,
             _dispatcher.Close,
             _ways.Close,
             _open.Close,
@@ -254,6 +252,6 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IViewsObs
         _dispatcher.Register(PacketKind.Pause, new NodePauses(_topics, _context, _open));
         _dispatcher.Register(PacketKind.Echo, _context);
         _dispatcher.Register(PacketKind.EchoReply, _context);
-        _dispatcher.Register(PacketKind.Piece, _pieces);
+        _dispatcher.Register(PacketKind.Piece, _dispatcher);
     }
 }

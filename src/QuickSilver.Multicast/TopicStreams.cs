@@ -17,7 +17,7 @@ using QuickSilver.Multicast.Stalls;
 namespace QuickSilver.Multicast;
 
 // Connects the topics of this node with the streams of their regions, and gives waiting topics their turn when there may be progress.
-internal sealed class TopicStreams : IOrderingNode, ISentStreams, IWaitSources, IPacketHandler
+internal sealed class TopicStreams : Request, IOrderingNode, ISentStreams, IWaitSources, IPacketHandler
 {
     private static readonly TimeSpan MemoryPause = TimeSpan.FromMilliseconds(2);
 
@@ -26,7 +26,6 @@ internal sealed class TopicStreams : IOrderingNode, ISentStreams, IWaitSources, 
     private readonly SettlementReport _report;
     private readonly SendingPorts _ports;
     private readonly OpenViews _open;
-    private readonly Request _progress;
     // _marks and _losses are null until a best-effort topic needs them.
     private BestEffortMarks? _marks;
     private UnrepairedLosses? _losses;
@@ -49,7 +48,6 @@ internal sealed class TopicStreams : IOrderingNode, ISentStreams, IWaitSources, 
         _report = report;
         _ports = ports;
         _open = open;
-        _progress = new ActionRequest(OnProgress);
         Router = new MessageRouter(this, open);
     }
 
@@ -221,26 +219,12 @@ internal sealed class TopicStreams : IOrderingNode, ISentStreams, IWaitSources, 
         if (!_progressPosted && !_isClosed)
         {
             _progressPosted = true;
-            _context.Environment.Post(_progress);
+            _context.Environment.Post(this);
         }
     }
 
-    /// <summary>From now on nothing waits for progress.</summary>
-    public void BeginClose() => _isClosed = true;
-
-    public void Close()
-    {
-        Router.Close();
-        _context.Environment.CancelIfMade(_memoryLook);
-        _creditLimits?.Close();
-        _slowReaders?.Close();
-        _waits?.Close();
-        _report.Close();
-        _marks?.Close();
-        _losses?.Close();
-    }
-
-    private void OnProgress()
+    /// <summary>Called after there was progress: the node is itself the request, because most nodes are idle.</summary>
+    public override void Execute()
     {
         _progressPosted = false;
         bool isWhole = false;
@@ -264,6 +248,23 @@ internal sealed class TopicStreams : IOrderingNode, ISentStreams, IWaitSources, 
                 _context.Shortage.TryAgainLater();
             }
         }
+    }
+
+    public override string ToString() => "request TopicStreams.Execute";
+
+    /// <summary>From now on nothing waits for progress.</summary>
+    public void BeginClose() => _isClosed = true;
+
+    public void Close()
+    {
+        Router.Close();
+        _context.Environment.CancelIfMade(_memoryLook);
+        _creditLimits?.Close();
+        _slowReaders?.Close();
+        _waits?.Close();
+        _report.Close();
+        _marks?.Close();
+        _losses?.Close();
     }
 
     private SlowReaders OpenSlowReaders()

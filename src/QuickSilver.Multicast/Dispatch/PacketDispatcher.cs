@@ -14,7 +14,7 @@ namespace QuickSilver.Multicast.Dispatch;
 // Passes each packet to the handler that is registered for its kind. Data packets go to their handler directly, because nearly all packets
 // are data. A packet may arrive before the configuration that has its view. If its kind is worth it, it is kept, and dispatched again
 // after each configuration.
-internal sealed class PacketDispatcher
+internal sealed class PacketDispatcher : IPacketHandler
 {
     private const int Kinds = 16;
 
@@ -27,6 +27,8 @@ internal sealed class PacketDispatcher
     // Null until such a packet comes.
     private UnknownViewBuffer? _unknown;
     private Alarm? _expiry;
+    // Null until a packet comes in pieces.
+    private PieceAssembly? _pieces;
 
     public PacketDispatcher(NodeContext context, OpenViews views, DataHandler data, PacketWays ways)
     {
@@ -116,7 +118,12 @@ internal sealed class PacketDispatcher
     {
         _context.Environment.CancelIfMade(_expiry);
         _unknown?.Clear();
+        _pieces?.Dispose();
     }
+
+    /// <summary>Handles a piece of a packet.</summary>
+    DropReason IPacketHandler.OnPacket(in PacketHeader header, NodeKey sender) =>
+        (_pieces ??= new PieceAssembly(_context, this)).OnPacket(header, sender);
 
     private DropReason Hand(in PacketHeader header, Lease lease, int offset)
     {

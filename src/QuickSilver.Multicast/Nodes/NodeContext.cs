@@ -33,7 +33,13 @@ internal class NodeContext(INodeEnvironment environment, NodeOptions options, IM
     /// <summary>What waits for memory of the heap. Created before any message comes.</summary>
     public HeapShortage Shortage => ShortageIfAny ??= new HeapShortage(this);
 
-    public ScratchBuffers Scratch => field ??= new ScratchBuffers(Options);
+    public ScratchBuffers Scratch => new(this);
+
+    /// <summary>Of <see cref="Scratch"/>.</summary>
+    public object[] ScratchObjects { get; set; } = [];
+
+    /// <summary>Of <see cref="Scratch"/>.</summary>
+    public byte[]? ScratchPacket { get; set; }
 
     /// <summary>The unicast port of the node, for tokens, pulls, acknowledgements and repairs.</summary>
     public required IDatagramPort ControlPort { get; init; }

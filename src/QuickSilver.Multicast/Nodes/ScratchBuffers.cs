@@ -1,20 +1,17 @@
 namespace QuickSilver.Multicast.Nodes;
 
 // Objects that any code of the core thread may fill and read within one call. Each is created when it is first used, and there is one of
-// each type for the whole node.
-internal sealed class ScratchBuffers(NodeOptions options)
+// each type for the whole node. The context keeps them, so that they cost a node nothing else.
+internal readonly struct ScratchBuffers(NodeContext context)
 {
-    private readonly List<object> _all = [];
-    private byte[]? _fullPacket;
-
     /// <summary>A packet of the largest size.</summary>
-    public byte[] FullPacket => _fullPacket ??= new byte[options.PacketBytes];
+    public byte[] FullPacket => context.ScratchPacket ??= new byte[context.Options.PacketBytes];
 
     /// <summary>The only object of this type. There are few, so they are looked through.</summary>
     public T Of<T>()
         where T : class, new()
     {
-        foreach (object one in _all)
+        foreach (object one in context.ScratchObjects)
         {
             if (one is T known)
             {
@@ -23,7 +20,7 @@ internal sealed class ScratchBuffers(NodeOptions options)
         }
 
         var made = new T();
-        _all.Add(made);
+        context.ScratchObjects = [.. context.ScratchObjects, made];
         return made;
     }
 }

@@ -7,13 +7,13 @@ using QuickSilver.Multicast.Reachability;
 namespace QuickSilver.Multicast.Schemes;
 
 // What a scheme may use of the node, besides the view and the stream for which it works.
-internal sealed class SchemeContext(NodeContext node, NodePaths paths, Suspicions suspicions, IRepairPush push)
+internal sealed class SchemeContext(NodeContext node, NodePaths paths, IRepairPush push)
 {
     public NodeContext Node => node;
 
     public NodePaths Paths => paths;
 
-    public Suspicions Suspicions => suspicions;
+    public Suspicions Suspicions => field ??= new Suspicions(node);
 
     public IRepairPush Push => push;
 
