@@ -23,27 +23,19 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
     // directory will contain them soon.
     private const int MostStrangers = 256;
 
-    // Of departed nodes, so many are remembered before those are forgotten of which nobody can tell anything any more.
-    public const int MostDeparted = 1024;
-
     private readonly ReceivingParts _parts;
     private readonly IStreamConsumer _consumer;
     private readonly Dictionary<NodeKey, InboundStream> _reliable = [];
     private readonly Dictionary<NodeKey, InboundStream> _bestEffort = [];
     private readonly Dictionary<InboundStream, IRepairStrategy> _repairs = [];
     private readonly List<InboundStream> _streams = [];
+    private readonly ViewClosing _closing;
     // Null until there are several senders.
     private SenderShares? _shares;
-    // The nodes that were removed since the view was opened, and when. A removed node may have sent in the view although this member has
-    // received nothing from it. If it returns to the cluster, it does not return to this view. Null until a node is removed.
-    private Dictionary<NodeKey, TimeSpan>? _gone;
     // Null until a stream has ended.
     private EndedStreams? _ended;
     private bool _isPartitionLost;
     private long _memoryDrops;
-    private TimeSpan _lastGoneAt;
-    // How long this node has stood still since the other members were last heard of, at this moment.
-    private (TimeSpan HeardAt, TimeSpan Length) _stoodStill;
 
     public RegionReceiver(ReceivingParts parts, RegionView view, RegionPort? port, IStreamConsumer consumer)
     {
@@ -51,7 +43,6 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
         _parts = parts;
         _consumer = consumer;
         View = view;
-        _confirmedAt = view.Configuration;
         Port = port;
         port?.AddUser();
         Live = new LiveMembers(view.Members);
@@ -67,7 +58,8 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
         PullClock = new PullClock(context.Options);
         Stability = parts.Stability.ForRegion(parts.Schemes, this);
         Forwarder = parts.Dissemination.ToForward(context, view);
-        OpenedAt = _lastGoneAt = context.Environment.Now;
+        _closing = new ViewClosing(context, view.Configuration, Stability, Live);
+        OpenedAt = context.Environment.Now;
     }
 
     public RegionView View { get; }
@@ -87,22 +79,19 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
     public PacketTemplate Template { get; }
     // The partition whose packets this member keeps for others.
     public int OwnPartition { get; }
-    public long SupersededAt { get; private set; }
-
-    // The newest configuration that is known to have the view: its own, or the first of a service that took over and goes on with it.
-    private long _confirmedAt;
+    public long SupersededAt => _closing.SupersededAt;
 
     /// <summary>When this member opened the view.</summary>
     public TimeSpan OpenedAt { get; }
 
     /// <summary>The number of departed nodes that are remembered; for diagnostics.</summary>
-    public int Departed => _gone?.Count ?? 0;
+    public int Departed => _closing.Departed;
 
     /// <summary>The number of streams that were given up and whose ends are remembered; for diagnostics.</summary>
     public int Ended => _ended?.Count ?? 0;
 
     /// <summary>When the view was superseded; meaningless before.</summary>
-    public TimeSpan SupersededSince { get; private set; }
+    public TimeSpan SupersededSince => _closing.SupersededSince;
 
     /// <summary>The datagrams of the view that were dropped because there was no room in a socket or in packet memory.</summary>
     public long Drops => (Port?.KernelDrops ?? 0) + _parts.UnicastDrops + (_parts.TopicPorts?.Drops ?? 0) + _memoryDrops;
@@ -280,33 +269,15 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
     public bool NeedsNeighbourPush(IStreamOfMember stream) => _repairs[(InboundStream)stream].NeedsNeighbourPush;
 
     /// <summary>A configuration names the view again, with no change.</summary>
-    public void Confirm(long configuration)
-    {
-        _confirmedAt = configuration;
-        TakeBackNew(configuration);
-    }
+    public void Confirm(long configuration) => _closing.Confirm(configuration);
 
-    public void Supersede(long configuration)
-    {
-        if (SupersededAt == 0)
-        {
-            SupersededAt = configuration;
-            SupersededSince = Context.Environment.Now;
-        }
-    }
+    public void Supersede(long configuration) => _closing.Supersede(configuration);
 
     public void OnNodeGone(LostNode lost)
     {
-        // Who came when the view was over has never heard of it. Otherwise, views would wait for the senders of later ones, and while nodes
-        // come and go none would ever be closed.
-        if (SupersededAt == 0 || lost.Since < SupersededAt)
+        if (_closing.TryLose(lost))
         {
-            (_gone ??= [])[lost.Key] = _lastGoneAt = Context.Environment.Now;
-            if (_gone.Count > MostDeparted)
-            {
-                ForgetDeparted();
-            }
-
+            _closing.ForgetDeparted(MayForget);
             if (Live.Lose(lost.Key))
             {
                 OnFewer(lost.Key);
@@ -329,7 +300,7 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
     /// <summary>This node stood still for so long.</summary>
     public void OnPause(TimeSpan length)
     {
-        _stoodStill = (Stability.LastHeard, StoodStill + length);
+        _closing.OnPause(length);
         Stability.OnPause(length);
     }
 
@@ -355,7 +326,7 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
     /// <param name="configuration">The configuration that announces them.</param>
     public void OnNodesCame(long configuration)
     {
-        TakeBackNew(configuration);
+        _closing.TakeBackNew(configuration);
         foreach (var stream in _streams)
         {
             if (stream.IsSenderGone && !HasLost(stream.Sender))
@@ -383,25 +354,14 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
         }
     }
 
-    /// <summary>
-    /// Whether the view may be closed: all streams are drained and, if a node has departed and cannot answer any more, no member has had
-    /// anything open for a while. Until then, another member may lack packets that only this one holds.
-    /// </summary>
-    public bool MayClose => HasAll && (Departed == 0 || Live.Count <= 1
-        || Context.Environment.Now - Stability.LastUnconsumed >= Context.Options.ClosingPause);
+    /// <summary>Whether a settled view may be closed here.</summary>
+    public bool MayClose => _closing.MayClose(IsDrained);
 
-    /// <summary>
-    /// For a settled view: whether this node has delivered everything that was sent in it. Other members may know of more packets of a
-    /// departed node until all members have held the same for a while; it does not matter whether they have consumed them.
-    /// </summary>
-    public bool HasAll => IsDrained && (Departed == 0 || !MayOthersKnowMore);
+    /// <summary>For a settled view: whether this node has delivered everything that was sent in it.</summary>
+    public bool HasAll => _closing.HasAll(IsDrained);
 
-    /// <summary>
-    /// Whether other members may still report more packets of a departed sender than are known here, until all members have held everything
-    /// for a while.
-    /// </summary>
-    public bool MayHearMoreOf(NodeKey sender) =>
-        HasLost(sender) && MayOthersKnowMoreSince(_gone?.GetValueOrDefault(sender, _lastGoneAt) ?? _lastGoneAt);
+    /// <summary>Whether other members may still report more packets of a departed sender than are known here.</summary>
+    public bool MayHearMoreOf(NodeKey sender) => _closing.MayHearMoreOf(sender);
 
     /// <summary>
     /// Called in a view in which the streams of all live senders are settled. If no token of the other members has arrived for long, they
@@ -409,7 +369,7 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
     /// </summary>
     public void GiveUpIfAlone()
     {
-        if (!IsAlone)
+        if (!_closing.IsAlone)
         {
             return;
         }
@@ -485,7 +445,7 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
             return false;
         }
 
-        var since = _gone is not null && _gone.TryGetValue(stream.Sender, out var goneAt) ? goneAt : OpenedAt;
+        var since = _closing.GoneAt(stream.Sender, otherwise: OpenedAt);
         if (!stream.IsReliable)
         {
             // What others reported of its messages is in the reliable stream.
@@ -531,52 +491,12 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
         }
     }
 
-    private bool MayOthersKnowMore => MayOthersKnowMoreSince(_lastGoneAt);
-
-    // Whether other members may know of more packets of nodes that departed until this time: until all members have held the same for a
-    // while, and were heard in that time. Silence alone does not show this, because a member, or this node, may have been paused. Only if
-    // the silence is long, the others have closed the view.
-    private bool MayOthersKnowMoreSince(TimeSpan gone)
-    {
-        var (now, heard, pause) = (Context.Environment.Now, Stability.LastHeard, Context.Options.ClosingPause);
-        var last = gone > Stability.LastUnstable ? gone : Stability.LastUnstable;
-        bool isLong = now - last >= pause && (heard - last >= pause / 2 || IsAlone);
-        return Live.Count > 1 && !isLong;
-    }
-
     private NodeContext Context => _parts.Node;
 
-    private bool IsAlone => Context.Environment.Now - Stability.LastHeard - StoodStill >= Context.Options.ClosingPause * 3;
+    private bool HasLost(NodeKey node) => _closing.HasLost(node);
 
-    private TimeSpan StoodStill => _stoodStill.HeardAt == Stability.LastHeard ? _stoodStill.Length : TimeSpan.Zero;
-
-    // A view may be in use for years. What a departed node has sent in it the members have told each other after a while.
-    private void ForgetDeparted()
-    {
-        var old = Context.Environment.Now - (Context.Options.ClosingPause * 3);
-        foreach (var (node, at) in _gone!)
-        {
-            if (at < old && Find(node) is null && !_bestEffort.ContainsKey(node) && View.Members.AsSpan().BinarySearch(node) < 0)
-            {
-                _gone.Remove(node);
-            }
-        }
-    }
-
-    // One that was announced before, by this service or an earlier one, and was removed before it heard of that, has sent nothing in the
-    // view. It is announced as new, and may send in the view now.
-    private void TakeBackNew(long configuration)
-    {
-        foreach (var node in _gone?.Keys ?? Enumerable.Empty<NodeKey>())
-        {
-            if (Context.Directory.IsNew(node, configuration))
-            {
-                _gone!.Remove(node);
-            }
-        }
-    }
-
-    private bool HasLost(NodeKey node) => (_gone is not null && _gone.ContainsKey(node)) || !Context.Directory.Shares(node, _confirmedAt);
+    private bool MayForget(NodeKey node) =>
+        Find(node) is null && !_bestEffort.ContainsKey(node) && View.Members.AsSpan().BinarySearch(node) < 0;
 
     private void OnFewer(NodeKey node)
     {

@@ -58,7 +58,7 @@ public sealed class LivesTests
                 member.Log.Clear();
                 var region = Assert.Single(member.Multicast.Regions);
                 Assert.InRange(region.Streams.Count, 0, MostStreams);
-                Assert.InRange(region.Departed, 1, RegionReceiver.MostDeparted + 1);
+                Assert.InRange(region.Departed, 1, ViewClosing.MostDeparted + 1);
             }
 
             cluster.Hosts.Remove(passing);
