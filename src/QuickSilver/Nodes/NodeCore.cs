@@ -15,6 +15,7 @@ using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Protocols;
 using QuickSilver.Publishing;
 using QuickSilver.Topics;
+using QuickSilver.Topics.Grants;
 using QuickSilver.Topics.Subscribers;
 
 namespace QuickSilver.Nodes;

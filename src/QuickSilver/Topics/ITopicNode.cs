@@ -4,6 +4,7 @@ using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Protocols;
 using QuickSilver.Publishing;
+using QuickSilver.Topics.Grants;
 using QuickSilver.Topics.Subscribers;
 
 namespace QuickSilver.Topics;

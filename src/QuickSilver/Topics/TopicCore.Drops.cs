@@ -46,7 +46,7 @@ internal sealed partial class TopicCore
         var reason = deniedTo is null ? GapReason.ContractMismatch : GapReason.AccessDenied;
         var dropped = _endpoints.Select(endpoint => (Endpoint: endpoint, Untaken: GapsFor(endpoint, reason))).ToArray();
         CountLost(dropped.Select(static one => one.Untaken).MaxBy(static gaps => gaps.Sum(static gap => gap.Count)) ?? []);
-        _granted = TopicRole.None;
+        _grant.Withdraw();
         foreach (var (endpoint, untaken) in dropped)
         {
             Drop(endpoint, failure, untaken);

@@ -10,8 +10,6 @@ internal sealed partial class TopicCore
 {
     // Null while no endpoint leaves.
     private Departures? _departures;
-    // The topic was closed at the service when its last endpoint left, and was not asked for since.
-    private bool _isAway;
 
     private bool IsLeavingView => _departures is { IsLeavingView: true };
 
@@ -50,7 +48,7 @@ internal sealed partial class TopicCore
     // What is asked for is what the endpoints do that stay.
     private void AskToLeave()
     {
-        if (_isAsking)
+        if (_grant.IsAsking)
         {
             // It is asked again with the answer.
             return;
@@ -60,16 +58,13 @@ internal sealed partial class TopicCore
         {
             AskIfNeeded();
         }
-        else if (!_isAway)
+        else if (!_grant.IsAway)
         {
-            _isAway = true;
-            _granted = TopicRole.None;
-            _askedSubscription = 0;
-            _isSubscribedInView = false;
+            _grant.GoAway();
             Node.Membership.Close(Id);
         }
 
-        if (_departures is { IsLeavingView: true, IsAsked: false } && (_granted & TopicRole.Subscribe) == 0)
+        if (_departures is { IsLeavingView: true, IsAsked: false } && !_grant.Covers(TopicRole.Subscribe))
         {
             _departures.IsAsked = true;
             AwaitLast(_departures);

@@ -9,6 +9,7 @@ using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Protocols;
 using QuickSilver.Publishing;
+using QuickSilver.Topics.Grants;
 using QuickSilver.Topics.Subscribers;
 
 namespace QuickSilver.Topics;
@@ -26,18 +27,9 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
     private TopicEndpoint[] _subscribers = [];
     private TopicPublisher? _publisher;
     private ITopicReceiver? _receiver;
-    private TopicRole _granted;
-    private bool _isAsking;
-    // A right was denied to several openings that ask for different things: each is asked for alone.
-    private bool _asksSingly;
-    private bool _isClosed;
-    private bool _isSubscribedInView;
+    private TopicGrant _grant;
     // Null until something is lost, or waits for memory: most topics have none of it, and there are thousands of them.
     private Mishaps? _mishaps;
-    // The number of receivers opened so far, and the number of the one for which the service was asked to subscribe; 0 if the last request
-    // does not subscribe.
-    private int _subscription;
-    private int _askedSubscription;
 
     public TopicCore(ITopicNode node, string name, ulong id, ContractDescription contract)
         : base(node.Environment, name)
@@ -77,7 +69,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
     public IReadOnlyList<TopicOpening> Postponed => _departures?.Postponed ?? (IReadOnlyList<TopicOpening>)[];
 
     /// <summary>Whether the service has not answered yet.</summary>
-    public bool IsAsking => _isAsking;
+    public bool IsAsking => _grant.IsAsking;
 
     private ITopicProtocol Protocol => Node.ProtocolOf(Contract.Guarantee);
 
@@ -140,7 +132,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
 
     public void OnView(TopicView view)
     {
-        _isSubscribedInView = view.Subscribed;
+        _grant.OnView(view.Subscribed);
         Subscribers = view.Subscribers;
         MostBytes = _publisher?.MostBytes ?? long.MaxValue;
         CompleteOpenings();
@@ -339,7 +331,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
     // No opening is denied because of what another opening asks for.
     private TopicRole RoleToAskFor()
     {
-        if (!_asksSingly)
+        if (!_grant.AsksSingly)
         {
             return WantedRole();
         }
@@ -348,7 +340,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
         bool isFirst = true;
         foreach (var opening in _openings ?? [])
         {
-            bool isGranted = (opening.Role & ~_granted) == 0;
+            bool isGranted = _grant.Covers(opening.Role);
             role |= isGranted || isFirst ? opening.Role : TopicRole.None;
             isFirst &= isGranted;
         }
@@ -405,7 +397,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
     {
         _receiver = Protocol.OpenSubscription(Id, this);
         _receiver.Name = Name;
-        _subscription++;
+        _grant.OnReceiverOpened();
     }
 
     private void ShrinkToMembers()
@@ -428,10 +420,10 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
             return;
         }
 
-        _isClosed = true;
+        _grant.Close();
         _interest?.Close();
         Node.Forget(this);
-        if (!_isAway)
+        if (!_grant.IsAway)
         {
             Node.Membership.Close(Id);
         }
@@ -441,9 +433,8 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
     private void AskIfNeeded()
     {
         var wanted = RoleToAskFor();
-        bool subscribes = (wanted & TopicRole.Subscribe) != 0;
-        bool isStale = subscribes && _askedSubscription != 0 && _askedSubscription != _subscription;
-        if (_isAsking || _isClosed || (wanted == _granted && !isStale))
+        bool isStale = _grant.IsStale(wanted);
+        if (_grant.IsAsking || _grant.IsClosed || (wanted == _grant.Role && !isStale))
         {
             CompleteOpenings();
             return;
@@ -458,41 +449,35 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
             if ((wanted & TopicRole.Publish) != 0)
             {
                 wanted = TopicRole.Publish;
-                subscribes = false;
             }
             else
             {
                 // There is nothing else to keep, and no right to publish is needed.
                 Node.Membership.Close(Id);
-                _granted = TopicRole.None;
-                _isSubscribedInView = false;
+                _grant.EndStale();
             }
         }
 
-        _askedSubscription = subscribes ? _subscription : 0;
-        _isAway = false;
-        _granted &= wanted;
-        _isSubscribedInView &= subscribes;
-        _isAsking = true;
+        _grant.BeginAsk(wanted);
         var request = new TopicRequest { Name = Name, TopicId = Id, Role = wanted, Contract = Contract };
         Node.Membership.Open(request, outcome => OnOutcome(wanted, outcome));
     }
 
     private void OnOutcome(TopicRole asked, TopicOutcome outcome)
     {
-        if (_isClosed)
+        if (_grant.IsClosed)
         {
             return;
         }
 
-        _isAsking = false;
         if (outcome.Refusal is { } refusal)
         {
+            _grant.EndRefused();
             Node.Refusals.OnRefused(Node.Log, Id, Name, refusal);
-            var refused = _openings?.FindAll(opening => (opening.Role & ~_granted) != 0 && (opening.Role & ~asked) == 0) ?? [];
-            if (outcome.DeniedTo is not null && !_asksSingly && refused.Exists(opening => opening.Role != refused[0].Role))
+            var refused = _openings?.FindAll(opening => !_grant.Covers(opening.Role) && (opening.Role & ~asked) == 0) ?? [];
+            if (outcome.DeniedTo is not null && !_grant.AsksSingly && refused.Exists(opening => opening.Role != refused[0].Role))
             {
-                _asksSingly = true;
+                _grant.AskSingly();
                 AskIfNeeded();
                 return;
             }
@@ -510,9 +495,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
             return;
         }
 
-        // If the new grant is narrower, the subscription of the last view has ended.
-        _isSubscribedInView &= (asked & TopicRole.Subscribe) != 0;
-        _granted = asked;
+        _grant.EndAsk(asked);
         Node.Refusals.OnGranted(Id);
         if (Node.ViewOf(Id) is { } view)
         {
@@ -527,9 +510,8 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
     {
         _openings?.RemoveAll(opening =>
         {
-            bool isGranted = (opening.Role & ~_granted) == 0;
-            bool isInView = (_isSubscribedInView && _askedSubscription == _subscription) || (opening.Role & TopicRole.Subscribe) == 0;
-            if (!isGranted || !isInView)
+            bool isInView = _grant.IsInView || (opening.Role & TopicRole.Subscribe) == 0;
+            if (!_grant.Covers(opening.Role) || !isInView)
             {
                 return false;
             }
@@ -542,7 +524,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
         if (_openings is { Count: 0 })
         {
             _openings = null;
-            _asksSingly = false;
+            _grant.OnNoOpenings();
         }
 
         if (_endpoints.AsSpan().SequenceEqual(_subscribers))

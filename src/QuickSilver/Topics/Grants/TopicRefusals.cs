@@ -1,7 +1,7 @@
 using Microsoft.Extensions.Logging;
 using QuickSilver.Diagnostics;
 
-namespace QuickSilver.Topics;
+namespace QuickSilver.Topics.Grants;
 
 // What was logged of topics that were refused. A program may try to open a topic again and again, and a host does: a refusal is logged when
 // its reason is new, until the topic is granted. Core thread only.
