@@ -52,7 +52,7 @@ internal sealed class ConfigurationApplier(
         context.Counters.Regions = applied.Regions.Count;
         context.Sending.Deaf.OnConfiguration();
 
-        // The observer is told of a view before it receives the first message of the view.
+        // The observer is notified of a view before it receives the first message of the view.
         observer?.OnConfiguration(change);
         topics.Router.TopicsIfAny?.OnConfiguration(change);
         Dispatcher.ReplayUnknown();
@@ -97,10 +97,10 @@ internal sealed class ConfigurationApplier(
     {
         if (applied.Regions.TryGetValue(view.RegionId, out var known) && known.Number >= view.Number)
         {
-            // A service that took over goes on with it.
+            // A service that took over continues with it.
             open.Find(known.RegionId, known.Number)?.Confirm(configuration);
 
-            // The node may now have a key that it was not told before.
+            // The node may now have a key that it did not know before.
             if (known.Number == view.Number)
             {
                 Keys?.Add(view);

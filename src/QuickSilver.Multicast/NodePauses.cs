@@ -8,7 +8,7 @@ using QuickSilver.Multicast.Receiving;
 namespace QuickSilver.Multicast;
 
 // What a node does about pauses of its own and of others. After its own, it leaves the time in which it did not listen out of all that
-// measures the silence of others, and tells its ring neighbours. After that of a neighbour, it forgets what it held against it.
+// measures the silence of others, and notifies its ring neighbours. After that of a neighbour, it forgets what it held against it.
 internal sealed class NodePauses : IPauseObserver, IPacketHandler
 {
     private readonly TopicStreams _topics;
@@ -46,7 +46,7 @@ internal sealed class NodePauses : IPauseObserver, IPacketHandler
 
     public DropReason OnPacket(in PacketHeader header, NodeKey sender)
     {
-        // Where packets are sealed, who has the key of a view is believed in that view.
+        // Where packets are sealed, a node that has the key of a view is trusted in that view.
         RegionReceiver? view = null;
         var refused = _context.Options.IsSealed ? _views.Find(header, out view) : DropReason.None;
         if (view is not null && view.View.Members.AsSpan().BinarySearch(sender) < 0)

@@ -7,7 +7,7 @@ internal readonly record struct ChannelSpec(ulong Topic)
     public Reliability Reliability { get; init; }
 
     /// <summary>
-    /// The topic owns its region, so that its subscribers are the members of a closed view. The sink is told of each view between the
+    /// The topic owns its region, so that its subscribers are the members of a closed view. The sink is notified of each view between the
     /// messages. For reliable channels only.
     /// </summary>
     public bool IsPinned { get; init; }

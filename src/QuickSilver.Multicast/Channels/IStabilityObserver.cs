@@ -1,6 +1,6 @@
 namespace QuickSilver.Multicast.Channels;
 
-// Told once when a message is stable: every subscriber of the view it was sent in holds it, or was removed from the view.
+// Notified once when a message is stable: every subscriber of the view it was sent in holds it, or was removed from the view.
 internal interface IStabilityObserver
 {
     void OnStable(long sequence);

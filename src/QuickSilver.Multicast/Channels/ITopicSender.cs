@@ -13,7 +13,7 @@ internal interface ITopicSender
     /// asked once when there is. Without subscribers a message is stable at once.
     /// </summary>
     /// <param name="payload">The message's bytes.</param>
-    /// <param name="observer">Who is told when it is stable.</param>
+    /// <param name="observer">The observer that is notified when it is stable.</param>
     /// <param name="extensions">Fields that <see cref="MessageExtensions"/> made, or none.</param>
     long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer, ReadOnlySpan<byte> extensions = default);
 
@@ -29,7 +29,7 @@ internal interface ITopicSender
     /// <summary>Whether a message could be taken now; if not, the feed is asked in its turn when one can.</summary>
     bool AwaitRoom();
 
-    /// <summary>Who is asked for messages, on the core thread, after TrySend or AwaitRoom said no.</summary>
+    /// <summary>The feed that is asked for messages, on the core thread, after TrySend or AwaitRoom said no.</summary>
     ISenderFeed? Feed { get; set; }
 
     /// <summary>
@@ -38,13 +38,13 @@ internal interface ITopicSender
     int RoomBytes => int.MaxValue;
 
     /// <summary>
-    /// Tells the observer, once and perhaps at once, when what was taken until now is stable, as far as it was taken since the last view.
-    /// Called in the same step as TrySend of the last message, which had no observer of its own: that has made room for this one. Of a
-    /// best-effort topic nothing is acknowledged: it counts as stable when it has left. One call stands for many messages, so it costs less
-    /// than an observer of each.
+    /// Notifies the observer, once and perhaps at once, when what was taken until now is stable, as far as it was taken since the last
+    /// view. Called in the same step as TrySend of the last message, which had no observer of its own: that has made room for this one. Of
+    /// a best-effort topic nothing is acknowledged: it counts as stable when it has left. One call stands for many messages, so it costs
+    /// less than an observer of each.
     /// </summary>
-    /// <param name="observer">Who is told.</param>
-    /// <param name="number">What it is told: a number of its own.</param>
+    /// <param name="observer">The observer to notify.</param>
+    /// <param name="number">The number that it gets: one of its own.</param>
     /// <param name="isLast">Whether nothing may follow soon, so that the members are asked for an acknowledgement.</param>
     void ObserveTaken(IStabilityObserver observer, long number, bool isLast);
 

@@ -16,7 +16,7 @@ internal sealed record MemberView
     public required ImmutableArray<NodeKey> Members { get; init; }
 
     // The differences from the previous view at this member, in the order of Members and of the previous members. In the first view all
-    // have joined. A member that left and came back in between is in both, because it begins anew.
+    // have joined. A member that left and came back in between is in both, because it begins again.
     public required ImmutableArray<NodeKey> Joined { get; init; }
     public required ImmutableArray<NodeKey> Left { get; init; }
 

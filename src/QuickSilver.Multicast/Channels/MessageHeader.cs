@@ -76,7 +76,7 @@ internal readonly record struct MessagePreamble(int TableBytes, int FieldBytes, 
 }
 
 // The first number of a sender's messages in a topic under each configuration. The first message of a topic in each view carries the table.
-// It tells a new subscriber exactly where its run begins: at the first entry whose configuration is not older than the subscription.
+// It shows a new subscriber exactly where its run begins: at the first entry whose configuration is not older than the subscription.
 // Without the table, a subscriber whose region changed again before the first message arrived could not know what was sent in the view in
 // between.
 //

@@ -75,7 +75,7 @@ internal ref struct PackedMessages(ReadOnlySpan<byte> packet)
             _at += preamble.Bytes;
         }
 
-        // Beyond the packet if the message goes on in the next one.
+        // Beyond the packet if the message continues in the next one.
         _at += bytes;
         return true;
     }

@@ -123,7 +123,7 @@ internal sealed class DataHandler(OpenViews views, PacketWays ways, IStreamConsu
             return DropReason.UnknownClass;
         }
 
-        // What a departed node has sent is believed only as a repair.
+        // What a departed node has sent is accepted only as a repair.
         if (region.IsGone(sender))
         {
             return DropReason.UnknownSender;

@@ -11,7 +11,7 @@ using QuickSilver.Multicast.Sending;
 namespace QuickSilver.Multicast.Dispatch;
 
 // Notes whether packets come over a group or by unicast, which the port shows at which they arrive, and handles the packets with which
-// members and senders tell each other about that. The way of a run is noted once for each stream in it.
+// members and senders report that to each other. The way of a run is noted once for each stream in it.
 internal sealed class PacketWays : IPacketHandler
 {
     private readonly SendingParts _parts;
@@ -186,7 +186,7 @@ internal sealed class PacketWays : IPacketHandler
         return DropReason.None;
     }
 
-    // Nothing else is noted, so that nobody can fill the table.
+    // Nothing else is noted, so that no node can fill the table.
     private bool IsSent(ulong topicId, ulong region, uint view)
     {
         foreach (var streamClass in StreamClass.All)

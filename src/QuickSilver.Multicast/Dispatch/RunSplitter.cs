@@ -104,7 +104,7 @@ internal sealed class RunSplitter(ulong cluster, KeyRing? keys = null) : IDatagr
     }
 
     // The packets of a run are opened one by one, so that each is in the processor's cache when it is read. What follows a packet is not
-    // opened yet, so nobody looks ahead further than into the packet itself.
+    // opened yet, so no look ahead goes further than into the packet itself.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void SplitSealed(in ReceivedRun run, PacketDispatcher dispatcher, KeyRing keyRing, ref int packets, ref int bytes)
     {
@@ -152,7 +152,7 @@ internal sealed class RunSplitter(ulong cluster, KeyRing? keys = null) : IDatagr
             }
             else if (segment > 0)
             {
-                // The length of a packet that is not genuine is not believed where there is another to go by.
+                // The length of a packet that is not genuine is not trusted where there is another to go by.
                 length = segment;
             }
 

@@ -25,8 +25,8 @@ internal enum HearingState : byte
 // sender is not mistaken for one that cannot be heard. After three answers without a probe, the member reports that it is deaf until the
 // sender confirms that it sends copies. When packets have come over the group at three separate moments, the member reports that it hears
 // until the sender confirms that it has removed the member from its list. What goes wrong: either side may forget (a view is closed, or a
-// region is no longer known), so a served member repeats its report now and then, and the sender notifies members that have not repeated
-// it.
+// region is no longer known), so a served member repeats its report from time to time, and the sender notifies members that have not
+// repeated it.
 internal sealed class GroupHearing
 {
     public static readonly TimeSpan AskEvery = TimeSpan.FromMilliseconds(200);

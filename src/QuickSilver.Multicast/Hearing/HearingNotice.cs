@@ -4,10 +4,10 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Hearing;
 
-// What a sender and a member tell each other about multicast from the one to the other.
+// What a sender and a member report to each other about multicast from the one to the other.
 internal enum HearingWord : byte
 {
-    // From the sender, over the group: whoever receives this hears the group.
+    // From the sender, over the group: a node that receives this hears the group.
     Probe = 0,
     // From the member: it requests a probe over the group.
     Asks = 1,

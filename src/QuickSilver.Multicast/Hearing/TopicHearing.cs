@@ -9,12 +9,12 @@ namespace QuickSilver.Multicast.Hearing;
 // take fewer groups than the cluster uses. Each packet would then cost a repair.
 //
 // Intuition: a packet that was made of a shared one has a mark, also when it comes as a repair. A member that gets only repairs of a
-// sender's packets in a topic, and none over the topic's address, does not hear it. Then it tells the sender, which sends the topic to
+// sender's packets in a topic, and none over the topic's address, does not hear it. Then it notifies the sender, which sends the topic to
 // this region by itself for a while. Loss alone does not cause this, because any packet over the address ends the count, and any that was
 // sent to this region by itself.
 internal sealed class TopicHearing(NodeContext context)
 {
-    // The limit of the table. Beyond it, topics are counted when others were told or have expired.
+    // The limit of the table. Beyond it, topics are counted when others were reported or have expired.
     public const int MostCounts = 1024;
 
     private const int MissedUntilTold = 16;

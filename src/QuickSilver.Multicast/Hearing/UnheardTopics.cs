@@ -3,7 +3,7 @@ using QuickSilver.Core.Environment;
 namespace QuickSilver.Multicast.Hearing;
 
 // The topics whose addresses members of some regions have reported not to hear. The sender does not use the address for that region for a
-// while, and then tries again: the member reports it anew if it still does not hear. Each try costs repairs, so the time doubles while a
+// while, and then tries again: the member reports it again if it still does not hear. Each try costs repairs, so the time doubles while a
 // report follows each try.
 internal sealed class UnheardTopics(INodeEnvironment environment)
 {

@@ -69,7 +69,7 @@ internal sealed class HeapShortage
         OnRefused();
     }
 
-    /// <summary>Something has thrown. What waits tries again after a pause, though nothing was refused.</summary>
+    /// <summary>Something has thrown. What waits tries again after a pause, although nothing was refused.</summary>
     public void TryAgainLater()
     {
         if (!IsPausing)

@@ -22,14 +22,14 @@ internal sealed class MulticastCounters
     // Packets that were sent again, to this node or to all, and were new here.
     public long RepairsReceived;
     public long PullsSent;
-    // Acknowledgements that told what all members lack, and such ones that this node has received as a sender.
+    // Acknowledgements that reported what all members lack, and such ones that this node has received as a sender.
     public long CollectiveNaksSent;
     public long CollectiveNaksReceived;
     // Packets that this node sent again to all members because of such acknowledgements. They are among the repairs.
     public long RepairsToAll;
     public long GapsSeen;
     public long GapNotices;
-    // Messages that were told as a gap because nothing could bring them any more, although no loss explains it.
+    // Messages that were reported as a gap because nothing could bring them any more, although no loss explains it.
     public long MessagesUnaccounted;
     // Messages of best-effort topics for which a reader had no room, and which were not kept.
     public long UnheldMessages;

@@ -52,7 +52,7 @@ internal static partial class MulticastLog
 
     [LoggerMessage(1433, LogLevel.Error,
         "Messages {First} to {Last} of node {Sender} in {Topic} never came to this subscription, and no view is left that could bring "
-        + "them. They are told as a gap. No fault of the network explains this: please report it with the logs of both nodes.")]
+        + "them. They are reported as a gap. No fault of the network explains this: please report it with the logs of both nodes.")]
     public static partial void Unaccounted(ILogger logger, long first, long last, NamedNode sender, string topic);
 
     [LoggerMessage(1434, LogLevel.Warning,

@@ -24,7 +24,8 @@ internal sealed class NodeDirectory(NodeRoster roster)
     public bool Contains(NodeKey node) => Known(node) is not null;
 
     /// <summary>
-    /// Who a member has proved to be, or one that was removed not long ago; none where nobody proves anything. Null: no such node is known.
+    /// The identity that a member, or a node that was removed not long ago, has proved; none where no node proves any. Null: no such node
+    /// is known.
     /// </summary>
     public ulong? IdentityOf(NodeKey node) => Known(node)?.Identity ?? _departed?.Find(node);
 
@@ -100,8 +101,8 @@ internal sealed class NodeDirectory(NodeRoster roster)
 
     /// <summary>
     /// Applies a change. Returns the nodes that this node has lost by it, in key order. One that was away, in another cluster, and is a
-    /// member again is removed first: what it sent before is unrelated to what it sends now. If this node itself is admitted anew, the same
-    /// holds for all other nodes except those that were admitted together with it from the same origin. Any two nodes judge each other
+    /// member again is removed first: what it sent before is unrelated to what it sends now. If this node itself is admitted again, the
+    /// same holds for all other nodes except those that were admitted together with it from the same origin. Any two nodes judge each other
     /// alike, so neither waits for the other in a view that the other has given up.
     /// </summary>
     public List<LostNode> Apply(ConfigurationChange change, NodeKey self)
@@ -231,7 +232,7 @@ internal sealed class NodeDirectory(NodeRoster roster)
 // A node that was removed, or was away. Since: the configuration since which it and this node had been together.
 internal readonly record struct LostNode(NodeKey Key, long Since, IPEndPoint? EndPoint = null);
 
-// Who the nodes were that were removed last. Others may still pass on what they sent.
+// The identities of the nodes that were removed last. Others may still pass on what they sent.
 internal sealed class DepartedIdentities
 {
     public const int Most = 1024;

@@ -40,7 +40,7 @@ internal record NodeOptions
     // The size that is requested from the kernel for each receiving port.
     public int ReceiveBufferBytes { get; init; } = 8 << 20;
 
-    // Whether this node tells the senders of a region to divide its receive buffer among them. Otherwise each uses as much as it can until
+    // Whether this node asks the senders of a region to divide its receive buffer among them. Otherwise each uses as much as it can until
     // packets are dropped.
     public bool SendersShareBuffers { get; init; } = true;
 
@@ -101,8 +101,8 @@ internal record NodeOptions
     // For experiments: the leader of a ring releases a token this long after the last one has returned, whatever happens meanwhile.
     public TimeSpan? TokenIntervalFixed { get; init; }
 
-    // For experiments: with 1, an acknowledgement tells up to which packet all members hold everything. With more, it also tells in so
-    // many ranges what they hold beyond that, and the sender releases those packets.
+    // For experiments: with 1, an acknowledgement reports up to which packet all members hold everything. With more, it also reports in
+    // so many ranges what they hold beyond that, and the sender releases those packets.
     public int FeedbackRanges { get; init; } = 1;
 
     // A token that has not returned is sent again after this time, which doubles up to TokenTimeoutMax.
@@ -131,7 +131,8 @@ internal record NodeOptions
     // longest wait between two tokens.
     public TimeSpan ClosingPause { get; init; } = TimeSpan.FromSeconds(3);
 
-    // A ring whose token was not seen for so long may contain members that nobody hears. An idle ring has a token in each interval.
+    // A ring whose token was not seen for so long may contain members that no other member hears. An idle ring has a token in each
+    // interval.
     public TimeSpan RingSilence
     {
         get

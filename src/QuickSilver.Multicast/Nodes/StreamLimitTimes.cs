@@ -1,7 +1,7 @@
 namespace QuickSilver.Multicast.Nodes;
 
-// For how long a node's streams were limited, by what limited them: the sum over the streams. A stream tells when its limit changes, which
-// is when a pull was refused or served, so it costs nothing per message. Idle streams count nowhere.
+// For how long a node's streams were limited, by what limited them: the sum over the streams. A stream reports when its limit changes,
+// which is when a pull was refused or served, so it costs nothing per message. Idle streams count nowhere.
 //
 // Invariant: _ticks[i] is up to date at _since[i], and until now _streams[i] streams have the limit i.
 //

@@ -36,7 +36,7 @@ internal sealed class OpenTopics(IOrderingNode node)
     private LeftTopics? _left;
 
     /// <summary>
-    /// The number of topics that a node may publish in its lifetime, reliable and best effort. Each occupies 40 bytes from then on.
+    /// The number of topics that a node may publish in its lifetime, reliable and best effort. Each then occupies 40 bytes.
     /// </summary>
     public const int MostNumbered = 1 << 20;
 

@@ -5,7 +5,7 @@ using QuickSilver.Multicast.Channels;
 namespace QuickSilver.Multicast.Ordering;
 
 // A delivery order in front of a subscription's sink. A message that may not be delivered yet is refused as if the sink had no room. It
-// then waits where messages for a slow reader wait, within the same limits, and its sender is told to wait. Messages of other senders may
+// then waits where messages for a slow reader wait, within the same limits, and its sender is asked to wait. Messages of other senders may
 // wait for the message that was just delivered. They are offered again soon, but not within this call, which is in the middle of another
 // sender's run.
 internal sealed class OrderedSink : IDeliverySink

@@ -55,7 +55,7 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
     // There was no memory of the heap to pass on a message, or to park it: that is tried again after a pause (HeapShortage).
     public bool IsStarved { get; set; }
 
-    // Nobody knows yet who the sender is, and whether it may publish: all messages are held.
+    // It is not known yet who the sender is, and whether it may publish: all messages are held.
     public bool IsUnproven { get; set; }
 
     /// <summary>
@@ -93,7 +93,7 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
         set => _waiting.RunStart = value;
     }
 
-    // The record in SlowReaders. It exists from when the sink has no room until the sender was told often enough that it has no limit.
+    // The record in SlowReaders. It exists from when the sink has no room until the sender was notified often enough that it has no limit.
     public SlowRun? Slow
     {
         get => _waiting.Slow;
@@ -158,7 +158,7 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
     /// <summary>The sink has accepted the next message, or it is parked.</summary>
     public void Advance() => Next++;
 
-    /// <summary>Begins or goes on with this number. What is left out never reaches the sink.</summary>
+    /// <summary>Begins or continues with this number. What is left out never reaches the sink.</summary>
     public void SkipTo(long next)
     {
         _waiting.Skipped += Math.Max(next, 1) - Math.Max(Next, 1);

@@ -8,9 +8,9 @@ namespace QuickSilver.Multicast.Ordering;
 
 // Rights to publish. What a member without the right sends in a topic with a rule is dropped, whatever keys it has.
 //
-// Members pass on the packets of a sender that the membership service has not announced here yet, so its messages may come before anybody
-// knows who it is. They are held until it is announced. What a sender that was removed has sent still comes from others too, so who it was
-// is remembered for a while.
+// Members pass on the packets of a sender that the membership service has not announced here yet, so its messages may come before this
+// node knows who it is. They are held until it is announced. What a sender that was removed has sent still comes from others too, so who it
+// was is remembered for a while.
 //
 // The service names the identities that are in its cluster. A sender that is in none of this node, because it is away in another one or was
 // removed, has not lost its right by that: what it sent before still counts, and its run ends with a gap if it comes back. One that is in
@@ -119,7 +119,7 @@ internal sealed partial class TopicReceiver
         long sequence = message.Delivered.Sequence;
         if (!IsReliable)
         {
-            // Lost, which is told when it is known who sent it.
+            // Lost, which is reported when it is known who sent it.
             order.NoteSent(sequence);
         }
         else if ((order.Next != 0 && sequence < order.Next) || !order.Hold(stream, message))
@@ -138,7 +138,7 @@ internal sealed partial class TopicReceiver
 
         if (may != true)
         {
-            // Or it was a member in configurations that this node did not see one by one, and nobody will ever know.
+            // Or it was a member in configurations that this node did not see one by one, and this node will never know.
             OnWithoutRight(order.Sender);
             Drop(order);
             return;

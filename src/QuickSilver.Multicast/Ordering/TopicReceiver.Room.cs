@@ -3,8 +3,8 @@ using QuickSilver.Multicast.Reassembly;
 
 namespace QuickSilver.Multicast.Ordering;
 
-// The messages for which the sink has no room: they are parked, and offered again when the sink says that it has room, and now and then
-// without that (SlowReaders).
+// The messages for which the sink has no room: they are parked, and offered again when the sink says that it has room, and from time to
+// time without that (SlowReaders).
 internal sealed partial class TopicReceiver
 {
     // Of one sender's parked messages, before another's.

@@ -3,8 +3,8 @@ using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Ordering;
 
-// The wait of messages for an earlier one of their sender. It ends when that one comes, or when a loss is told. If neither happens, nobody
-// would ever end it, and the messages that wait hold up all other topics of their stream.
+// The wait of messages for an earlier one of their sender. It ends when that one comes, or when a loss is reported. If neither happens,
+// nothing would ever end it, and the messages that wait hold up all other topics of their stream.
 //
 // Intuition: a sender puts the messages of a topic into its views one after the other. A message can therefore only come before those that
 // are here, in their stream or in an older view. Application: when all packets before them were read and no older view may bring more, the
@@ -26,7 +26,7 @@ internal sealed partial class TopicReceiver
         }
     }
 
-    /// <summary>Tells the messages before the first that is here as a gap, if nothing can bring them any more.</summary>
+    /// <summary>Reports the messages before the first that is here as a gap, if nothing can bring them any more.</summary>
     public void GiveUpUnaccounted(SenderOrder order)
     {
         if (order.IsOver || order.IsBlocked || order.IsUnproven || !order.TryFirstHeld(out long first))
@@ -36,7 +36,7 @@ internal sealed partial class TopicReceiver
 
         order.TryPeekHeld(first, out var held);
         var stream = held.Stream;
-        // What is lost of a sender that is gone, the members decide and tell.
+        // What is lost of a sender that is gone, the members decide and report.
         if (stream.IsSenderGone || IsAhead(stream) || !stream.HasRead(held.Packet) || _node.MayBringMoreBefore(stream))
         {
             return;

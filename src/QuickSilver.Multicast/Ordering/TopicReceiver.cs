@@ -10,7 +10,7 @@ namespace QuickSilver.Multicast.Ordering;
 // only the topics whose messages it carried, and a node that changes its region continues where it was.
 //
 // A subscription is active from the configuration in which the membership service put it into a view. It ignores messages of older views.
-// The first message of a topic in each view carries the start table, which tells where the sender's run begins for this subscription. Until
+// The first message of a topic in each view carries the start table, which shows where the sender's run begins for this subscription. Until
 // it arrives, other messages are held.
 internal sealed partial class TopicReceiver : ITopicReceiver
 {
@@ -215,8 +215,8 @@ internal sealed partial class TopicReceiver : ITopicReceiver
         long first = StartTable.FirstFor(starts, Math.Max(ActiveFrom, since), out long configuration);
         if (order.Next == 0)
         {
-            // The sender may have sent to this subscription before, in a view of which this node was never told. The table has that view
-            // still: a sender forgets a view only when all members have its beginning, or are gone.
+            // The sender may have sent to this subscription before, in a view of which this node was never notified. The table has that
+            // view still: a sender forgets a view only when all members have its beginning, or are gone.
             // What needs memory comes first: if it is refused, the message comes again.
             long next = first == 0 ? 0 : StartTable.FirstFor(starts, ActiveFrom, out _);
             order.DropBefore(next);

@@ -5,9 +5,9 @@ using QuickSilver.Multicast.Channels;
 namespace QuickSilver.Multicast.Ordering;
 
 // The sequence of views of a pinned topic at one subscription. Messages of a view are delivered after all messages that this member gets of
-// the view before it, and the sink is told of the view in between. All members that pass from one view to the next have then delivered the
-// same messages in the first of them, as a process group's flush guarantees (Isis, virtual synchrony). The views of a region are closed:
-// when one closes, its members have agreed on everything that was sent in it.
+// the view before it, and the sink is notified of the view in between. All members that pass from one view to the next have then delivered
+// the same messages in the first of them, as a process group's flush guarantees (Isis, virtual synchrony). The views of a region are
+// closed: when one closes, its members have agreed on everything that was sent in it.
 //
 // Invariants: a view is installed when this node has delivered all messages of the view before it and none of them waits for room. Views
 // are installed in the order of their configurations. While a barrier is not released, the topic's publishers on this node are held.
@@ -41,7 +41,7 @@ internal sealed class ViewSequence(IReceivingNode node, TopicReceiver receiver, 
     /// <summary>A number that grows while the next view comes nearer: readers that take what was sent before it are progress.</summary>
     public long Progress => Configuration + (receiver.IsAnyBlocked ? receiver.Taken : 0);
 
-    /// <summary>A text that tells what the next view waits for.</summary>
+    /// <summary>A text that shows what the next view waits for.</summary>
     public string Why => receiver.IsAnyBlocked
         ? $"A view of {receiver.Label} waits for a reader on this node to take what was sent before it"
         : $"A view of {receiver.Label} waits for all of {_installed}: for its senders to settle it, or for its members to agree on it";

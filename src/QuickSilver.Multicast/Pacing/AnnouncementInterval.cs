@@ -2,7 +2,7 @@ namespace QuickSilver.Multicast.Pacing;
 
 // How long a quiet sender waits before it announces its last number. An announcement is a packet to every member.
 //
-// Intuition: while the acknowledgement may still be on its way, an announcement tells nothing new, and wakes each member. In a large or
+// Intuition: while the acknowledgement may still be on its way, an announcement shows nothing new, and wakes each member. In a large or
 // busy region a round takes long; announcements after each message would lengthen the round and so cause more announcements. Application:
 // the first wait is twice the time that recent acknowledgements took, the following waits double, and all are bounded. What goes wrong: an
 // acknowledgement that comes after an announcement does not show how long an acknowledgement takes, so it is not measured. Instead the

@@ -3,7 +3,7 @@ namespace QuickSilver.Multicast.Pacing;
 // How many packets a sender may have in flight to one region.
 //
 // Intuition: the region's smallest receive buffer is the capacity of the path; using half of it keeps the network busy and leaves room for
-// other senders. Application: the window grows with each acknowledgement, at most doubling, until the first sign of loss. From then on it
+// other senders. Application: the window grows with each acknowledgement, at most doubling, until the first sign of loss. After that it
 // grows by a constant step per acknowledgement, and shrinks by a factor when the kernels of receivers dropped packets (additive increase,
 // multiplicative decrease, as in TCP; the papers adapt a rate instead, 000 section 5.7). What goes wrong: random loss on a link is not
 // congestion, so losses without kernel drops do not shrink the window. Senders that begin together would fill the buffers before members

@@ -1,12 +1,12 @@
 namespace QuickSilver.Multicast.Pacing;
 
-// How far the slowest member has probably read one stream by now, from what it told and from the rate at which it read before.
+// How far the slowest member has probably read one stream by now, from what it reported and from the rate at which it read before.
 //
-// Intuition: acknowledgements may be rare, as a few tokens a second are enough for everything else, and what they tell has gone up the
+// Intuition: acknowledgements may be rare, as a few tokens a second are enough for everything else, and what they report has gone up the
 // rings and is old. A sender that waits for each would send one window a token. Application: a member that read so many packets a second
-// goes on to do so. What it told is as old as the least time that ever passed between sending a packet and hearing that all had read it.
-// The sender sends as many packets more as were read since, with a growth that finds out whether it could be more. (Growth is that of the
-// released source of QSM; 000, section 5.7, says only that its rate "overcompensates" for delays.) What goes wrong: a member that stops
+// continues to do so. What it reported is as old as the least time that ever passed between sending a packet and hearing that all had read
+// it. The sender sends as many packets more as were read since, with a growth that finds out whether it could be more. (Growth is that of
+// the released source of QSM; 000, section 5.7, says only that its rate "overcompensates" for delays.) What goes wrong: a member that stops
 // reads none of them, so what is sent on trust is bounded in time, by the usual distance of acknowledgements, and what is sent as growth is
 // bounded in packets, by what the members' buffers have room for. While buffers overflow, there is no growth. A member that falls behind
 // makes acknowledgements look older, so only the least age counts.
@@ -25,15 +25,15 @@ internal sealed class ReceiverRate
     private const double Weight = 0.25;
 
     private readonly SendTimes _sent = new();
-    // What the last two samples found. A rate is measured over two: what an acknowledgement tells may have missed the last token by a
-    // moment, and the next tells twice as much.
+    // What the last two samples found. A rate is measured over two: what an acknowledgement reports may have missed the last token by a
+    // moment, and the next reports twice as much.
     private (TimeSpan At, long Read)? _sample;
     private (TimeSpan At, long Read)? _sampleBefore;
     private TimeSpan _leastAge = TimeSpan.MaxValue;
     private long _read;
     private long _through;
-    // The members have read since then: when they last told or, if nothing was on the way then, when the next packets were sent; and how
-    // old it was already, what they told.
+    // The members have read since then: when they last reported or, if nothing was on the way then, when the next packets were sent; and
+    // how old it was already, what they reported.
     private TimeSpan _since;
     private TimeSpan _age;
     private double _interval;
@@ -56,7 +56,7 @@ internal sealed class ReceiverRate
         _sent.Add(now, sent);
     }
 
-    /// <summary>The members have told that all have read up to here.</summary>
+    /// <summary>The members have reported that all have read up to here.</summary>
     /// <param name="now">The present time.</param>
     /// <param name="read">The last packet that all have read.</param>
     /// <param name="isSenderWaiting">Whether the sender had more to send than it was allowed to.</param>
@@ -97,8 +97,8 @@ internal sealed class ReceiverRate
     }
 
     /// <summary>
-    /// How many packets more than they told all members have probably read, and how many may be sent beyond that to find out whether they
-    /// can read more.
+    /// How many packets more than they reported all members have probably read, and how many may be sent beyond that to find out whether
+    /// they can read more.
     /// </summary>
     public long Trust(TimeSpan now, int mostGrowth)
     {

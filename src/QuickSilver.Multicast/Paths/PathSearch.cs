@@ -17,8 +17,8 @@ namespace QuickSilver.Multicast.Paths;
 // A reply that is as large as what is looked for ends it at once. Without any reply for a second, the node is silent and nothing is found.
 //
 // What goes wrong: on a machine that is short of time, replies come hundreds of milliseconds late. A check that gave up before the first
-// of them would find nothing, again and again, while the large packets are lost. So it goes on until one comes, and the search that follows
-// waits as long for its replies as that one took.
+// of them would find nothing, again and again, while the large packets are lost. So it continues until one comes, and the search that
+// follows waits as long for its replies as that one took.
 internal sealed class PathSearch
 {
     private const int MostCheckRounds = 8;

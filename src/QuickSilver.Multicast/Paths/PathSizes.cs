@@ -12,15 +12,15 @@ using QuickSilver.Multicast.Views;
 namespace QuickSilver.Multicast.Paths;
 
 // How large a packet on the wire may be, and to whom: the only place that says so. A tunnel, an overlay network or an interface may carry
-// less than the option PacketBytes, and may drop what is larger without a word.
+// less than the option PacketBytes, and may drop what is larger without a notice.
 //
 // Intuition: no message of the network is trusted, because many networks send none. What counts is which echoes come back (RFC 8899, packet
 // layer path MTU discovery). An echo and its reply are equally large, so both directions are tried at once.
 //
 // A path is checked while a stream sends to its member, every second, and at once if the system refuses to send, or the member asks again
 // for a packet that was sent to it again, or does not answer probes. A check is one echo. If it does not come back but a small one does, a
-// search finds the largest size that does. What the search finds is told to the member, whose path has the same size. Growth is tried after
-// 5 s, and then ever more seldom.
+// search finds the largest size that does. What the search finds is reported to the member, whose path has the same size. Growth is tried
+// after 5 s, and then ever more seldom.
 //
 // Invariant: a size is between MinPacketBytes and the option. A member that answers nothing keeps the size it had: it is for the membership
 // service to say that it is dead.
@@ -190,7 +190,7 @@ internal sealed class PathSizes(NodeContext context)
     /// <param name="search">Gets the reply.</param>
     /// <param name="to">The node.</param>
     /// <param name="bytes">The size of the echo.</param>
-    /// <param name="found">What a search has found, for the node to know; 0: nothing to tell.</param>
+    /// <param name="found">What a search has found, for the node to know; 0: nothing to report.</param>
     internal void Send(PathSearch search, DatagramAddress to, int bytes, int found = 0)
     {
         if (_isClosed)

@@ -27,7 +27,7 @@ internal sealed class EchoExchange(NodeContext context, NodePaths paths)
     private const int Tries = 4;
     // The number of echoes whose replies are still recognized.
     private const int Remembered = 1024;
-    // A reply is sent to the address that the echo names, which anybody can write. The limit prevents that this node is used to flood a
+    // A reply is sent to the address that the echo names, which any sender can write. The limit prevents that this node is used to flood a
     // host. 32 inquests, each with 16 parties that try 4 times, cause at most 2,048 echoes, and hardly ever all of them within a second.
     private const int MaxAnswersPerSecond = 1024;
 
@@ -122,7 +122,7 @@ internal sealed class EchoExchange(NodeContext context, NodePaths paths)
         return _answersInSecond++ < MaxAnswersPerSecond;
     }
 
-    /// <summary>This node stood still for so long: the replies that came meanwhile are read before an inquiry goes on.</summary>
+    /// <summary>This node stood still for so long: the replies that came meanwhile are read before an inquiry continues.</summary>
     public void OnPause(TimeSpan length)
     {
         foreach (var inquiry in _open)

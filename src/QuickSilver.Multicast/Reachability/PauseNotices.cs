@@ -5,12 +5,12 @@ using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Reachability;
 
-// Tells the ring neighbours of a node how long it stood still. Where packets are sealed, a neighbour is told for each view in which it is
-// one, under the key of that view. Pauses that follow each other closely are told together: a node that has
+// Notifies the ring neighbours of a node how long it stood still. Where packets are sealed, a neighbour is notified for each view in which
+// it is one, under the key of that view. Pauses that follow each other closely are reported together: a node that has
 // many of them sends four notices per second to each neighbour, at most.
 internal sealed class PauseNotices(NodeContext context, Action<List<(NodeKey Node, RegionView? View)>> neighbours)
 {
-    // The limit of neighbours that are told at a time; a node has a few in each of its regions.
+    // The limit of neighbours that are notified at a time; a node has a few in each of its regions.
     private const int MostTold = 64;
     private static readonly TimeSpan Spacing = TimeSpan.FromMilliseconds(250);
 

@@ -100,7 +100,7 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
     public IGapObserver? Gaps { get; init; }
     // The sender is not in the directory: only other members can supply what is missing.
     public bool IsSenderGone => _phase.IsSenderGone;
-    // The members are deciding what of the stream is lost. This member has told what it lacks, and accepts nothing until the decision.
+    // The members are deciding what of the stream is lost. This member has reported what it lacks, and accepts nothing until the decision.
     public bool IsRefusing => _phase.IsDeciding;
     // All packets before the first missing one are parsed: nothing is held up.
     public bool IsRead => _parsed == Contiguous;
@@ -111,7 +111,7 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
     // A message has begun of which packets have not come.
     public bool IsAnyOpen => _assembler.IsAnyOpen;
 
-    /// <summary>A stream that was given up goes on behind its end: all members hold the packets up to there.</summary>
+    /// <summary>A stream that was given up continues behind its end: all members hold the packets up to there.</summary>
     public void ResumeBehind(long through)
     {
         _window.SkipTo(through + 1);
@@ -208,11 +208,11 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
         }
     }
 
-    /// <summary>Returns a number that another member told of the stream if it can be true, and 0 otherwise.</summary>
+    /// <summary>Returns a number that another member reported of the stream if it can be true, and 0 otherwise.</summary>
     public long Believable(long number) => _window.Believable(number, NowIf(number > Highest));
 
     /// <summary>
-    /// The sender tells how far it has sent. Returns true when others told of more, which then counts as missing no more.
+    /// The sender reports how far it has sent. Returns true when others reported more, which then counts as missing no more.
     /// </summary>
     public bool TryRetract(long sent) => !IsSenderGone && _window.TryRetract(sent, _context.Environment.Now);
 
@@ -262,7 +262,7 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
         }
     }
 
-    /// <summary>Called now and then, so that memory that was needed once is not kept forever.</summary>
+    /// <summary>Called from time to time, so that memory that was needed once is not kept forever.</summary>
     public void Trim()
     {
         try

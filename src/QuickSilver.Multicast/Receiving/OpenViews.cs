@@ -140,7 +140,7 @@ internal sealed class OpenViews(ReceivingParts parts, IDatagramReceiver receiver
 
     /// <summary>
     /// Whether packets of a sender may still come that were sent before those that are here. They may come in a stream that has ended, or
-    /// in a view older than the sender's newest stream, of which other members may still tell packets that this member does not know of.
+    /// in a view older than the sender's newest stream, of which other members may still report packets that this member does not know of.
     /// </summary>
     public bool IsAnyMissing(NodeKey sender)
     {

@@ -103,7 +103,7 @@ internal sealed class PacketWindow(int maxPackets, ReceiveMemory memory)
         Base = sequence;
     }
 
-    /// <summary>Called now and then to return unused slots. There is no packet beyond <paramref name="highest"/>.</summary>
+    /// <summary>Called from time to time to return unused slots. There is no packet beyond <paramref name="highest"/>.</summary>
     public void Trim(long highest)
     {
         if (_ring.Length > LeastSlots && _widest <= _ring.Length / Slack)

@@ -7,8 +7,8 @@ namespace QuickSilver.Multicast.Receiving;
 // The packets of a stream that have come, that are missing, or that are only known to have been sent. It has no side effects: the caller
 // passes the time.
 //
-// A token or an announcement may tell of packets that are still in this machine's socket; under load it usually overtakes them. So a
-// packet that was only told of is not missing yet. It is missing when it was told of twice, no packet of the stream came in between, and
+// A token or an announcement may report packets that are still in this machine's socket; under load it usually overtakes them. So a
+// packet that was only reported is not missing yet. It is missing when it was reported twice, no packet of the stream came in between, and
 // the node has handled what waited in its sockets at the first time. A node that never catches up still has to notice what is lost, so that
 // last condition ends after a while.
 //
@@ -18,12 +18,12 @@ internal sealed class ReceiveWindow(PacketWindow packets, NodeOptions options)
 {
     // After so many requests, the sender was asked too.
     private const int AskedOfSender = 3;
-    // How long a number that the sender has denied is not believed. By then the other members have asked the sender as well.
+    // How long a number that the sender has denied is not accepted. By then the other members have asked the sender as well.
     private static readonly TimeSpan Denial = TimeSpan.FromSeconds(1);
     // A full socket is read in less time than this.
     private static readonly TimeSpan LongestBacklog = TimeSpan.FromMilliseconds(100);
 
-    // The value of Arrived when packets were last told of.
+    // The value of Arrived when packets were last reported.
     private long _arrivedWhenTold = -1;
     private TimeSpan _toldAt;
     private TimeSpan _deniedUntil;
@@ -79,7 +79,7 @@ internal sealed class ReceiveWindow(PacketWindow packets, NodeOptions options)
     }
 
     /// <summary>
-    /// Records that other nodes tell of numbers up to this one. The number is clamped, so a false one cannot make the stream remember more
+    /// Records that other nodes report numbers up to this one. The number is clamped, so a false one cannot make the stream remember more
     /// than a window (T10). Returns the numbers that are missing as a result.
     /// </summary>
     /// <param name="highest">The number.</param>
@@ -93,7 +93,7 @@ internal sealed class ReceiveWindow(PacketWindow packets, NodeOptions options)
             return Nothing;
         }
 
-        // A number is missing if it was told of some time ago and nothing came meanwhile: a node that was paused reads the tokens that
+        // A number is missing if it was reported some time ago and nothing came meanwhile: a node that was paused reads the tokens that
         // waited for it before the packets that waited too.
         var missed = Nothing;
         if (_arrivedWhenTold != Arrived)
@@ -111,7 +111,7 @@ internal sealed class ReceiveWindow(PacketWindow packets, NodeOptions options)
     }
 
     /// <summary>
-    /// Returns a number that another node told of the stream if it can be true. Returns 0 if it is further than two windows beyond the
+    /// Returns a number that another node reported of the stream if it can be true. Returns 0 if it is further than two windows beyond the
     /// packets that this member has, or beyond a number that the sender has just denied.
     /// </summary>
     public long Believable(long number, TimeSpan now)
@@ -122,7 +122,7 @@ internal sealed class ReceiveWindow(PacketWindow packets, NodeOptions options)
     }
 
     /// <summary>
-    /// The sender tells how far it has sent. Returns true when others told of more. The sender was asked for those numbers and none of
+    /// The sender reports how far it has sent. Returns true when others reported more. The sender was asked for those numbers and none of
     /// them came, so they are not missing any more.
     /// </summary>
     public bool TryRetract(long sent, TimeSpan now)
@@ -195,7 +195,7 @@ internal sealed class ReceiveWindow(PacketWindow packets, NodeOptions options)
     {
         into.Clear();
         long from = -1;
-        // Nothing is held beyond Arrived, whatever numbers others tell.
+        // Nothing is held beyond Arrived, whatever numbers others report.
         for (long n = after + 1; n <= Math.Min(through, Arrived); n++)
         {
             bool lacks = !packets.Holds(n);

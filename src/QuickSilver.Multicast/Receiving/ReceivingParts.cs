@@ -56,7 +56,7 @@ internal sealed class ReceivingParts(NodeContext node, SchemeContext schemes)
         }
     }
 
-    /// <summary>A configuration has told topics, of which this node receives some at addresses of their own.</summary>
+    /// <summary>A configuration has announced topics, of which this node receives some at addresses of their own.</summary>
     public void ApplyAddresses(ConfigurationChange change, Func<ulong, IPEndPoint?> addressOf)
     {
         var news = change.Topics.Where(static view => view.Address is not null).Select(static view => view.TopicId).ToArray();

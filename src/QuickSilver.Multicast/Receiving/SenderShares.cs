@@ -5,16 +5,16 @@ namespace QuickSilver.Multicast.Receiving;
 // Intuition: what several senders have under way together must fit into one receive buffer (000, figure 15, has two senders; the released
 // source lets senders of a region compete or share). A sender that sends little needs little of it. So each sender counts by what comes of
 // it: the count is that of equal senders among whom the traffic would be as concentrated, the square of the sum of the rates divided by the
-// sum of their squares. Application: a sender has half of the buffer that a member tells in flight at most, and a member tells each its
-// part of the buffer. So all together fill half of it; the other half is for what the kernel adds to packets, and for senders that begin.
-// What goes wrong: on a busy machine, senders take turns for milliseconds and look like one sender at a time, so what counts is what came
-// in the last tenth of a second. A sender that begins has sent little in that time and grows fast, so what came in the last moment counts
-// too; the count rises at once and falls slowly.
+// sum of their squares. Application: a sender has at most half of the buffer that a member reports in flight, and a member reports to
+// each its part of the buffer. So all together fill half of it; the other half is for what the kernel adds to packets, and for senders that
+// begin. What goes wrong: on a busy machine, senders take turns for milliseconds and look like one sender at a time, so what counts is what
+// came in the last tenth of a second. A sender that begins has sent little in that time and grows fast, so what came in the last moment
+// counts too; the count rises at once and falls slowly.
 internal sealed class SenderShares
 {
     private static readonly TimeSpan Interval = TimeSpan.FromMilliseconds(5);
 
-    // Fewer packets in an interval than this do not fill a buffer, whoever sends them.
+    // Fewer packets in an interval than this do not fill a buffer, from whichever senders they come.
     private const long LeastPackets = 64;
 
     // The part of what came before, and of a difference by which the count falls, that goes in an interval: half of it in some 70 ms.

@@ -4,13 +4,13 @@ namespace QuickSilver.Multicast.Receiving;
 //
 //   Open -> Departed         the sender was removed, or others report that before the membership service does
 //   Departed -> Open         the sender is in the directory after all
-//   Departed -> Deciding     this member has told what it lacks, and accepts nothing more, so that what it told stays true
+//   Departed -> Deciding     this member has reported what it lacks, and accepts nothing more, so that the report stays true
 //   Deciding -> Departed     the members have decided what is lost, or start again
 //   Deciding -> Open         the sender is in the directory after all: there is nothing to decide
 //   any -> Closed            the view is closed here
 //
 // Invariant: only these transitions occur. Others throw, because they mean that settlement and the receiving side disagree on what was
-// told.
+// reported.
 internal struct StreamPhase
 {
     private State _state;
@@ -43,7 +43,7 @@ internal struct StreamPhase
         _state = State.Open;
     }
 
-    /// <summary>Legal in a decision too, because each token begins it anew.</summary>
+    /// <summary>Legal in a decision too, because each token begins it again.</summary>
     public void BeginDecision()
     {
         Require(IsSenderGone, nameof(BeginDecision));

@@ -39,8 +39,8 @@ internal sealed class PeerPullRepair : IRepairStrategy
     private const int OfSender = -1;
     private const int OfAnyone = -2;
     private const int OfNeighbour = -3;
-    // If tokens come but show nobody that holds a packet, it is requested after so many token timeouts; if none comes, after one. The rings
-    // of all levels, and the sender that they ask, are faster than that even if some tokens are lost.
+    // If tokens come but show no member that holds a packet, it is requested after so many token timeouts; if none comes, after one. The
+    // rings of all levels, and the sender that they ask, are faster than that even if some tokens are lost.
     private const int TimeoutsUntilBlind = 4;
 
     private readonly SchemeContext _scheme;
@@ -78,7 +78,7 @@ internal sealed class PeerPullRepair : IRepairStrategy
 
     private NodeContext Context => _scheme.Node;
 
-    // Requests for what a departed sender left go on from one decision to the next.
+    // Requests for what a departed sender left continue from one decision to the next.
     private int DecisionsOfGone => _stream.IsSenderGone ? _decisions : 0;
 
     private TimeSpan ReorderWindow => _stream.IsReliable ? Context.Options.ReorderWindow : Context.Options.BestEffortPatience;
@@ -218,7 +218,7 @@ internal sealed class PeerPullRepair : IRepairStrategy
         if (_stream.IsRefusing)
         {
             // While the members decide what is lost, an answer would be refused. That may take as long as they are partitioned; then
-            // everything is requested anew.
+            // everything is requested again.
             WakeIn(Context.Options.PullRepeatMax);
             return;
         }
@@ -318,7 +318,7 @@ internal sealed class PeerPullRepair : IRepairStrategy
             return OfSender;
         }
 
-        // What nobody has is decided in epochs, after each of which the requests are counted anew.
+        // What no member has is decided in epochs, after each of which the requests are counted from the start.
         bool ofAnyone = _stream.IsSenderGone && (asked + DecisionsOfGone) % 2 != 0;
         return ofAnyone ? OfAnyone : _region.Keepers.KeeperOf(number);
     }

@@ -1,7 +1,7 @@
 
 namespace QuickSilver.Multicast.Schemes;
 
-// How one member gets the missing packets of one stream. A strategy works by its own alarms. The ring tells it who
+// How one member gets the missing packets of one stream. A strategy works by its own alarms. The ring shows it who
 // holds what, and guarantees what it does not get.
 internal interface IRepairStrategy
 {

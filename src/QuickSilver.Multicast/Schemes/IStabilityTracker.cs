@@ -6,12 +6,12 @@ namespace QuickSilver.Multicast.Schemes;
 // One member's part in finding out what the members of one open view hold of each reliable stream, what they have consumed, and what is
 // lost. It works by itself, by alarms and packets of its own.
 //
-// What it does with what it finds: it tells each stream what all live members hold (SetStable) and, of a sender that is gone,
-// what was sent (OnAnnounced), what no live member has (GiveUp), and that no more will come (Finish). The first live member tells each
-// sender (AggregateAck); a sender that is told nothing for long suspects that member. While the tracker has nothing to do, it has the
+// What it does with what it finds: it notifies each stream of what all live members hold (SetStable) and, of a sender that is gone,
+// what was sent (OnAnnounced), what no live member has (GiveUp), and that no more will come (Finish). The first live member reports to
+// each sender (AggregateAck); a sender that gets no report for long suspects that member. While the tracker has nothing to do, it has the
 // streams give back memory (Trim).
 //
-// Invariants: what it says that all hold, each live member holds, and goes on holding; all members give up the same packets of a sender
+// Invariants: what it says that all hold, each live member holds, and continues to hold; all members give up the same packets of a sender
 // that is gone, and none that a live member has handed up.
 internal interface IStabilityTracker
 {
@@ -21,7 +21,8 @@ internal interface IStabilityTracker
     TimeSpan LastUnconsumed { get; }
 
     /// <summary>
-    /// When a member was last known not to hold something that was sent, or not to tell what it holds; at first, when the view was opened.
+    /// When a member was last known not to hold something that was sent, or not to report what it holds; at first, when the view was
+    /// opened.
     /// </summary>
     TimeSpan LastUnstable { get; }
 
@@ -34,10 +35,10 @@ internal interface IStabilityTracker
     /// <summary>A sender wants to know soon what is held.</summary>
     void OnAckWanted();
 
-    /// <summary>A sender announces what it has sent: perhaps the acknowledgement was lost, so it is told again.</summary>
+    /// <summary>A sender announces what it has sent: perhaps the acknowledgement was lost, so it is sent again.</summary>
     void OnAnnounce(NodeKey sender);
 
-    /// <summary>The sender itself says that it has sent no more: what others told beyond it is not so.</summary>
+    /// <summary>The sender itself says that it has sent no more: what others reported beyond it is not so.</summary>
     void Retract(NodeKey sender, long sent);
 
     /// <summary>Members were removed, or have closed the view.</summary>
@@ -54,7 +55,7 @@ internal interface IStabilityTracker
     }
 
     /// <summary>
-    /// A node, of this view or not, tells that it stood still: what it missed meanwhile is not held against it. Called a few times per
+    /// A node, of this view or not, reports that it stood still: what it missed meanwhile is not held against it. Called a few times per
     /// second for each node, at most, whatever the truth is.
     /// </summary>
     void OnMemberPaused(NodeKey node)
@@ -79,7 +80,7 @@ internal interface IStabilityTracker
     /// <summary>The stream was given up. Returns what the tracker needs of it if it is resumed; null for nothing.</summary>
     object? Forget(ITrackedStream stream) => null;
 
-    /// <summary>A stream that was given up goes on behind its end, with what the tracker needed of it.</summary>
+    /// <summary>A stream that was given up continues behind its end, with what the tracker needed of it.</summary>
     void Resume(ITrackedStream stream, object? kept)
     {
     }

@@ -59,7 +59,7 @@ internal interface IKeptStream : IStreamOfMember
     bool TryGetPacket(long sequence, NodeKey to, TimeSpan spacing, out ReadOnlySpan<byte> packet);
 }
 
-// What a member holds and has consumed of a stream, for the tracker that finds out what all members do, and what that is told.
+// What a member holds and has consumed of a stream, for the tracker that finds out what all members do, and what that is notified of.
 internal interface ITrackedStream : IKeptStream
 {
     /// <summary>All packets up to here were received or given up.</summary>
@@ -80,7 +80,7 @@ internal interface ITrackedStream : IKeptStream
     /// <summary>Packets from here on are not dropped although other members keep them.</summary>
     long KeepFrom { get; set; }
 
-    /// <summary>Returns a number that another member told of the stream if it can be true, and 0 otherwise.</summary>
+    /// <summary>Returns a number that another member reported of the stream if it can be true, and 0 otherwise.</summary>
     long Believable(long number);
 
     /// <summary>Records that numbers up to this one were sent.</summary>
@@ -104,7 +104,7 @@ internal interface ITrackedStream : IKeptStream
     /// <summary>Nothing more comes of a departed sender.</summary>
     void Finish();
 
-    /// <summary>Called now and then, so that memory that was needed once is not kept forever.</summary>
+    /// <summary>Called from time to time, so that memory that was needed once is not kept forever.</summary>
     void Trim();
 }
 

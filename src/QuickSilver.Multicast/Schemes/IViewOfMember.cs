@@ -26,10 +26,10 @@ internal interface IViewOfMember
     /// <summary>The pull times of the members that were asked for another sender's packets.</summary>
     PullClock PullClock { get; }
 
-    /// <summary>Whether nobody but the sender can supply what is missing.</summary>
+    /// <summary>Whether no node but the sender can supply what is missing.</summary>
     bool AsksOnlySender(IStreamOfMember stream);
 
-    /// <summary>The strategy of the stream is told if something is missing.</summary>
+    /// <summary>The strategy of the stream is notified if something is missing.</summary>
     void NoteGap(IStreamOfMember stream);
 
     /// <summary>The reliable stream of the sender; null if there is none.</summary>

@@ -2,16 +2,16 @@ using QuickSilver.Core.Wire;
 
 namespace QuickSilver.Multicast.Schemes;
 
-// The packets of one stream that none of some members holds, as far as these have told: those in Gaps, and all after Through.
+// The packets of one stream that none of some members holds, as far as these have reported: those in Gaps, and all after Through.
 //
 // Invariants: each packet up to Through that is not in Gaps is held by one of the members. Each packet in Gaps up to KnownThrough is
-// missing at all of them: it was sent before a packet that has reached them, so it is no longer on its way. At most 20 gaps are told (as
-// in the released source of QSM); Through is lower if there are more.
+// missing at all of them: it was sent before a packet that has reached them, so it is no longer on its way. At most 20 gaps are reported
+// (as in the released source of QSM); Through is lower if there are more.
 internal sealed class UnheldPackets
 {
     public const int MaxGaps = 20;
 
-    // Two sets of so many gaps, each with what the other does not tell, have at most so many in common.
+    // Two sets of so many gaps, each with what the other does not report, have at most so many in common.
     private const int MostInCommon = (MaxGaps * 2) + 1;
 
     private SequenceRanges? _spare;
@@ -22,7 +22,7 @@ internal sealed class UnheldPackets
 
     public long KnownThrough { get; set; }
 
-    // How long ago the oldest part was told.
+    // How long ago the oldest part was reported.
     public TimeSpan Age { get; set; }
 
     public static void Copy(SequenceRanges from, SequenceRanges into)
@@ -37,7 +37,7 @@ internal sealed class UnheldPackets
     /// <summary>Whether one of the members is known to hold the packet.</summary>
     public bool IsHeld(long number) => number <= Through && !Gaps.Contains(number);
 
-    /// <summary>The members have told nothing.</summary>
+    /// <summary>The members have reported nothing.</summary>
     public void Clear()
     {
         Gaps.Clear();
@@ -113,7 +113,7 @@ internal sealed class UnheldPackets
         Limit(MaxGaps);
     }
 
-    /// <summary>Tells no more gaps than these, and so less far.</summary>
+    /// <summary>Reports no more gaps than these, and so less far.</summary>
     public void Limit(int gaps)
     {
         if (Gaps.Count > gaps)
@@ -124,14 +124,14 @@ internal sealed class UnheldPackets
         }
     }
 
-    /// <summary>Tells no more than what all members know of.</summary>
+    /// <summary>Reports no more than what all members know of.</summary>
     public void LimitToKnown()
     {
         Through = Math.Min(Through, KnownThrough);
         Gaps.RemoveAbove(Through);
     }
 
-    // What is not told of is not known to be held.
+    // What is not reported is not known to be held.
     private static void AddUntold(SequenceRanges gaps, long told, long limit)
     {
         if (told < limit)

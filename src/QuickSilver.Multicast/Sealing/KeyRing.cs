@@ -11,8 +11,8 @@ using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Sealing;
 
-// The keys of a node: of each view that it was told of, as long as it has the view open, and the keys of the cluster. Seals what the node
-// sends and opens what it receives.
+// The keys of a node: of each view that it was notified of, as long as it has the view open, and the keys of the cluster. Seals what the
+// node sends and opens what it receives.
 //
 // A view that is superseded is sealed under the key of its rest if a node was removed since the view was made (ViewSeals).
 //
@@ -20,7 +20,7 @@ namespace QuickSilver.Multicast.Sealing;
 // derived of the key. What has come of it is remembered too, so that nothing that was captured is answered: of each sealer its last
 // counter, and of so many sealers at most that they take some MiB. Beyond that, the views that were closed first are forgotten sooner.
 //
-// Invariant: a view's key is never added again once it was forgotten, as the service tells no node of a view that it has superseded. So
+// Invariant: a view's key is never added again once it was forgotten, as the service notifies no node of a view that it has superseded. So
 // counters never begin again under a key.
 internal sealed class KeyRing(INodeEnvironment environment, NodeOptions options) : ISubkeyBudget, IDisposable
 {
@@ -85,7 +85,7 @@ internal sealed class KeyRing(INodeEnvironment environment, NodeOptions options)
 
     /// <summary>The cluster has a key, or another one.</summary>
     /// <param name="key">Null: it is as before.</param>
-    /// <param name="isOfAnother">Whether another service tells it than the keys before.</param>
+    /// <param name="isOfAnother">Whether it comes from another service than the keys before.</param>
     public void Add(ClusterKey? key, bool isOfAnother)
     {
         if (key is not null)
@@ -98,7 +98,7 @@ internal sealed class KeyRing(INodeEnvironment environment, NodeOptions options)
         }
     }
 
-    /// <summary>The node was told of this view. Without its key, it has it, or may not have it.</summary>
+    /// <summary>The node was notified of this view. Without its key, it has it, or may not have it.</summary>
     public void Add(RegionView view)
     {
         var id = (view.RegionId, view.Number);
@@ -192,8 +192,8 @@ internal sealed class KeyRing(INodeEnvironment environment, NodeOptions options)
     }
 
     /// <summary>
-    /// Opens a whole packet where it lies: it is then as if it had never been sealed. UnknownView: the packet may be kept as it is, and
-    /// opened when the view is known, or the key of the cluster under which its rest is sealed.
+    /// Opens a whole packet where it lies: it is then as if it had never been sealed. UnknownView: the packet may be kept unchanged,
+    /// and opened when the view is known, or the key of the cluster under which its rest is sealed.
     /// </summary>
     public DropReason Open(Span<byte> packet)
     {
@@ -211,7 +211,7 @@ internal sealed class KeyRing(INodeEnvironment environment, NodeOptions options)
             return DropReason.NotListed;
         }
 
-        // Who is not a member yet sends echoes and answers them.
+        // A node that is not a member yet sends echoes and answers them.
         if (header.Region == 0)
         {
             return _cluster?.Open(packet) ?? DropReason.UnknownKey;
@@ -261,7 +261,7 @@ internal sealed class KeyRing(INodeEnvironment environment, NodeOptions options)
             return DropReason.UnknownView;
         }
 
-        // Who was removed has the keys of its time.
+        // A node that was removed has the keys of its time.
         return _context!.Directory.Contains(new NodeKey(sealer.Id, sealer.Incarnation))
             ? opener.Open(packet, sealer)
             : DropReason.UnknownSender;

@@ -3,8 +3,8 @@ using QuickSilver.Core.Sealing;
 namespace QuickSilver.Multicast.Sealing;
 
 // The keys of one view at one node: that of the view, and those of its rest. A node that was removed has the key of each view that was open
-// then, and the members go on in these views until they are settled. So what they send there after the removal is sealed under a key of the
-// rest of the view, derived of its key and of the cluster's, which the service makes anew at each removal.
+// then, and the members continue in these views until they are settled. So what they send there after the removal is sealed under a key of
+// the rest of the view, derived of its key and of the cluster's, which the service replaces at each removal.
 //
 // Nodes learn of a removal at different times. A member that does not know of it yet seals under the view's key, which all accept; what
 // comes to it under the cluster's next key is kept until its configuration comes, as if the view were not known.
@@ -84,7 +84,7 @@ internal sealed class ViewSeals(long configuration, SecretKey key, Sealer self, 
 
     private Rest OfRest(ClusterKey cluster)
     {
-        // By content: a service to which this node returns tells a key again.
+        // By content: a service to which this node returns sends a key again.
         if (_newest?.Cluster == cluster)
         {
             return _newest;

@@ -8,7 +8,7 @@ using QuickSilver.Multicast.Pacing;
 
 namespace QuickSilver.Multicast.Sending;
 
-// Tells the members of a stream its last number, while some packets that were sent are not known to be held or consumed by all.
+// Sends the members of a stream its last number, while some packets that were sent are not known to be held or consumed by all.
 //
 // Intuition: the ring rests when everything is settled, and the acknowledgement of that may have been lost. The window would then stay
 // closed because of packets that all members hold, so the sender must ask. Application: it sends announcements to all members, at

@@ -7,6 +7,6 @@ internal interface IConfirmingNode
 {
     INodeEnvironment Environment { get; }
 
-    /// <summary>Tells the membership service how far all that was sent is settled, where that is news.</summary>
+    /// <summary>Reports to the membership service how far all that was sent is settled, where that is news.</summary>
     void ConfirmIfSettled();
 }

@@ -30,7 +30,7 @@ internal sealed class Packer(
 
     public bool HasOpenPacket => _open;
 
-    /// <summary>The size of a full packet. It changes between messages only, and what is packed stays as it is.</summary>
+    /// <summary>The size of a full packet. It changes between messages only, and what is packed stays unchanged.</summary>
     public int PacketBytes
     {
         get => _packetBytes;

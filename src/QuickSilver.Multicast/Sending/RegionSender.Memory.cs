@@ -3,7 +3,7 @@ using System.Runtime.CompilerServices;
 namespace QuickSilver.Multicast.Sending;
 
 // Memory of the collector's heap that messages need in the tables of a stream. It is taken before a message has a number: one that has a
-// number and is not sent whole would be missing at its subscribers for ever.
+// number and is not sent whole would be missing at its subscribers forever.
 internal sealed partial class RegionSender
 {
     /// <summary>Whether the tables have to grow for so many packets and claims more, and for the beginning of a topic.</summary>

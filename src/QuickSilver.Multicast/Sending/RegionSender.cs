@@ -111,8 +111,8 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, I
     public bool IsWaiting => IsReliable && (Acknowledged < Last || _window.Consumed < _window.Sent);
 
     /// <summary>
-    /// A value that changes whenever what the stream waits for comes nearer. What it sends is none of that: a publisher that goes on
-    /// slowly would hide for hours that nobody acknowledges.
+    /// A value that changes whenever what the stream waits for comes nearer. What it sends is none of that: a publisher that
+    /// continues slowly would hide for hours that no member acknowledges.
     /// </summary>
     public long Progress => Acknowledged + _window.Consumed;
 
@@ -121,7 +121,7 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, I
 
     /// <summary>
     /// Whether a sent packet is not known to be held, or not known to be consumed, by all members. For a best-effort stream no member
-    /// reports that, and the marks of its topics tell what was sent last.
+    /// reports that, and the marks of its topics show what was sent last.
     /// </summary>
     public bool AwaitsNews => IsReliable && (Acknowledged < _window.Sent || _window.Consumed < _window.Sent);
 
@@ -153,7 +153,7 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, I
         RegisterIfReady();
     }
 
-    /// <summary>What a message takes of packet memory, and what there is.</summary>
+    /// <summary>What a message takes of packet memory, and how much exists.</summary>
     public Packer Packer => _packer;
 
     /// <summary>Returns the block of a stream that has nothing in flight, if others need it or much memory is in use.</summary>
@@ -205,7 +205,7 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, I
     }
 
     /// <summary>
-    /// Packs the mark of a best-effort topic. False: there is no room. The first mark in a view tells where the topic begins there, and is
+    /// Packs the mark of a best-effort topic. False: there is no room. The first mark in a view shows where the topic begins there, and is
     /// packed even if the run is full.
     /// </summary>
     public bool TryMark(ulong topicId, StartTable starts, ReadOnlySpan<byte> mark)
@@ -259,7 +259,7 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, I
 
     private bool HasMore => FullThrough > _window.Sent || _line is { Count: > 0 };
 
-    // Whether a turn would send something. If only the window keeps it from that, the stream is told when it opens.
+    // Whether a turn would send something. If only the window keeps it from that, the stream is notified when it opens.
     private bool AwaitReady()
     {
         bool hasMore = HasMore;
@@ -451,7 +451,7 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, I
 
         for (long number = first; number <= _packets.Last; number++)
         {
-            // One without memory is held by all, though earlier ones are not.
+            // One without memory is held by all, although earlier ones are not.
             if (_packets[number].Lease is not null)
             {
                 messages.Add(_packets.PacketAt(number), waitsFor);
@@ -501,8 +501,8 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, I
     }
 
     /// <summary>
-    /// Called while packets are sent, or are not known to be held: the paths are checked now and then, because they may have become too
-    /// narrow for these packets.
+    /// Called while packets are sent, or are not known to be held: the paths are checked from time to time, because they may have become
+    /// too narrow for these packets.
     /// </summary>
     public void CheckPaths()
     {

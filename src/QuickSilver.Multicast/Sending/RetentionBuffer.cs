@@ -58,7 +58,7 @@ internal struct RetainedPacket
 
     /// <summary>
     /// Whether the last retransmission may still reach the requester: this is so until the requester knows of a packet that was sent
-    /// before it. A requester that does not tell what it knows of does not have to wait.
+    /// before it. A requester that does not report what it knows of does not have to wait.
     /// </summary>
     public readonly bool MayComeTo(in RepairAsker asker, long number) =>
         asker.Known > 0 && asker.Known < number + _behind && (IsRepairedForAll || WasRepairedFor(asker));

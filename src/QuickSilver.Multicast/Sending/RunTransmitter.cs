@@ -62,7 +62,7 @@ internal sealed class RunTransmitter
         : StreamLimit.View;
 
     /// <summary>
-    /// Whether a turn could send something. If not, the stream is told when one can, unless it takes an acknowledgement.
+    /// Whether a turn could send something. If not, the stream is notified when one can, unless it takes an acknowledgement.
     /// </summary>
     public bool AwaitOpen()
     {

@@ -5,9 +5,9 @@ namespace QuickSilver.Multicast.Sending;
 
 // Up to where one outbound stream was sent, up to where all members have read and consumed it, and how much more may be sent for now. The
 // window bounds what may wait in sockets or for those above. A second bound is on what members keep because something before it is
-// missing: a repair takes many times as long as a datagram, so a link that loses needs that one wider. Nobody acknowledges a best-effort
-// stream, so there each run alone is bounded. Where acknowledgements are rare, the sender goes on at the rate at which members were seen to
-// read.
+// missing: a repair takes many times as long as a datagram, so a link that loses needs that one wider. No member acknowledges a
+// best-effort stream, so there each run alone is bounded. Where acknowledgements are rare, the sender continues at the rate at which
+// members were seen to read.
 //
 // Invariants: Consumed <= Read <= Sent; of a reliable stream no packet is sent with which Sent - Read would exceed the window, or
 // Sent - Consumed so many windows, by more than is trusted to have been read since.

@@ -101,7 +101,7 @@ internal sealed class SocketSink
         Flush();
     }
 
-    /// <summary>Asks nobody any more.</summary>
+    /// <summary>Asks no feed any more.</summary>
     public void Close()
     {
         _isClosed = true;
@@ -200,7 +200,7 @@ internal interface IFlushedFeed : IFeed
     /// <summary>Whether the feed is noted to be flushed. Set by the sink.</summary>
     bool IsFlushNoted { get; set; }
 
-    /// <summary>Sends what it has, though it is less than a whole run.</summary>
+    /// <summary>Sends what it has, although it is less than a whole run.</summary>
     void Flush();
 }
 

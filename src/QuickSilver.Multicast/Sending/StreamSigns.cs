@@ -3,7 +3,7 @@ using QuickSilver.Multicast.Nodes;
 namespace QuickSilver.Multicast.Sending;
 
 // The vital signs of one outbound stream: what keeps it from sending, and how long acknowledgements take, which is measured for one packet
-// at a time. The stream tells what happens per run and per acknowledgement, so nothing here costs anything per message.
+// at a time. The stream reports what happens per run and per acknowledgement, so nothing here costs anything per message.
 internal sealed class StreamSigns(NodeContext context)
 {
     // The packet that is measured; 0 while none is.

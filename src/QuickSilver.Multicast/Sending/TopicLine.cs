@@ -6,7 +6,7 @@ namespace QuickSilver.Multicast.Sending;
 //
 // Intuition: all have turns of the same number of bytes, so all have the same share. What goes wrong: a turn that fills the run is cut
 // short. If a run has room for 13 turns and 91 topics wait, it is the same seven in each round. Application: the topic whose turn was cut
-// short goes on with the rest of it in the next run.
+// short continues with the rest of it in the next run.
 internal sealed class TopicLine
 {
     // What a topic may give in its turn while others wait.

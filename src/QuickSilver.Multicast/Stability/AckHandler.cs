@@ -34,7 +34,7 @@ internal sealed class AckHandler(NodeContext context, ISentStreams streams, IRep
             return DropReason.StaleView;
         }
 
-        // Read may exceed what was sent: other members may have told of packets that were never sent, and those then count as missing.
+        // Read may exceed what was sent: other members may have reported packets that were never sent, and those then count as missing.
         if (!stream.HasSent(Math.Max(ack.Stable, ack.Consumed)))
         {
             return DropReason.Malformed;

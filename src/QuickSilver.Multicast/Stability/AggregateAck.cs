@@ -7,8 +7,8 @@ namespace QuickSilver.Multicast.Stability;
 // The body of an Ack packet, from the leader of a view to one sender: u64 and u32 the sender of the stream, i64 held by all, i64 accepted
 // above by all, i64 read by all, i64 datagrams that the members' kernels have dropped so far, i64 the smallest receive buffer of the
 // members in bytes, u64 a mark of the members that are not counted because they have been removed; the collective NAK of all members: u32
-// its age in microseconds, u8 count of ranges, then each as i64 first and u32 length. If ranges are told that all members hold in addition,
-// u8 their count follows, then each as i64 first and i64 last.
+// its age in microseconds, u8 count of ranges, then each as i64 first and u32 length. If ranges are reported that all members hold in
+// addition, u8 their count follows, then each as i64 first and i64 last.
 //
 // The body names the sender because another incarnation may later have the same address and port, and send into the same view. The mark is
 // necessary because the leader may know of a removal that the sender does not know of yet. Until the sender knows of it, a member that the
@@ -25,7 +25,7 @@ internal readonly record struct AggregateAck(
     private const int LackedBytes = 12;
     private const int RangeBytes = 16;
 
-    /// <summary>How long ago the first of the members told what it lacks.</summary>
+    /// <summary>How long ago the first of the members reported what it lacks.</summary>
     public TimeSpan Age { get; init; }
 
     /// <summary>Returns the number of bytes written.</summary>

@@ -5,7 +5,7 @@ namespace QuickSilver.Multicast.Stability;
 
 // Measures how long the rings need to find out that all members hold a packet: from its arrival at the leader of a ring of level 0 until
 // the result of each ring above, that this member leads too, covers it. So the time of the highest level is what passes until the sender
-// is told, waits between rounds included. The sum of the last rounds of all levels leaves those waits out.
+// has the result, waits between rounds included. The sum of the last rounds of all levels leaves those waits out.
 //
 // One packet at a time is measured, so the cost does not grow with the rate.
 internal sealed class AggregateClock
@@ -47,6 +47,6 @@ internal sealed class AggregateClock
         }
     }
 
-    /// <summary>The members have changed, and rings begin anew.</summary>
+    /// <summary>The members have changed, and rings begin again.</summary>
     public void Reset() => IsRunning = false;
 }

@@ -7,10 +7,10 @@ using QuickSilver.Multicast.Schemes;
 
 namespace QuickSilver.Multicast.Stability;
 
-// What the token of a ring tells about one sender's stream (000, section 2). On the wire: u64 id, u32 incarnation, u8 flags, u8
+// What the token of a ring reports about one sender's stream (000, section 2). On the wire: u64 id, u32 incarnation, u8 flags, u8
 // stream class, i64 stable, then as u32 offsets from it: held by all, consumed by all, read by all, held by any, known as held by any,
 // replicated, replicated by all, through; u64 epoch; u8 counts of the neighbour's gaps, of the ranges that all lack (of a departed sender),
-// and of those that none is known to hold; as u32 offsets: how far the neighbour's gaps and the unheld ranges are told, and how far all
+// and of those that none is known to hold; as u32 offsets: how far the neighbour's gaps and the unheld ranges are reported, and how far all
 // know of the packets; u32 age of the unheld ranges in microseconds; each range as two u32 (offset, length). With flag 16, a u8 count and
 // as many ranges follow: what all hold.
 internal sealed class RecoveryRecord
@@ -48,7 +48,7 @@ internal sealed class RecoveryRecord
         None = 0,
         // The epoch is decided: what all members lack is lost.
         Decided = 1,
-        // In this epoch each member tells what it cannot supply.
+        // In this epoch each member reports what it cannot supply.
         Gathering = 2,
         // A member can still hear the sender.
         Refused = 4,
@@ -92,7 +92,7 @@ internal sealed class RecoveryRecord
     public UnheldPackets Unheld { get; } = new();
 
     /// <summary>
-    /// The packets not known to be stable that all members of this round so far hold, if ranges are told (<see
+    /// The packets not known to be stable that all members of this round so far hold, if ranges are reported (<see
     /// cref="NodeOptions.FeedbackRanges"/>); otherwise null.
     /// </summary>
     public SequenceRanges? HeldRanges { get; set; }
@@ -122,7 +122,7 @@ internal sealed class RecoveryRecord
         int lacked = Math.Min(Math.Min(LackedByAll.Count, MaxRanges), room);
         int unheld = Math.Min(Math.Min(Unheld.Gaps.Count, MaxRanges), room - lacked);
         int gaps = Math.Min(Math.Min(NeighbourGaps.Count, MaxRanges), room - lacked - unheld);
-        // A truncated list of what all lack decides less: ranges that are left out count as held. The others are told less far.
+        // A truncated list of what all lack decides less: ranges that are left out count as held. The others are reported less far.
         Unheld.Limit(unheld);
         long neighbourThrough = gaps < NeighbourGaps.Count ? NeighbourGaps[gaps].First - 1 : NeighbourThrough;
         var flags = (IsGathering ? Flag.Gathering : 0) | (IsDecided ? Flag.Decided : 0)

@@ -5,7 +5,7 @@ namespace QuickSilver.Multicast.Stability;
 
 // Whether all members of a view are heard, as one ring knows it. A ring skips a member that does not answer, and only the members of this
 // ring see that in their token. The others learn it through the hierarchy: what a ring found moves up to the root with the tokens, and what
-// the root found moves down with them. So every member knows when somebody may hold packets that it does not know of.
+// the root found moves down with them. So every member knows when another member may hold packets that it does not know of.
 internal sealed class RingHearing(NodeContext context)
 {
     // When the last token was here, and what it said of the view.

@@ -159,7 +159,7 @@ internal sealed class RingHierarchy : IStabilityTracker
         }
     }
 
-    /// <summary>Called when a member has told that it closed the view.</summary>
+    /// <summary>Called when a member has reported that it closed the view.</summary>
     public void OnMemberClosed()
     {
         foreach (var ring in _rings)
@@ -332,7 +332,7 @@ internal sealed class RingHierarchy : IStabilityTracker
         LastHeard = Context.Environment.Now;
         if (token.Skipped.Count > 0 || token.IsAnyUnheard || token.IsUnheardInView)
         {
-            // Nobody knows what the members that were not heard hold.
+            // No member knows what the members that were not heard hold.
             LastUnstable = _unheardAt = LastHeard;
         }
 

@@ -21,7 +21,7 @@ internal sealed class RingPauses(RingHierarchy rings, RingSeats seats, RoundTime
         }
     }
 
-    /// <summary>A node tells that it stood still. It shows that it lives, as by a reply to a probe.</summary>
+    /// <summary>A node reports that it stood still. It shows that it lives, as by a reply to a probe.</summary>
     public void OnMemberPaused(NodeKey node, bool isInFlight)
     {
         int rank = rings.Live.RankOf(node);

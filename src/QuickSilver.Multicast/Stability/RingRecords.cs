@@ -4,9 +4,9 @@ using QuickSilver.Multicast.Schemes;
 
 namespace QuickSilver.Multicast.Stability;
 
-// How a member processes the records of tokens; it does the same at all levels. It tells what is settled, learns what is settled, and adds
-// what its seat holds. A seat of level 0 holds what this member has received. A seat above holds what the ring below has found in its last
-// whole round.
+// How a member processes the records of tokens; it does the same at all levels. It reports what is settled, learns what is settled, and
+// adds what its seat holds. A seat of level 0 holds what this member has received. A seat above holds what the ring below has found in its
+// last whole round.
 //
 // Invariant: nothing in a record that concerns all members exceeds what this member knows of itself or of the ring below it.
 internal sealed class RingRecords(RingHierarchy rings)
@@ -118,10 +118,10 @@ internal sealed class RingRecords(RingHierarchy rings)
         }
     }
 
-    /// <summary>Learns what the record tells to be settled. Returns true if some of it is new.</summary>
+    /// <summary>Learns what the record reports as settled. Returns true if some of it is new.</summary>
     public bool Learn(RecoveryRecord record, Settlement settlement, ITrackedStream stream)
     {
-        // This includes what the round has found so far: that a packet was sent is true regardless of who told it.
+        // This includes what the round has found so far: that a packet was sent is true regardless of who reported it.
         long heldByAny = stream.Believable(Math.Max(record.KnownHeldByAny, record.HeldByAny));
         // What all members hold, this member holds too. A member that was left out of the round does not count, and does not need the
         // packets.
@@ -317,7 +317,7 @@ internal sealed class RingRecords(RingHierarchy rings)
         record.HeldByAny = Math.Max(record.HeldByAny, Math.Max(below?.HeldByAny ?? 0, stream.Highest));
     }
 
-    // A copy of the ranges that the seat holds; null if ranges are not told.
+    // A copy of the ranges that the seat holds; null if ranges are not reported.
     private SequenceRanges? Held(int level, ITrackedStream stream, long stable)
     {
         if (rings.Context.Options.FeedbackRanges <= 1)
@@ -341,8 +341,8 @@ internal sealed class RingRecords(RingHierarchy rings)
         return held;
     }
 
-    // What no member in this seat can supply. If it cannot be told, the result is null and the record is marked. From then on the seat
-    // accepts nothing of the stream until the decision, so that what was told stays true.
+    // What no member in this seat can supply. If it cannot be reported, the result is null and the record is marked. After that the seat
+    // accepts nothing of the stream until the decision, so that what was reported stays true.
     private SequenceRanges? Unsupplied(int level, ITrackedStream stream, Settlement settlement, RecoveryRecord record)
     {
         if (level > 0)
@@ -391,7 +391,7 @@ internal sealed class RingRecords(RingHierarchy rings)
         record.NeighbourThrough = seat.Through;
     }
 
-    // An epoch begins while another one is open: what this member told in the earlier one need not stay true.
+    // An epoch begins while another one is open: what this member reported in the earlier one need not stay true.
     private static void EndDecided(ITrackedStream stream, Settlement settlement)
     {
         if (!settlement.IsUndecided)

@@ -11,8 +11,8 @@ namespace QuickSilver.Multicast.Stability;
 // Above level 0 a seat speaks for its whole ring: only what all members of the ring lack is compared, and its leader alone asks. When a
 // packet has come to the leader that all others in the ring lacked, the leader sends it to them.
 //
-// Invariant: while no token has shown that anybody holds a packet, nobody asks for it; the rings decide within a round of all levels. If
-// tokens do not come, members ask after a while (PeerPullRepair).
+// Invariant: while no token has shown that a member holds a packet, no member asks for it; the rings decide within a round of all levels.
+// If tokens do not come, members ask after a while (PeerPullRepair).
 internal sealed class RingRepair(RingHierarchy rings, RingSeats seats, int level)
 {
     private const int MostLooks = 256;

@@ -4,7 +4,7 @@ using QuickSilver.Multicast.Schemes;
 
 namespace QuickSilver.Multicast.Stability;
 
-// What the rounds of one ring have found, at the leader of the ring, and what it has told the senders.
+// What the rounds of one ring have found, at the leader of the ring, and what it has sent to the senders.
 internal sealed class RingResults(RingHierarchy rings)
 {
     private readonly Dictionary<NodeKey, RingResult> _bySender = [];
@@ -76,8 +76,8 @@ internal sealed class RingResults(RingHierarchy rings)
     }
 
     /// <summary>
-    /// At the root's leader: tells the sender what all members hold, unless it was told the same before, and what all of them lack. After a
-    /// round that has skipped members, only if there is something that those lack that were heard.
+    /// At the root's leader: reports to the sender what all members hold, unless it got the same report before, and what all of them lack.
+    /// After a round that has skipped members, only if there is something that those lack that were heard.
     /// </summary>
     public void Acknowledge(RecoveryRecord record, Settlement settlement, RingResult result, SequenceRanges lacked, bool isWhole)
     {

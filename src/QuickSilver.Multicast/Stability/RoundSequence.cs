@@ -1,9 +1,9 @@
 namespace QuickSilver.Multicast.Stability;
 
 // Determines which rounds of a ring a member takes part in: the next ones of the leader that it knows. A round of another leader, or one
-// that is not among the next, usually is late, or is a false claim. If the member believed a number that is far ahead, all true rounds
+// that is not among the next, usually is late, or is a false claim. If the member trusted a number that is far ahead, all true rounds
 // would look late forever. So it follows such rounds only if they continue for a while. Then there is another leader of which this member
-// does not know yet, or this member was disconnected, or what it believed was false (F22).
+// does not know yet, or this member was disconnected, or the number that it trusted was false (F22).
 internal struct RoundSequence
 {
     // How many rounds a member may have missed.
@@ -19,7 +19,7 @@ internal struct RoundSequence
     public int Leader { get; private set; }
 
     /// <summary>Whether to take part in this round.</summary>
-    /// <param name="leader">The rank of the member that began the round, as the token tells.</param>
+    /// <param name="leader">The rank of the member that began the round, as the token shows.</param>
     /// <param name="round">The number of the round.</param>
     /// <param name="isExpected">Whether this member considers that member the leader.</param>
     /// <param name="isByLeader">Whether the token comes from the leader itself.</param>

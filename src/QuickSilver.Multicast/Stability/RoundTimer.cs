@@ -10,8 +10,8 @@ namespace QuickSilver.Multicast.Stability;
 // a fixed long wait would take most of the time. A token that returns after its round was given up shows that rounds take longer than
 // estimated. Without that, if rounds took longer than the longest wait, none would ever be completed.
 //
-// A round that met a pause, of a member that tells of it or of this node, is no measure: it is excused, and the timeout is again what was
-// measured before. A member that tells of pauses all the time excuses every second round at most, so it cannot keep rounds from being
+// A round that met a pause, of a member that reports it or of this node, is no measure: it is excused, and the timeout is again what was
+// measured before. A member that reports pauses all the time excuses every second round at most, so it cannot keep rounds from being
 // measured, or lost ones from being counted.
 //
 // With tokens at a fixed rate, a result would wait half an interval at each level for the token of the ring above. So each ring keeps time
@@ -60,7 +60,7 @@ internal sealed class RoundTimer(NodeOptions options)
     /// <summary>Whether rounds follow each other at a fixed rate.</summary>
     public bool IsSteady => options.TokenIntervalFixed is not null;
 
-    // A round that is not over in time tells the ring above what the one before has found, so this is long.
+    // A round that is not over in time reports to the ring above what the one before has found, so this is long.
     private TimeSpan Lead => ((_roundTrip.Mean + (_roundTrip.MeanDeviation * 4)) * 2) + options.TokenIntervalWaiting;
 
     /// <summary>How long to wait until the next round while something is open that did not change in so many rounds.</summary>
@@ -114,7 +114,7 @@ internal sealed class RoundTimer(NodeOptions options)
     }
 
     /// <summary>
-    /// A member of the ring has stood still in the rounds up to this one. Returns false if that is not to be believed again: no round was
+    /// A member of the ring has stood still in the rounds up to this one. Returns false if that is not to be accepted again: no round was
     /// measured since the last time.
     /// </summary>
     public bool Excuse()

@@ -6,11 +6,11 @@ namespace QuickSilver.Multicast.Stability;
 // What a member knows to be settled in the whole view of one sender's stream, from any token.
 //
 // A departed sender cannot supply packets, so the members decide together what of its stream is lost. The root's leader begins an epoch.
-// In it each member tells what it cannot supply, and accepts nothing more until the decision has come, so that what it told stays true.
-// What no member can supply is lost. A later epoch ends an earlier one.
+// In it each member reports what it cannot supply, and accepts nothing more until the decision has come, so that what it reported stays
+// true. What no member can supply is lost. A later epoch ends an earlier one.
 //
-// Invariants: (Epoch, IsDecided) only grows. A member that has told what it cannot supply accepts nothing until a decision of that epoch
-// or of a later one, even if the leader dies.
+// Invariants: (Epoch, IsDecided) only grows. A member that has reported what it cannot supply accepts nothing until a decision of that
+// epoch or of a later one, even if the leader dies.
 internal sealed class Settlement
 {
     private SequenceRanges? _lost;
@@ -52,8 +52,8 @@ internal sealed class Settlement
     public bool IsUndecided => Epoch != 0 && !IsDecided;
 
     /// <summary>
-    /// Whether the epoch's leader is no longer live. It may have decided, and told some members or none. The next epoch decides; until
-    /// then what was told stays true.
+    /// Whether the epoch's leader is no longer live. It may have decided, and notified some members or none. The next epoch decides; until
+    /// then what was reported stays true.
     /// </summary>
     public bool IsAbandoned { get; set; }
 
@@ -67,7 +67,7 @@ internal sealed class Settlement
 // What the last whole round of a ring has found about one sender, at the leader of the ring.
 //
 // Invariant: each value stays a lower bound forever, because members are only removed and what a member holds only grows. So a leader may
-// tell it in the ring above at any later time.
+// report it in the ring above at any later time.
 internal sealed class RingResult
 {
     private SequenceRanges? _lacked;
@@ -77,7 +77,7 @@ internal sealed class RingResult
     private long _lackedThrough;
 
     public long HeldByAll { get; set; }
-    // The ranges that all members under the ring hold in addition, if ranges are told.
+    // The ranges that all members under the ring hold in addition, if ranges are reported.
     public SequenceRanges? HeldRanges { get; set; }
     public long ConsumedByAll { get; set; }
     public long ReadByAll { get; set; }
@@ -86,7 +86,7 @@ internal sealed class RingResult
     public int QuietRounds { get; set; }
     public AggregateAck LastAck { get; set; }
 
-    // The epoch in which all members of the ring told what they cannot supply.
+    // The epoch in which all members of the ring reported what they cannot supply.
     public ulong Epoch { get; set; }
     // Whether a member could still hear the sender.
     public bool IsRefused { get; set; }
@@ -96,7 +96,7 @@ internal sealed class RingResult
     /// <summary>What none of the members under the ring held when the last round asked them; null before the first round.</summary>
     public UnheldPackets? Unheld { get; private set; }
 
-    /// <summary>What the members told about that was true at this time or later.</summary>
+    /// <summary>What the members reported about that was true at this time or later.</summary>
     public TimeSpan UnheldSince { get; private set; }
 
     /// <summary>All members under the ring hold and have consumed the packets up to here, and none knows of more.</summary>
@@ -121,7 +121,7 @@ internal sealed class RingResult
         return isNews;
     }
 
-    /// <summary>Returns true if the round was the first to tell a decision.</summary>
+    /// <summary>Returns true if the round was the first to report a decision.</summary>
     public bool NoteDecision(RecoveryRecord record)
     {
         bool isNews = record.IsDecided && record.Epoch > _decided;

@@ -6,7 +6,7 @@ using QuickSilver.Multicast.Receiving;
 namespace QuickSilver.Multicast.Stability;
 
 // Passes tokens, probes and replies to probes to the stability tracker of the view that they name. A node that still has a view open
-// which was closed here is told so, because it need not wait for this node.
+// which was closed here is notified of that, because it need not wait for this node.
 internal sealed class StabilityHandler(NodeContext context, OpenViews views) : IPacketHandler
 {
     public DropReason OnPacket(in PacketHeader header, NodeKey sender)

@@ -29,7 +29,7 @@ internal sealed class Token
     public long KernelDrops { get; set; }
     public long ReceiveBufferBytes { get; set; }
     public int Level { get; set; }
-    // Members that do not answer: the ring skips them until the membership service has decided about them. They have not told what they
+    // Members that do not answer: the ring skips them until the membership service has decided about them. They have not reported what they
     // hold, so such a round settles nothing; but it shows gaps and fills them.
     public List<int> Skipped { get; } = new(MaxSkipped);
     // The members that have been removed, as far as the leader knows (GoneMark).
@@ -40,7 +40,7 @@ internal sealed class Token
     // Whether a member under the seats visited so far was not heard in the last round of its ring. Moves up from ring to ring.
     public bool IsAnyUnheard { get; set; }
     // Whether the root has found that some member of the view was not heard. Moves down from ring to ring, so that the members of all rings
-    // know that somebody may hold what they do not.
+    // know that another member may hold what they do not.
     public bool IsUnheardInView { get; set; }
     // Whether each member sends it twice: a flag of the packet, not of the body.
     public bool IsSentTwice { get; set; }

@@ -7,7 +7,7 @@ using QuickSilver.Multicast.Schemes;
 namespace QuickSilver.Multicast.Stability;
 
 // One ring of one view, at one of its members (000, section 2). At level 0 the members occupy the seats. Above it each seat is a
-// ring of the level below, and that ring's leader occupies it and tells what the ring's last whole round has found. The first live seat
+// ring of the level below, and that ring's leader occupies it and reports what the ring's last whole round has found. The first live seat
 // leads. The leader releases the token, each seat adds what it holds of each sender and passes the token on, and the token that returns
 // contains what all members under this ring hold, and what any member holds. The only ring of the last level is the root. Its result is
 // the state of the view: it permits the cache to release packets, and is acknowledged to the sender.
@@ -94,7 +94,7 @@ internal sealed class TokenRing
 
     public void Forget(NodeKey sender) => _results.Forget(sender);
 
-    /// <summary>A stream goes on behind its end, up to which the members under this ring hold it.</summary>
+    /// <summary>A stream continues behind its end, up to which the members under this ring hold it.</summary>
     public void Resume(ITrackedStream stream)
     {
         if (IsLeader)
@@ -207,8 +207,8 @@ internal sealed class TokenRing
     public void OnProbeReply(NodeKey from) => _probes.OnReply(from);
 
     /// <summary>
-    /// A member has told that it closed the view. The others probably closed it too, and a member that waits for their tokens asks the next
-    /// leader now: a wait for each would add up to minutes in a large view, and members remember the views that they closed only for a
+    /// A member has reported that it closed the view. The others probably closed it too, and a member that waits for their tokens asks the
+    /// next leader now: a wait for each would add up to minutes in a large view, and members remember the views that they closed only for a
     /// while.
     /// </summary>
     public void OnMemberClosed()
@@ -300,7 +300,7 @@ internal sealed class TokenRing
             var settlement = _records.SettlementOf(stream.Sender);
             var result = _results.FindOrAdd(stream.Sender);
             // The last values must reach the ring above. If the sender has departed or is not heard here, no announcement asks again, and
-            // a member that accepts the last packets later cannot tell it.
+            // a member that accepts the last packets later cannot report it.
             bool quiet = settlement.Stable >= Math.Max(stream.Highest, settlement.HeldByAny) && stream.IsDrained && !settlement.IsGathering
                 && result.ConsumedByAll >= stream.Highest;
             result.QuietRounds = quiet ? result.QuietRounds + 1 : 0;
@@ -356,7 +356,7 @@ internal sealed class TokenRing
             var record = token[i];
             if (_region.FindTold(record.Sender) is not { } stream)
             {
-                // The record names a sender that this member does not know, and there are more of those than can exist: this member tells
+                // The record names a sender that this member does not know, and there are more of those than can exist: this member reports
                 // nothing about them.
                 record.HeldByAll = record.ConsumedByAll = record.ReadByAll = record.ReplicatedByAll = record.Unheld.KnownThrough = 0;
                 record.IsPartial = true;
@@ -379,7 +379,7 @@ internal sealed class TokenRing
             var stream = _region.Streams[i];
             if (stream.IsReliable && token.Find(stream.Sender) is null && IsUnsettled(stream))
             {
-                // The leader does not know of the stream, or that this member missed the rounds that settled it: this round tells it, and
+                // The leader does not know of the stream, or that this member missed the rounds that settled it: this round reports it, and
                 // the next round asks all members.
                 var record = token.Add(stream.Sender);
                 _records.Tell(_records.SettlementOf(stream.Sender), record);
@@ -460,7 +460,7 @@ internal sealed class TokenRing
 
             if (record.Stable < settlement.Stable || (record.IsGathering && !settlement.IsGathering))
             {
-                // There is a new value or decision, or a member that no quiet round has reached yet: tell it (again), or decide anew.
+                // There is a new value or decision, or a member that no quiet round has reached yet: report it (again), or decide again.
                 result.QuietRounds = 0;
             }
 

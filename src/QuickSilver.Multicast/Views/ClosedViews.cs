@@ -4,9 +4,9 @@ using QuickSilver.Core.Environment;
 namespace QuickSilver.Multicast.Views;
 
 // The views that were closed here, as the highest view of each region. A packet for such a view is stale, and a node that still has the
-// view open is told not to wait for this node.
+// view open is notified that it need not wait for this node.
 //
-// A node that has it open asks within seconds, because nodes that do not answer are suspected, and is told once. So an entry is removed
+// A node that has it open asks within seconds, because nodes that do not answer are suspected, and is notified once. So an entry is removed
 // after some time, and the oldest entry is removed beyond a limit: regions come and go as long as a node lives (I17).
 internal sealed class ClosedViews
 {

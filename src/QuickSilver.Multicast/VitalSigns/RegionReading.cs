@@ -8,8 +8,8 @@ using QuickSilver.Multicast.Stability;
 
 namespace QuickSilver.Multicast.VitalSigns;
 
-// What this node tells of its regions when somebody watches: one row for each region that it sends to or is a member of. Rates are those
-// since the last reading, so the counts of that reading are kept; nothing is kept or done while nobody watches.
+// What this node reports of its regions when an observer watches: one row for each region that it sends to or is a member of. Rates are
+// those since the last reading, so the counts of that reading are kept; nothing is kept or done while no observer watches.
 internal sealed class RegionReading(NodeContext context)
 {
     // Packets sent and received in the streams of each view and class, at the last reading and at this one. What is received is counted for

@@ -5,13 +5,13 @@ using QuickSilver.Multicast.Sending;
 
 namespace QuickSilver.Multicast.VitalSigns;
 
-// What is read of a node's streams and views now and then: what changes without an event, such as the ages of views and of the
-// configuration, and the rows of its regions when somebody watches. On the core thread, unless stated otherwise.
+// What is read of a node's streams and views from time to time: what changes without an event, such as the ages of views and of the
+// configuration, and the rows of its regions when an observer watches. On the core thread, unless stated otherwise.
 internal sealed class VitalReadings(
     NodeContext context, RetentionBudget retention, ISentStreams sent, IReadOnlyList<RegionReceiver> views)
 {
     private TimeSpan _configuredAt = context.Environment.Now;
-    // Null until somebody watches.
+    // Null until an observer watches.
     private RegionReading? _regions;
 
     /// <summary>The bytes that are kept because not all members are known to hold them. May be read on any thread.</summary>
@@ -48,7 +48,7 @@ internal sealed class VitalReadings(
         (counters.OpenViews, counters.SupersededViews, counters.OldestSupersededTicks) = (views.Count, superseded, oldest.Ticks);
     }
 
-    /// <summary>Adds the busiest regions, at most so many; 0: nobody watches any more.</summary>
+    /// <summary>Adds the busiest regions, at most so many; 0: no observer watches any more.</summary>
     public void ReadRegions(TimeSpan span, int most, List<RegionSnapshot> rows)
     {
         if (most > 0)

@@ -13,7 +13,7 @@ namespace QuickSilver.Multicast.Ordering.BestEffort;
 // (BestEffortMarks). Once reordering can no longer explain their absence, they are reported as lost, and the messages that wait behind them
 // are delivered. Messages that wait are copied out of their packets, so that no packet and no stream waits for a topic without repair. What
 // goes wrong: a busy topic has more messages to copy than there is memory for copies; it then does not wait. Or a reader has no room, or
-// the message that tells where the run begins was lost; messages for which there is no memory are then lost too, and reported later.
+// the message that shows where the run begins was lost; messages for which there is no memory are then lost too, and reported later.
 internal sealed class UnrepairedLosses(ReceivingParts parts)
 {
     // The limit for one sender in one topic.
@@ -107,7 +107,7 @@ internal sealed class UnrepairedLosses(ReceivingParts parts)
         }
     }
 
-    // For a departed sender: no packet will tell any more where its run began.
+    // For a departed sender: no packet will show any more where its run began.
     private static void BeginAnyhow(TopicReceiver receiver, SenderOrder order)
     {
         if (order.TryFirstHeld(out long first))

@@ -10,9 +10,9 @@ namespace QuickSilver.Multicast.Ordering.Credit;
 // applies, and only to that topic. A limit that its member does not repeat is removed: the member may have been removed, or its packet that
 // lifts the limit was lost. If the member still has no room, messages wait at the member until it sends the limit again.
 //
-// What goes wrong: somebody speaks in the name of a member, and stops a topic. So where packets are sealed, a credit is sealed under the
-// key of a view that the member shares with the sender, and concerns the topics that go to that view's region: who has that key could stop
-// these topics anyway.
+// What goes wrong: an attacker speaks in the name of a member, and stops a topic. So where packets are sealed, a credit is sealed under the
+// key of a view that the member shares with the sender, and concerns the topics that go to that view's region: a node that has that key
+// could stop these topics anyway.
 internal sealed class CreditLimits(IOrderingNode node)
 {
     // Several intervals of the receiver's repetition (SlowReaders).

@@ -7,7 +7,7 @@ using QuickSilver.Multicast.Nodes;
 namespace QuickSilver.Multicast.Ordering.Credit;
 
 // Credit per topic, at the receiver. When readers on this node have no room for a topic, its sender gets a limit for this topic only.
-// Messages already in flight still arrive, and are parked (ParkedMessages). From then on, the limit follows what the readers take, in small
+// Messages already in flight still arrive, and are parked (ParkedMessages). After that, the limit follows what the readers take, in small
 // steps (SlowRun), until the sender does not use what it is given. No credit is sent while readers keep up.
 //
 // Where packets are sealed, a credit is of the view by which this node gets the topics, and sealed under the key of that view.

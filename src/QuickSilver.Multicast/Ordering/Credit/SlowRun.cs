@@ -1,13 +1,13 @@
 namespace QuickSilver.Multicast.Ordering.Credit;
 
-// One sender's run in one topic, from when readers have no room for it until the sender was told often enough that it has no limit: the
+// One sender's run in one topic, from when readers have no room for it until the sender was notified often enough that it has no limit: the
 // number up to which the sender may send.
 //
 // Intuition: the sender may have so many messages on the way as the readers take in 0.2 s (Ahead). Then there is always something for them
 // to take, a step of credit follows the last one after 0.1 s (StepInterval), and what waits beyond the readers' buffers is little.
 // Application: after each step, what was taken since the step before gives the rate. What came before the sender heard of its first limit
-// may be far more than that, up to what was in flight. While that is parked, the sender gets half of what the readers take: it goes on
-// slowly instead of standing still, and what is parked becomes less.
+// may be far more than that, up to what was in flight. While that is parked, the sender gets half of what the readers take: it
+// continues slowly instead of standing still, and what is parked becomes less.
 // What goes wrong: room that the readers make before the sender has used its credit is no progress of theirs, but a credit that is too
 // small. So when the sink itself says that it has room (OnRoom), which buffers do when half of them is free, the credit doubles. And where
 // parking is nearly full (HasPlenty), credit would end in packets that hold back other topics: then a run of which messages are parked has
@@ -27,7 +27,7 @@ internal sealed class SlowRun(TopicReceiver receiver, SenderOrder order, long pa
     private static readonly TimeSpan RepeatInterval = TimeSpan.FromMilliseconds(20);
     // Steps of fast readers, which make room often.
     private static readonly TimeSpan LeastInterval = TimeSpan.FromMilliseconds(5);
-    // How often a limit is told first, and its end, in case a packet is lost: without a limit, the sender fills the parking in a moment.
+    // How often a limit is sent first, and its end, in case a packet is lost: without a limit, the sender fills the parking in a moment.
     private const int Repeats = 3;
     // While nothing waits, so that there is something to measure.
     private const long LeastAhead = 16;
@@ -121,7 +121,7 @@ internal sealed class SlowRun(TopicReceiver receiver, SenderOrder order, long pa
         }
     }
 
-    /// <summary>Gives the next step of credit, if the run is held. True if the sender must be told something.</summary>
+    /// <summary>Gives the next step of credit, if the run is held. True if something must be sent to the sender.</summary>
     public bool Step(TimeSpan now, bool mayPark)
     {
         if (!IsHeld)

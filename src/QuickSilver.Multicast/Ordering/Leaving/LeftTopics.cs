@@ -5,10 +5,10 @@ namespace QuickSilver.Multicast.Ordering.Leaving;
 
 // Subscriptions whose topic this node has left in order, and that still take what was sent to them.
 //
-// Intuition: a sender goes on sending to this node until it has the configuration in which this node has left. Application: when all nodes
-// have settled that configuration, each sender has moved its topics to the new views, so nothing more is sent to the subscription. When
-// the old views of this node have no unread packet either, everything was handed up. What goes wrong: the service does not answer, or a
-// member does not settle (whoever waits has a limit of its own and closes the subscription).
+// Intuition: a sender continues to send to this node until it has the configuration in which this node has left. Application: when all
+// nodes have settled that configuration, each sender has moved its topics to the new views, so nothing more is sent to the subscription.
+// When the old views of this node have no unread packet either, everything was handed up. What goes wrong: the service does not answer, or
+// a member does not settle (a caller that waits has a limit of its own and closes the subscription).
 internal sealed class LeftTopics
 {
     private static readonly TimeSpan Interval = TimeSpan.FromMilliseconds(5);

@@ -6,7 +6,7 @@ namespace QuickSilver.Multicast.Receiving.Ports;
 // The ports at which this node receives what is sent to the addresses of topics to which it subscribes.
 //
 // A port is opened with the configuration that gives the address, and closed when all nodes have confirmed the one that withdraws it: until
-// then a sender may use it. If the system refuses a port, the node gets repairs, and tells the senders that it does not hear the topic.
+// then a sender may use it. If the system refuses a port, the node gets repairs, and notifies the senders that it does not hear the topic.
 internal sealed class TopicPorts(ReceivingParts parts, IDatagramReceiver receiver)
 {
     private readonly SortedDictionary<ulong, RegionPort> _ports = [];

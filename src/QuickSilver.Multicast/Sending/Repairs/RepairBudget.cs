@@ -8,7 +8,7 @@ namespace QuickSilver.Multicast.Sending.Repairs;
 // Limits what a node sends again for others, in all views together (T12).
 //
 // Intuition: there is one limit because all retransmissions pass one network card, but a member that requests everything all the time must
-// not use up what others need now and then. Application: while more than an eighth of the burst is left, any request is served, so a
+// not use up what others need from time to time. Application: while more than an eighth of the burst is left, any request is served, so a
 // single requester gets all of it. The last eighth is reserved for the requesters that had least recently: each may use an equal part of
 // it, divided by the requesters of the present period. What goes wrong: there may be more requesters than are counted apart; the others
 // share one part.

@@ -54,7 +54,7 @@ internal sealed class RepairTransmission(NodeContext context, NodePaths paths)
     }
 
     /// <summary>
-    /// The data packet with the mark of a repair. The packet that is kept remains as it is, so this is a copy, valid until the next call.
+    /// The data packet with the mark of a repair. The packet that is kept remains unchanged, so this is a copy, valid until the next call.
     /// </summary>
     /// <param name="packet">The packet as it is kept. A shared packet is kept as it came, without its list.</param>
     /// <param name="entry">Which packet it is in which stream.</param>

@@ -25,7 +25,7 @@ internal sealed class Retransmissions(
     /// <summary>The stream is closed: what was asked for just before is not sent again, and not denied.</summary>
     public void Close() => _isClosed = true;
 
-    /// <summary>All members lacked these packets when they told it, up to so long ago.</summary>
+    /// <summary>All members lacked these packets when they reported it, up to so long ago.</summary>
     public void AnswerAll(long first, long last, ref AnswerLimit limit, in RepairAsker leader, TimeSpan age)
     {
         var now = Context.Environment.Now;
@@ -41,8 +41,8 @@ internal sealed class Retransmissions(
 
             bool isAgain = packet.LastRepair != TimeSpan.MinValue && packet.IsRepairedForAll;
             var since = isAgain ? now - packet.LastRepair : TimeSpan.MaxValue;
-            // What they told may be older than the last repair, or they have not read the packets that were sent before it. What was sent
-            // twice probably waits at them, or the group reaches nobody.
+            // What they reported may be older than the last repair, or they have not read the packets that were sent before it. What was
+            // sent twice probably waits at them, or the group reaches no member.
             if (since <= age + Context.Options.ReorderWindow || since < Spacing(packet.Naks)
                 || (since < Context.Options.PullRepeatMax && packet.MayComeTo(leader, n)))
             {
@@ -62,7 +62,7 @@ internal sealed class Retransmissions(
 
             if (isAgain)
             {
-                // Perhaps the group reaches nobody. The leader passes it on.
+                // Perhaps the group reaches no member. The leader passes it on.
                 Repairs.SendRepair(BytesOf(packet), leader.Address, EntryOf(n));
             }
 
@@ -151,7 +151,7 @@ internal sealed class Retransmissions(
         return doubled < Context.Options.PullRepeatMax ? doubled : Context.Options.PullRepeatMax;
     }
 
-    // Others told of what was never sent. All are to hear that it was not.
+    // Others reported what was never sent. All are to hear that it was not.
     private void DenyBeyondSent(long last, TimeSpan now)
     {
         if (!_isClosed && last > window.Sent && now - _deniedAt >= Context.Options.AnnounceMax)
