@@ -8,7 +8,7 @@ using QuickSilver.Membership.Service.Failures;
 namespace QuickSilver.Membership.Client;
 
 // The machine does not have the address of this node any more. All others know the node by it, and nothing that the node sends leaves the
-// machine without it: a node whose address is gone for good ends, so that another one can start at the new address.
+// machine without it: a node whose address is permanently gone ends, so that another one can start at the new address.
 //
 // What goes wrong: an interface that a network manager configures again is without its address for a moment. So the node continues for
 // nearly as long as the service would wait for it.

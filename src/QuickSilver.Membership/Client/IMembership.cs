@@ -50,14 +50,14 @@ internal interface IMembership
     void ReportSuspect(NodeKey node, string reason);
 
     /// <summary>
-    /// This node cannot continue, for this reason. It leaves for good, so that others need not wait for it. The observer is notified within
-    /// the call.
+    /// This node cannot continue, for this reason. It leaves permanently, so that others need not wait for it. The observer is notified
+    /// within the call.
     /// </summary>
     void GiveUp(string reason);
 
     /// <summary>
-    /// Leaves for good. The callback comes when the other members are notified, or when <see cref="LeaveLimit"/> is over. It comes at once
-    /// if there is no service that could notify them.
+    /// Leaves permanently. The callback comes when the other members are notified, or when <see cref="LeaveLimit"/> is over. It comes at
+    /// once if there is no service that could notify them.
     /// </summary>
     void Leave(Action completed);
 

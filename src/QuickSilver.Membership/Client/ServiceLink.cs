@@ -203,7 +203,7 @@ internal sealed class ServiceLink : IControlStreamHandler, ServiceDiscovery.IOwn
         }
     }
 
-    /// <summary>Closes for good.</summary>
+    /// <summary>Closes permanently.</summary>
     public void Stop()
     {
         _isStopped = true;

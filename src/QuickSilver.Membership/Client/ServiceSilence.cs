@@ -3,7 +3,7 @@ using QuickSilver.Core.Environment;
 
 namespace QuickSilver.Membership.Client;
 
-// Notifies the node when the service has been lost for so long that it may have removed this node. From then on, the others may continue
+// Notifies the node when the service has been lost for so long that it may have removed this node. After that, the others may continue
 // without it. A lost connection alone does not show that: another server may take over.
 internal sealed class ServiceSilence
 {

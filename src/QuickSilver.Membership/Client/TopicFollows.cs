@@ -13,7 +13,7 @@ internal readonly record struct TopicNews
     public required IReadOnlyList<string> Gone { get; init; }
     // Topics that are published and not reported.
     public int Beyond { get; init; }
-    // The service has reported all that there are.
+    // The service has reported all topics that exist.
     public bool IsWhole { get; init; }
 }
 

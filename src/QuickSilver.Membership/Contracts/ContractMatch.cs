@@ -7,7 +7,7 @@ namespace QuickSilver.Membership.Contracts;
 //
 // A field is known by its path, the numbers of the fields around it, and its own number. One that both have must be of one type.
 // One that a side lacks is optional and compatible, as in protobuf, and so is another name. A name that has another number on
-// each side, with the same type, is taken for a number that was changed: each side would read the other's field as absent.
+// each side, with the same type, is considered a number that was changed: each side would read the other's field as absent.
 // Two messages that both have fields, and none in common, are no versions of one type: each side would read nothing but defaults.
 //
 // Both descriptions are graphs, as types hold themselves and each other. They are walked together; a pair of messages that was seen is

@@ -8,7 +8,7 @@ internal readonly record struct SignalMessage(int Kind) : IControlMessage
     /// </summary>
     public static SignalMessage JoinComplete => new(ControlMessageKind.JoinComplete);
 
-    /// <summary>The node leaves for good.</summary>
+    /// <summary>The node leaves permanently.</summary>
     public static SignalMessage Leave => new(ControlMessageKind.Leave);
 
     /// <summary>The service has taken note of Leave.</summary>

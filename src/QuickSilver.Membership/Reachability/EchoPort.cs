@@ -14,7 +14,7 @@ namespace QuickSilver.Membership.Reachability;
 // the service's TCP port, so that a firewall needs one rule. If that number is taken, it has any other.
 //
 // A sealed echo is answered sealed, under the key of the cluster. One that is not is answered too, as observers have no key: a node that
-// seals believes no such answer. Neither answer is longer than its question.
+// seals trusts no such answer. Neither answer is longer than its question.
 //
 // Invariant: a peer without the key uses up nothing that the answers to sealed echoes need, once a subkey of their sealer is kept. These
 // echoes decide which members are removed.

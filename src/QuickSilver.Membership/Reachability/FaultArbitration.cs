@@ -4,7 +4,7 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Reachability;
 
-// Determines which member is faulty when one does not hear another, though both speak to the service. Pure: it gets the findings of each
+// Determines which member is faulty when one does not hear another, although both speak to the service. Pure: it gets the findings of each
 // party and is asked for its ruling, with the time.
 //
 // Intuition (SWIM, Lifeguard): a member that does not hear another may be deaf itself. So the two are tried with each other and with some
@@ -23,7 +23,7 @@ namespace QuickSilver.Membership.Reachability;
 //
 // What goes wrong: all datagrams fail at once (a switch that restarts). Then no party has met another, and a removal would hit a healthy
 // member. So one party must have shown that datagrams pass at it, or none is removed. Two lone members that do not reach the service's echo
-// either would wait for ever: there the newer one is removed after a longer time.
+// either would wait forever: there the newer one is removed after a longer time.
 internal sealed class FaultArbitration(NodeKey suspect, TimeSpan round)
 {
     public const int MaxReporters = 3;

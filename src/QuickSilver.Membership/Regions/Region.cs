@@ -107,7 +107,7 @@ internal sealed class Region(int set, TopicSetKey setKey, MappedTopic[] topics)
         IsForming = false;
     }
 
-    /// <summary>Goes on with a view of the service before this one.</summary>
+    /// <summary>Continues with a view of the service before this one.</summary>
     public void Adopt(RegionView view)
     {
         Establish(view.RegionId);

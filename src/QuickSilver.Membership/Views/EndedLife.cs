@@ -1,7 +1,7 @@
 namespace QuickSilver.Membership.Views;
 
-// A life of a node that a service has removed for good, and the configuration that said so. All members keep the newest of them, and report
-// them to the next service: it refuses such a life as the earlier one did (I10).
+// A life of a node that a service has removed permanently, and the configuration that said so. All members keep the newest of them, and
+// report them to the next service: it refuses such a life as the earlier one did (I10).
 //
 // Origin: where the node came from when it was admitted. A node that has not received the configuration that admitted it comes back with
 // this origin.

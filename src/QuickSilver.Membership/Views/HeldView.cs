@@ -7,7 +7,7 @@ namespace QuickSilver.Membership.Views;
 // Set: the number of the region's set of topics there. Members and all else are in the digest.
 internal sealed record HeldView(ulong RegionId, uint Number, long Configuration, IPEndPoint? Group, int Set, ViewDigest Digest)
 {
-    // The key of the view's packets. Null: they are not sealed. A service that takes over sends it to those who publish into the view.
+    // The key of the view's packets. Null: they are not sealed. A service that takes over sends it to the nodes that publish into the view.
     public SecretKey? Key { get; init; }
 
     public static HeldView Of(RegionView view) =>

@@ -47,7 +47,7 @@ internal sealed class DiscoveryContext(
 
     /// <summary>
     /// Reads a datagram of this cluster and this version; anything else is counted. Nodes of two versions cannot be in one
-    /// cluster, so they do not answer each other either: one would follow the other and be refused by it, for ever.
+    /// cluster, so they do not answer each other either: one would follow the other and be refused by it, forever.
     /// </summary>
     public bool TryRead(ReadOnlySpan<byte> bytes, out DiscoveryDatagram datagram)
     {

@@ -52,7 +52,7 @@ internal sealed class ServiceDiscovery : IDisposable
     private (IPEndPoint Service, TimeSpan Since)? _attempt;
     private EmbeddedHost? _host;
     // An answer that named a service which did not take the node in a moment ago: used if no other comes until the next question. So an
-    // answer that was forged, where nothing authenticates answers, delays a node by a connection and not for ever.
+    // answer that was forged, where nothing authenticates answers, delays a node by a connection and not forever.
     private IPEndPoint? _lastResort;
     // Services that did not take the node in.
     private readonly RecentFailures _failed;

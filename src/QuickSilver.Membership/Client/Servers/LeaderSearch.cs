@@ -12,12 +12,12 @@ namespace QuickSilver.Membership.Client.Servers;
 //
 // Intuition: a server that stands by names the leader to each client that connects, and again when the leader changes. So a few connections
 // are enough to learn of a change at once. The leader itself sends nothing to a client that does not join. So a server that accepts a
-// connection and is silent for a while is taken for the leader.
+// connection and is silent for a while is considered the leader.
 //
 // What goes wrong: the leader may be slow and not gone. The servers that stand by then name it, and nothing changes. A slow server that
-// stands by may be taken for the leader; it sends the node back. This node itself may stand still, repeatedly where processors are short.
-// Messages of the server may lie unread then, so the node waits a little before it asks, once. It does not leave out the time in which it
-// stood still, because a leader that takes over waits for a node only for a limited time.
+// stands by may be mistaken for the leader; it sends the node back. This node itself may stand still, repeatedly where processors are
+// short. Messages of the server may lie unread then, so the node waits a little before it asks, once. It does not leave out the time in
+// which it stood still, because a leader that takes over waits for a node only for a limited time.
 internal sealed class LeaderSearch(INodeEnvironment environment, NamedServers servers, Action<IPEndPoint> onFound)
 {
     // Of heartbeats. A heartbeat is answered at once, so one answer is missing.

@@ -34,7 +34,9 @@ internal sealed class NamedServers(ImmutableArray<IPEndPoint> servers, ServerRes
     private int _next;
     private volatile Trouble? _trouble;
 
-    /// <summary>That these servers are not of one service, or that it makes no changes; null: all is well. From any thread.</summary>
+    /// <summary>
+    /// That these servers are not of one service, or that it makes no changes; null: there is no trouble. From any thread.
+    /// </summary>
     public Trouble? Trouble => _trouble;
 
     /// <summary>Empty: no servers are named, and a service is looked for on the network.</summary>

@@ -2,7 +2,7 @@ using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Membership.Protocol.Requests;
 
-// An observer asks for the vital signs of all nodes. The first message of its stream, in the place of Join: it is no node, and gets nothing
+// An observer asks for the vital signs of all nodes. The first message of its stream, instead of Join: it is no node, and gets nothing
 // else. It may ask again after the answer.
 internal sealed record WatchMessage : IControlMessage, IReadableMessage<WatchMessage>
 {

@@ -149,7 +149,7 @@ internal sealed class Admission(
         return order;
     }
 
-    /// <summary>The life of this member is over, for this reason; it has left, or was removed for good.</summary>
+    /// <summary>The life of this member is over, for this reason; it has left, or was removed permanently.</summary>
     public void OnEnded(Member member, string reason, bool hasLeft) =>
         ended.Add(member.Key, reason, hasLeft || member.IsNew ? null : member.Info.Origin);
 

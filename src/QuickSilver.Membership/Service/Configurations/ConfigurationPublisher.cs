@@ -32,7 +32,7 @@ internal sealed class ConfigurationPublisher(RegionMap map, EndedLives ended, Se
         Send(member, header, _changed, map.NewsOf(member.Key));
     }
 
-    /// <summary>The first configuration of a new member: what is news to it is all there is.</summary>
+    /// <summary>The first configuration of a new member: everything is news to it.</summary>
     public void PublishFirst(Member member, long number, MemberTable members)
     {
         var header = new ConfigurationHeader(number, 0, IsSnapshot: true, member.LastRequest, Keys?.Cluster);

@@ -7,10 +7,10 @@ namespace QuickSilver.Membership.Service.Failures;
 // Decides which members are dead.
 //
 // Intuition: a node that is silent for many heartbeats is gone. One that its ring neighbours miss too is gone sooner, since two independent
-// paths agree. Not so a node that is known to stand still now and then (a collector, a machine without time): its neighbours would miss it
-// each time. A node that its neighbours miss while it speaks here is left to arbitration, which determines which of the two does not hear
-// (Reachability). A stream that closed without a farewell means that the process ended, or that the connection broke and the node is about
-// to come back: it has a short grace.
+// paths agree. Not so a node that is known to stand still from time to time (a collector, a machine without time): its neighbours would
+// miss it each time. A node that its neighbours miss while it speaks here is left to arbitration, which determines which of the two does
+// not hear (Reachability). A stream that closed without a farewell means that the process ended, or that the connection broke and the node
+// is about to come back: it has a short grace.
 //
 // Application: Heard for every message of a node, Suspect for a neighbour's report, Disconnected when its stream closes;
 // Collect from a steady check gives those to remove, each with a reason.
@@ -26,7 +26,7 @@ internal sealed class FailureDetector(FailureDetectorOptions options)
     private const int MissedWithOneReporter = 3;
     // In a region of two there is no second neighbour that could report.
     private const int MissedWithOnlyNeighbour = 2;
-    // For how long a node that reported a pause is taken for one that stands still now and then.
+    // For how long a node that reported a pause is considered one that stands still from time to time.
     private static readonly TimeSpan StandsStillFor = TimeSpan.FromMinutes(10);
 
     private readonly Dictionary<NodeKey, Watch> _watches = [];

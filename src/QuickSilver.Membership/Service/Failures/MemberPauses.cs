@@ -9,8 +9,8 @@ namespace QuickSilver.Membership.Service.Failures;
 
 // What the service does after pauses: its own, and those that members report.
 //
-// A report of a pause is a claim. It counts only as far as the member was indeed silent here. It also counts only now and then, or if the
-// member was silent for twice as long as ever. Otherwise a node that is silent for a heartbeat after each claim would never be judged.
+// A report of a pause is a claim. It counts only as far as the member was indeed silent here. It also counts only from time to time, or if
+// the member was silent for twice as long as ever. Otherwise a node that is silent for a heartbeat after each claim would never be judged.
 internal sealed class MemberPauses(
     SessionContext context,
     FailureDetectorOptions options,

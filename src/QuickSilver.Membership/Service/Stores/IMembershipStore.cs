@@ -37,6 +37,6 @@ internal interface IMembershipStore
     /// </param>
     void Claim(long configuration, Action onClaimed);
 
-    /// <summary>Gives the lease up, for good: another server may have it at once. This one claims nothing more.</summary>
+    /// <summary>Gives the lease up permanently: another server may have it at once. This one claims nothing more.</summary>
     Task ReleaseAsync();
 }
