@@ -5,7 +5,7 @@ using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Tests;
 
-// I7, I10: who is taken for gone when the membership service changed; and that each two nodes judge each other alike.
+// I7, I10: which nodes are considered gone when the membership service changed; and that each two nodes judge each other alike.
 public sealed class NodeDirectoryTests
 {
     private static readonly NodeKey A = new(0xA, 1);
@@ -22,9 +22,9 @@ public sealed class NodeDirectoryTests
     }
 
     [Fact]
-    public void Who_had_another_configuration_is_gone_to_the_others_and_they_to_it()
+    public void A_node_that_had_another_configuration_is_gone_to_the_others_and_they_to_it()
     {
-        // The host fell while it told configuration 9, which C never saw.
+        // The host fell while it announced configuration 9, which C never saw.
         var change = Snapshot(20, Node(A, 20, First), Node(B, 20, First), Node(C, 20, new Origin(1, 8)));
         var ofA = Known(A, B, C);
         Assert.Equal([C], Lost(ofA.Apply(change, A)));
@@ -33,7 +33,7 @@ public sealed class NodeDirectoryTests
     }
 
     [Fact]
-    public void Who_comes_late_is_gone_to_the_others_and_they_to_it()
+    public void A_node_that_comes_late_is_gone_to_the_others_and_they_to_it()
     {
         var ofA = Known(A, B, C);
         Assert.Equal([C], Lost(ofA.Apply(Snapshot(20, Node(A, 20, First), Node(B, 20, First)), A)));
@@ -56,7 +56,7 @@ public sealed class NodeDirectoryTests
     }
 
     [Fact]
-    public void Of_views_from_before_the_service_changed_only_those_who_came_along_are_members_still()
+    public void Of_views_from_before_the_service_changed_only_the_nodes_that_came_along_are_still_members()
     {
         var stranger = new NodeKey(0xD, 1);
         var directory = Known(A, B, C);
@@ -77,14 +77,14 @@ public sealed class NodeDirectoryTests
     }
 
     [Fact]
-    public void A_snapshot_of_the_same_service_takes_nobody_for_gone_who_is_in_it()
+    public void After_a_snapshot_of_the_same_service_no_node_in_it_is_gone()
     {
         var directory = Known(A, B, C);
         Assert.Equal([C], Lost(directory.Apply(Snapshot(7, Node(A, 5, default), Node(B, 5, default)), A)));
     }
 
     [Fact]
-    public void Who_a_node_was_is_known_for_a_while_after_its_removal_and_not_before_it_is_announced()
+    public void The_identity_of_a_node_is_known_for_a_while_after_its_removal_and_not_before_it_is_announced()
     {
         var directory = Known(A, B);
         Assert.Null(directory.IdentityOf(C));
@@ -137,7 +137,7 @@ public sealed class NodeDirectoryTests
 
     private static ConfigurationChange RandomChange(Random random, int step)
     {
-        // Another service now and then: all of them are admitted anew, of one origin or of several.
+        // Another service from time to time: all of them are admitted again, of one origin or of several.
         bool isElsewhere = random.Next(12) == 0;
         bool isSnapshot = step == 1 || isElsewhere || random.Next(8) == 0;
         var joined = new List<NodeInfo>();

@@ -41,7 +41,7 @@ public sealed class RunSplitterTests
     [InlineData(200, DropReason.Corrupt)]
     [InlineData(201, DropReason.Truncated)]
     [InlineData(ushort.MaxValue, DropReason.Truncated)]
-    public void The_length_of_a_refused_packet_is_not_believed(int stated, object reason)
+    public void The_length_of_a_refused_packet_is_not_trusted(int stated, object reason)
     {
         _bench.Receive(
             DispatchBench.Announcement(1), DispatchBench.Stating(DispatchBench.Announcement(2), stated), DispatchBench.Announcement(3));
@@ -51,7 +51,7 @@ public sealed class RunSplitterTests
     }
 
     [Fact]
-    public void Before_a_good_packet_nothing_tells_where_the_next_begins()
+    public void Before_a_good_packet_nothing_shows_where_the_next_begins()
     {
         _bench.Receive(
             DispatchBench.Damaged(DispatchBench.Announcement(1)), DispatchBench.Announcement(2), DispatchBench.Announcement(3));
@@ -62,7 +62,7 @@ public sealed class RunSplitterTests
     }
 
     [Fact]
-    public void The_first_good_packet_tells_the_length_of_all()
+    public void The_first_good_packet_shows_the_length_of_all()
     {
         _bench.Receive(
             DispatchBench.Announcement(1),
@@ -165,7 +165,7 @@ public sealed class RunSplitterTests
         Assert.False(splitter.IsControl(DispatchBench.Packet(PacketKind.Data, 1)));
         Assert.True(splitter.IsControl(DispatchBench.Packet(PacketKind.Token, 1)));
         Assert.True(splitter.IsControl([2, (byte)PacketKind.Ack]));
-        // Too short to tell.
+        // Too short to be recognized.
         Assert.False(splitter.IsControl([2]));
         Assert.False(splitter.IsControl([]));
     }

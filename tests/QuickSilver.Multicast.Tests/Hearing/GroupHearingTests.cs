@@ -110,7 +110,7 @@ public sealed class GroupHearingTests
     }
 
     [Fact]
-    public void A_sender_that_has_forgotten_it_is_told_again_at_once()
+    public void A_sender_that_has_forgotten_it_is_notified_again_at_once()
     {
         BeDeaf();
         _hearing.OnAnswer(HearingWord.Served);

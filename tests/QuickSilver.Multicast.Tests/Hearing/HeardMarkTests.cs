@@ -20,7 +20,7 @@ public sealed class HeardMarkTests
     }
 
     [Fact]
-    public void What_comes_between_two_looks_begins_the_while_anew()
+    public void A_packet_between_two_looks_begins_the_time_again()
     {
         _mark.Set();
         _mark.IsSilent(Start);

@@ -4,7 +4,7 @@ using QuickSilver.Multicast.Tests.Dispatch;
 
 namespace QuickSilver.Multicast.Tests.Hybrid;
 
-// What a node does with shared packets, also with those that nobody should send.
+// What a node does with shared packets, also with those that no node should send.
 public sealed class SharedDataTests
 {
     private const int Data = PacketHeader.Bytes + MessageHeader.Bytes + 20;

@@ -6,7 +6,7 @@ using QuickSilver.Multicast.Tests.Dispatch;
 
 namespace QuickSilver.Multicast.Tests.Hybrid;
 
-// When a member tells that it does not hear the address of a topic.
+// When a member reports that it does not hear the address of a topic.
 public sealed class TopicHearingTests
 {
     private static readonly RegionView View = new()
@@ -24,7 +24,7 @@ public sealed class TopicHearingTests
     public TopicHearingTests() => _hearing = new TopicHearing(_bench.Context);
 
     [Fact]
-    public void Sixteen_repairs_over_some_time_are_told_and_fewer_or_quicker_ones_are_not()
+    public void Sixteen_repairs_over_some_time_are_reported_and_fewer_or_quicker_ones_are_not()
     {
         Miss(topic: 1, packets: 15, apartMs: 20);
         Assert.Empty(Told());
@@ -36,7 +36,7 @@ public sealed class TopicHearingTests
     }
 
     [Fact]
-    public void Any_packet_over_the_address_begins_the_count_anew()
+    public void Any_packet_over_the_address_begins_the_count_again()
     {
         for (int i = 0; i < 10; i++)
         {
@@ -48,7 +48,7 @@ public sealed class TopicHearingTests
     }
 
     [Fact]
-    public void Of_a_slow_topic_three_repairs_over_two_seconds_are_told()
+    public void Three_repairs_of_a_slow_topic_over_two_seconds_are_reported()
     {
         Miss(topic: 1, packets: 2, apartMs: 1_000);
         Assert.Empty(Told());
@@ -71,7 +71,7 @@ public sealed class TopicHearingTests
     }
 
     [Fact]
-    public void With_more_topics_than_can_be_counted_some_are_told_and_then_the_others()
+    public void With_more_topics_than_can_be_counted_some_are_reported_and_then_the_others()
     {
         const int Topics = 3_000;
         var told = new HashSet<ulong>();
@@ -93,7 +93,7 @@ public sealed class TopicHearingTests
     }
 
     [Fact]
-    public void Counts_that_do_not_go_on_make_room_for_others_in_the_end()
+    public void Counts_that_do_not_continue_make_room_for_others_in_the_end()
     {
         for (ulong topic = 1; topic <= 3_000; topic++)
         {

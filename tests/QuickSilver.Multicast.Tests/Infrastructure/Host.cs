@@ -68,7 +68,7 @@ internal sealed class Host
 
     public Sink SinkOf(ulong topic) => _receivers[topic].Sink;
 
-    /// <summary>It goes on to publish.</summary>
+    /// <summary>It continues to publish.</summary>
     public void StopsReceiving(ulong topic)
     {
         _receivers.Remove(topic, out var open);
@@ -148,7 +148,7 @@ internal sealed class Host
     public IEnumerable<long> SequencesOf(NodeKey sender, ulong topic) =>
         Log.Where(one => one.Sender == sender && one.Topic == topic).Select(one => one.Sequence);
 
-    // Behind a field that nobody knows.
+    // Behind an unknown field.
     private static byte[] Stamp(byte[] payload)
     {
         var fields = new byte[MessageExtensions.MostBytes];

@@ -55,7 +55,7 @@ internal sealed class LoneMember
         Region = new RegionReceiver(Context.Receiving, View, null, Consumer);
     }
 
-    /// <summary>Whether tokens tell this member that others hold what it misses, as soon as it misses it.</summary>
+    /// <summary>Whether tokens show this member that others hold what it misses, as soon as it misses it.</summary>
     public bool OthersHoldAll { get; init; }
 
     public HandDrivenEnvironment Environment { get; } = new();
@@ -96,7 +96,7 @@ internal sealed class LoneMember
 
     public void Advance(double milliseconds) => Environment.Advance(milliseconds);
 
-    /// <summary>Packets of the publisher arrive, each with one message; the ring is told when all are there.</summary>
+    /// <summary>Packets of the publisher arrive, each with one message; the ring is notified when all are there.</summary>
     public DropReason Receive(params long[] numbers) => Receive(Stream, numbers);
 
     public DropReason Receive(InboundStream stream, params long[] numbers)

@@ -92,7 +92,7 @@ internal sealed class LoneSender
         Stream.Repair(first, last, ref limit, new RepairAsker(member, new DatagramAddress(LoneMember.EndPointOf(member)), known));
     }
 
-    /// <summary>The rings tell that all members lacked the packets so long ago.</summary>
+    /// <summary>The rings report that all members lacked the packets so long ago.</summary>
     public void AskForAll(long first, long last, double ageMilliseconds = 0, int most = 256)
     {
         var limit = new AnswerLimit(most);

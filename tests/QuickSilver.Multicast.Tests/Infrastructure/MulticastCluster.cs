@@ -36,7 +36,7 @@ internal sealed class MulticastCluster
 
     public Host this[int index] => Hosts[index];
 
-    /// <summary>Commits the roles told so far and lets the news arrive everywhere.</summary>
+    /// <summary>Commits the roles given so far and lets the news arrive everywhere.</summary>
     public void Commit()
     {
         Service.Commit();
@@ -54,7 +54,7 @@ internal sealed class MulticastCluster
 
     public bool RunUntil(Func<bool> condition, double seconds = 30) => Simulation.RunUntil(condition, TimeSpan.FromSeconds(seconds));
 
-    /// <summary>I1 to I4 for one receiver, sender and topic: a contiguous run (but for told gaps), nothing twice or unsent.</summary>
+    /// <summary>I1 to I4 for one receiver, sender and topic: a contiguous run (but for reported gaps), nothing twice or unsent.</summary>
     public static void AssertRun(Host receiver, Host sender, ulong topic, long? first = null, long? last = null)
     {
         long expected = first ?? 0;

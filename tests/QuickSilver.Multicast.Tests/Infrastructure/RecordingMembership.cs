@@ -5,7 +5,7 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Tests.Infrastructure;
 
-// Keeps what one node tells the membership service.
+// Keeps what one node reports to the membership service.
 internal sealed class RecordingMembership(NodeKey self) : IMembership
 {
     public NodeKey Self { get; } = self;

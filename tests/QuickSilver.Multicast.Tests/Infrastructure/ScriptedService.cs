@@ -8,8 +8,8 @@ using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Multicast.Tests.Infrastructure;
 
-// A membership service without a network: computes views from the roles it is told, numbers them, and tells each node after
-// a delay of its own, so that nodes know of a change at different times as in life. The real service has tests of its own.
+// A membership service without a network: computes views from the roles it is given, numbers them, and notifies each node
+// after a delay of its own, so that nodes know of a change at different times as in life. The real service has tests of its own.
 internal sealed class ScriptedService(SimulatedMachines cluster)
 {
     private readonly List<ScriptedMembership> _members = [];
@@ -177,7 +177,7 @@ internal sealed class ScriptedService(SimulatedMachines cluster)
         return set is not null && IsPinned(set) ? [.. members.Select(member => _since[(set, member)])] : [];
     }
 
-    // Sends every node everything that changed and what it has not been told of: more than the real service, never less.
+    // Sends every node everything that changed and what it has not got yet: more than the real service, never less.
     private ConfigurationChange Change(ScriptedMembership member, Dictionary<ulong, RegionView> changed)
     {
         var topics = new List<TopicView>();
@@ -287,7 +287,7 @@ internal sealed class ScriptedMembership(
         }));
     }
 
-    // In order with the news, as a stream has it: who is told that a view is settled knows who was removed from it.
+    // In order with the news, as a stream has it: a node that hears that a view is settled knows which nodes were removed from it.
     public void TellSettled(long number, ImmutableArray<OpenView> open)
     {
         var life = node.Environment;
@@ -312,7 +312,7 @@ internal sealed class ScriptedMembership(
         _told.Remove(topicId);
     }
 
-    /// <summary>A pinned topic was closed and opened again: its region gets a new view, though it has the same members.</summary>
+    /// <summary>A pinned topic was closed and opened again: its region gets a new view, although it has the same members.</summary>
     public void Renew(ulong topicId)
     {
         Renewed.Add(ScriptedService.Name(topicId));

@@ -3,7 +3,7 @@ using QuickSilver.Simulation;
 
 namespace QuickSilver.Multicast.Tests.Infrastructure;
 
-// Node 0 publishes a topic to nodes in several regions. The topic has an address of its own, unless told otherwise.
+// Node 0 publishes a topic to nodes in several regions. The topic has an address of its own, unless stated otherwise.
 internal static class TopicInRegions
 {
     public const ulong Topic = 1;

@@ -5,7 +5,7 @@ using QuickSilver.Multicast.Tests.Infrastructure;
 
 namespace QuickSilver.Multicast.Tests.Ordering;
 
-// Who may publish, of senders that come and go. Others pass on what a sender has sent when it is not in the cluster any more.
+// Which senders that come and go may publish. Others pass on what a sender has sent when it is not in the cluster any more.
 public sealed class FormerRightsTests
 {
     private const ulong Topic = 1;

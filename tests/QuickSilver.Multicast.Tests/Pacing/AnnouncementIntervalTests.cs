@@ -48,7 +48,7 @@ public sealed class AnnouncementIntervalTests
     }
 
     [Fact]
-    public void An_acknowledgement_of_less_than_the_packet_timed_tells_no_time()
+    public void An_acknowledgement_of_less_than_the_packet_timed_gives_no_time()
     {
         _pace.OnSent(7, Milliseconds(0));
         _pace.OnSent(8, Milliseconds(30));
@@ -75,7 +75,7 @@ public sealed class AnnouncementIntervalTests
     }
 
     [Fact]
-    public void While_no_acknowledgement_comes_what_is_sent_does_not_begin_anew()
+    public void While_no_acknowledgement_comes_further_packets_do_not_begin_the_time_again()
     {
         _pace.OnSent(1, Milliseconds(0));
         _pace.First();

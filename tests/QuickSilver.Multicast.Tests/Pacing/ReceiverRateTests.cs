@@ -93,9 +93,9 @@ public sealed class ReceiverRateTests
     }
 
     [Fact]
-    public void An_acknowledgement_that_tells_of_long_ago_lets_as_much_more_be_sent()
+    public void An_acknowledgement_of_long_ago_lets_as_much_more_be_sent()
     {
-        // What was sent is told to be read a second later: the members have read a second's worth since.
+        // What was sent is reported as read a second later: the members have read a second's worth since.
         for (int i = 0; i < 10; i++)
         {
             _rate.OnSent(_now, (i + 1) * 1000);

@@ -7,7 +7,7 @@ using QuickSilver.Multicast.Tests.Infrastructure;
 
 namespace QuickSilver.Multicast.Tests.Reachability;
 
-// What a node tells of its pauses, and what others take of it (docs/wire-format.md).
+// What a node reports of its pauses, and what others take of it (docs/wire-format.md).
 public sealed class PauseNoticeTests
 {
     private readonly LoneMember _member = new(members: 4, rank: 1);
@@ -64,7 +64,7 @@ public sealed class PauseNoticeTests
     }
 
     [Fact]
-    public void The_neighbours_are_told_at_once()
+    public void The_neighbours_are_notified_at_once()
     {
         _notices.Add(new Pause(Ms(800), PauseCause.Collector));
         var sent = _member.Port.Take(PacketKind.Pause);
@@ -77,7 +77,7 @@ public sealed class PauseNoticeTests
     }
 
     [Fact]
-    public void Pauses_that_follow_closely_are_told_together_with_the_cause_of_the_longest()
+    public void Pauses_that_follow_closely_are_reported_together_with_the_cause_of_the_longest()
     {
         _notices.Add(new Pause(Ms(60), PauseCause.Handler));
         _member.Port.Take(PacketKind.Pause);
@@ -109,7 +109,7 @@ public sealed class PauseNoticeTests
     }
 
     [Fact]
-    public void A_node_that_tells_all_the_time_is_heard_now_and_then_and_others_are_heard_as_before()
+    public void A_node_that_reports_all_the_time_is_heard_sometimes_and_others_are_heard_as_before()
     {
         int heard = 0;
         for (int i = 1; i <= 100; i++)
@@ -123,7 +123,7 @@ public sealed class PauseNoticeTests
     }
 
     [Fact]
-    public void A_node_that_is_not_known_and_this_node_itself_are_not_believed()
+    public void Notices_of_an_unknown_node_and_of_this_node_itself_are_not_accepted()
     {
         Assert.Equal(DropReason.UnknownSender, Receive(1, new NodeKey(77, 1)));
         Assert.Equal(DropReason.UnknownSender, Receive(1, _member.Self));

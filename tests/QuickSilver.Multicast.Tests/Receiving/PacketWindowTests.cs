@@ -121,7 +121,7 @@ public sealed class PacketWindowTests
     }
 
     [Fact]
-    public void A_skip_lets_go_of_all_and_goes_on_there()
+    public void A_skip_lets_go_of_all_and_continues_there()
     {
         Put(1, 2, 40);
 

@@ -35,7 +35,7 @@ public sealed class ReceiveWindowTests
     }
 
     [Fact]
-    public void A_packet_behind_a_gap_tells_what_is_missing_and_since_when()
+    public void A_packet_behind_a_gap_shows_what_is_missing_and_since_when()
     {
         Take(1);
 
@@ -73,7 +73,7 @@ public sealed class ReceiveWindowTests
     }
 
     [Fact]
-    public void What_is_only_told_of_is_lacked_and_not_missing()
+    public void A_packet_that_is_only_reported_is_lacked_and_not_missing()
     {
         Take(1);
 
@@ -86,7 +86,7 @@ public sealed class ReceiveWindowTests
     }
 
     [Fact]
-    public void What_is_told_of_twice_while_nothing_comes_is_missing()
+    public void A_packet_that_is_reported_twice_while_nothing_comes_is_missing()
     {
         Take(1);
         _window.OnAnnounced(3, _now, _now);
@@ -100,7 +100,7 @@ public sealed class ReceiveWindowTests
     }
 
     [Fact]
-    public void What_is_told_of_may_wait_in_the_sockets_until_the_node_has_caught_up()
+    public void A_reported_packet_may_wait_in_the_sockets_until_the_node_has_caught_up()
     {
         Take(1);
         var told = _now;
@@ -122,7 +122,7 @@ public sealed class ReceiveWindowTests
     }
 
     [Fact]
-    public void A_packet_that_comes_in_between_begins_the_wait_anew()
+    public void A_packet_that_comes_in_between_begins_the_wait_again()
     {
         Take(1);
         _window.OnAnnounced(4, _now, _now);
@@ -135,7 +135,7 @@ public sealed class ReceiveWindowTests
     }
 
     [Fact]
-    public void A_higher_number_that_was_told_before_is_missing_with_a_lower_one()
+    public void A_higher_number_that_was_reported_before_is_missing_with_a_lower_one()
     {
         _window.OnAnnounced(9, _now, _now);
         _now += Reordering;
@@ -152,7 +152,7 @@ public sealed class ReceiveWindowTests
     }
 
     [Fact]
-    public void What_is_two_windows_beyond_what_came_is_not_believed()
+    public void A_number_two_windows_beyond_what_came_is_not_accepted()
     {
         Take(1);
 
@@ -161,7 +161,7 @@ public sealed class ReceiveWindowTests
     }
 
     [Fact]
-    public void What_the_sender_denies_is_not_believed_for_a_second()
+    public void A_number_that_the_sender_denies_is_not_accepted_for_a_second()
     {
         Take(1);
         Miss(2, 3);
@@ -222,7 +222,7 @@ public sealed class ReceiveWindowTests
     }
 
     [Fact]
-    public void A_stream_that_does_not_repair_goes_on_where_it_is_told()
+    public void A_stream_that_does_not_repair_continues_where_it_skips_to()
     {
         Take(1);
         Take(5);

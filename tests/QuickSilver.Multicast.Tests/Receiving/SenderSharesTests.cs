@@ -14,7 +14,7 @@ public sealed class SenderSharesTests
     private readonly LoneMember _member = new(5, 4);
 
     [Fact]
-    public void A_single_sender_is_told_the_whole_buffer()
+    public void A_single_sender_is_given_the_whole_buffer()
     {
         Send(1000);
 
@@ -94,7 +94,7 @@ public sealed class SenderSharesTests
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public void A_member_tells_its_share_if_senders_are_to_share(bool share)
+    public void A_member_reports_its_share_if_senders_are_to_share(bool share)
     {
         var member = new LoneMember(3, 2, new MulticastOptions { ClusterId = LoneMember.Cluster, SendersShareBuffers = share });
         long alone = member.Region.RoomBytes;

@@ -36,7 +36,7 @@ public sealed class StreamPhaseTests
     }
 
     [Fact]
-    public void A_removal_that_is_told_twice_does_not_end_a_decision()
+    public void A_removal_that_is_reported_twice_does_not_end_a_decision()
     {
         _phase.SenderLeft();
         _phase.BeginDecision();
@@ -69,7 +69,7 @@ public sealed class StreamPhaseTests
     }
 
     [Fact]
-    public void Nobody_decides_about_a_sender_that_is_there()
+    public void No_member_decides_about_a_sender_that_is_there()
     {
         var error = Assert.Throws<InvalidOperationException>(() => _phase.BeginDecision());
 

@@ -27,7 +27,7 @@ public sealed class RepairBudgetTests
     }
 
     [Fact]
-    public void One_alone_gets_all_there_is()
+    public void A_single_requester_gets_everything()
     {
         var (cluster, budget) = Budget();
         long sent = 0;

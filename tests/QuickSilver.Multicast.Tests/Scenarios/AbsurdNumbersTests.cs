@@ -8,8 +8,8 @@ using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Multicast.Tests.Scenarios;
 
-// A member that sends well-formed packets with numbers that cannot be (I17, I19, I24 under F18 and F22): nobody keeps anything for it,
-// and the others' traffic goes on within a second.
+// A member that sends well-formed packets with numbers that cannot be (I17, I19, I24 under F18 and F22): no node keeps anything for
+// it, and the others' traffic continues within a second.
 [Collection(Alone)]
 public sealed class AbsurdNumbersTests
 {
@@ -29,7 +29,7 @@ public sealed class AbsurdNumbersTests
     [InlineData("ack")]
     [InlineData("probe")]
     [InlineData("probe reply")]
-    public void Absurd_numbers_cost_no_memory_and_stop_nobody(string kind)
+    public void Absurd_numbers_cost_no_memory_and_stop_no_node(string kind)
     {
         var cluster = new MulticastCluster(1, 5, options: new MulticastOptions { ClusterId = 7 });
         cluster[0].Publishes(Topic);
@@ -76,7 +76,7 @@ public sealed class AbsurdNumbersTests
 
     // One that can be: it is asked for, and its sender says that it is not so.
     [Fact]
-    public void What_others_told_of_and_was_never_sent_is_not_missed_for_ever()
+    public void Packets_that_others_reported_and_that_were_never_sent_are_not_missed_forever()
     {
         var cluster = new MulticastCluster(2, 5, options: new MulticastOptions { ClusterId = 7 });
         cluster[0].Publishes(Topic);

@@ -4,8 +4,8 @@ using QuickSilver.Simulation;
 
 namespace QuickSilver.Multicast.Tests.Scenarios;
 
-// A topic that does not repair: what is sent is delivered or told as a gap, exactly, to all who stay and soon (I1 to I4, I8, I17, I19
-// under F1 and F2).
+// A topic that does not repair: what is sent is delivered or reported as a gap, exactly, to all members that stay and soon (I1 to I4, I8,
+// I17, I19 under F1 and F2).
 public sealed class BestEffortTests
 {
     private const ulong Topic = 1;
@@ -14,7 +14,7 @@ public sealed class BestEffortTests
 
     [Theory]
     [MemberData(nameof(Links))]
-    public void What_is_delivered_and_what_is_told_add_up_to_what_was_sent(string link)
+    public void Deliveries_and_reported_gaps_add_up_to_what_was_sent(string link)
     {
         for (ulong seed = 1; seed <= 10; seed++)
         {
@@ -27,7 +27,7 @@ public sealed class BestEffortTests
     }
 
     [Fact]
-    public void A_loss_is_told_within_a_quarter_of_a_second_and_what_follows_is_delivered()
+    public void A_loss_is_reported_within_a_quarter_of_a_second_and_what_follows_is_delivered()
     {
         var cluster = Publishing(1, null, subscribers: 1);
         Lose(cluster, () => cluster[0].PublishAll(Topic, 1, 100));
@@ -46,7 +46,7 @@ public sealed class BestEffortTests
     }
 
     [Fact]
-    public void A_loss_between_others_is_told_as_soon_as_it_cannot_be_reordering()
+    public void A_loss_between_others_is_reported_as_soon_as_it_cannot_be_reordering()
     {
         var cluster = Publishing(2, null, subscribers: 1);
         cluster[0].PublishAll(Topic, 1, 100);
@@ -60,7 +60,7 @@ public sealed class BestEffortTests
     }
 
     [Fact]
-    public void A_loss_just_before_a_change_of_views_silences_nobody()
+    public void A_loss_just_before_a_change_of_views_silences_no_sender()
     {
         for (ulong seed = 1; seed <= 10; seed++)
         {
@@ -93,7 +93,7 @@ public sealed class BestEffortTests
     }
 
     [Fact]
-    public void Who_publishes_and_closes_the_topic_leaves_nothing_untold()
+    public void A_publisher_that_closes_the_topic_leaves_nothing_unreported()
     {
         for (ulong seed = 1; seed <= 30; seed++)
         {
@@ -114,7 +114,7 @@ public sealed class BestEffortTests
     }
 
     [Fact]
-    public void Who_drains_before_it_leaves_leaves_nothing_untold()
+    public void A_node_that_drains_before_it_leaves_leaves_nothing_unreported()
     {
         for (ulong seed = 1; seed <= 30; seed++)
         {
@@ -203,7 +203,7 @@ public sealed class BestEffortTests
 
     // A link that is down for longer than the window of packet numbers reaches.
     [Fact]
-    public void A_stream_goes_on_after_more_was_lost_than_a_window_holds()
+    public void A_stream_continues_after_more_was_lost_than_a_window_holds()
     {
         var options = new MulticastOptions { ClusterId = 7, WindowPackets = 256 };
         var cluster = new MulticastCluster(1, 2, options: options);
@@ -221,7 +221,7 @@ public sealed class BestEffortTests
     }
 
     [Fact]
-    public void A_reader_without_room_is_told_what_it_could_not_take_and_no_packet_waits_for_it()
+    public void A_reader_without_room_gets_what_it_could_not_take_as_a_gap_and_no_packet_waits_for_it()
     {
         const ulong Other = 2;
         var options = new MulticastOptions { ClusterId = 7, WindowPackets = 1024, ParkedBytes = 10_000 };
@@ -248,14 +248,14 @@ public sealed class BestEffortTests
         cluster[1].Resume(Topic);
         cluster.Simulation.Run(TimeSpan.FromSeconds(1));
 
-        // Its sender waited too, once it was told.
+        // Its sender waited too, once it was notified.
         AssertAccountedFor(cluster[1], cluster[0], Topic, 1, cluster[0].Published.Keys.Count(key => key.Topic == Topic), 1);
         Assert.NotEmpty(cluster[1].SequencesOf(cluster[0].Key, Topic));
         Assert.Equal(0, cluster[1].Multicast.Context.Receiving.Reassembly.Bytes);
     }
 
     [Fact]
-    public void Who_stays_through_churn_is_told_of_all_it_did_not_get()
+    public void A_member_that_stays_through_churn_is_notified_of_all_that_it_did_not_get()
     {
         for (ulong seed = 1; seed <= 40; seed++)
         {
@@ -351,7 +351,7 @@ public sealed class BestEffortTests
         var expected = Enumerable.Range(0, (int)(last - first + 1)).Select(i => first + i).ToList();
         Assert.True(
             expected.SequenceEqual(all),
-            $"Seed {seed}, node {receiver.Node.Number} of {sender.Key}: {got.Count} delivered and {told.Count} told are not "
+            $"Seed {seed}, node {receiver.Node.Number} of {sender.Key}: {got.Count} delivered and {told.Count} reported are not "
             + $"{first} to {last}; missing {string.Join(' ', expected.Except(all).Take(10))}, "
             + $"beyond {string.Join(' ', all.Except(expected).Take(10))}");
     }

@@ -160,7 +160,7 @@ public sealed class ChurnTests
 
         Assert.InRange(published, StartTable.MaxEntries / 2, StartTable.MaxEntries);
         paused.Node.Resume();
-        Assert.True(cluster.RunUntil(() => ((TopicSender)publisher.Sender(Kept)).HasRoom), "the sender waits for ever");
+        Assert.True(cluster.RunUntil(() => ((TopicSender)publisher.Sender(Kept)).HasRoom), "the sender waits forever");
         publisher.OnCore(() => published += publisher.Publish(Kept, 10) ? 1 : 0);
         Assert.True(
             cluster.RunUntil(() => MulticastCluster.HasAll(late, publisher.Key, Kept, published)

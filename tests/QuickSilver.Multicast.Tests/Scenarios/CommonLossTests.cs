@@ -130,7 +130,7 @@ public sealed class CommonLossTests
         }
     }
 
-    // What the members hold is told to the sender by all levels in turn, each of which waits for its interval and then goes round.
+    // What the members hold is reported to the sender by all levels in turn, each of which waits for its interval and then goes round.
     private static TimeSpan RoundTrip(MulticastCluster cluster)
     {
         var rings = Receivers(cluster)

@@ -70,7 +70,7 @@ public sealed class DeadDatagramsTests
     [InlineData(Fault.Both)]
     [InlineData(Fault.In)]
     [InlineData(Fault.Out)]
-    public void When_the_publisher_has_no_datagrams_it_is_removed_and_told_and_nobody_else_is(Fault fault)
+    public void When_the_publisher_has_no_datagrams_it_is_removed_and_notified_and_no_other_node_is(Fault fault)
     {
         for (ulong seed = 1; seed <= 6; seed++)
         {
@@ -112,9 +112,9 @@ public sealed class DeadDatagramsTests
         Assert.True(ended > 0, "the pair was never next to each other");
     }
 
-    // A switch that restarts: nobody is at fault, and nobody is removed for it.
+    // A switch that restarts: no node is at fault, and none is removed for it.
     [Fact]
-    public void When_all_datagrams_vanish_for_a_while_nobody_is_removed()
+    public void When_all_datagrams_vanish_for_a_while_no_node_is_removed()
     {
         for (ulong seed = 1; seed <= 6; seed++)
         {

@@ -284,7 +284,7 @@ public sealed class DeliveryTests
     }
 
     [Fact]
-    public void A_best_effort_topic_tells_its_gaps_and_repairs_nothing()
+    public void A_best_effort_topic_reports_its_gaps_and_repairs_nothing()
     {
         var cluster = new MulticastCluster(5, 3, new LinkModel { Loss = 0.1 });
         cluster[0].Publishes(Topic, reliable: false);

@@ -16,7 +16,7 @@ public sealed class FailureTests
     [InlineData(1)]
     [InlineData(2)]
     [InlineData(3)]
-    public void When_a_member_crashes_the_others_get_everything_and_the_sender_goes_on_once_it_is_removed(int crashed)
+    public void When_a_member_crashes_the_others_get_everything_and_the_sender_continues_once_it_is_removed(int crashed)
     {
         var cluster = Running(11, new LinkModel { Loss = 0.05 });
         cluster[0].PublishAll(1, 20_000, 500);
@@ -54,9 +54,9 @@ public sealed class FailureTests
         }
     }
 
-    // A member hears nothing of an older view for a while, neither data nor tokens, while its sender goes on in a newer one and dies.
+    // A member hears nothing of an older view for a while, neither data nor tokens, while its sender continues in a newer one and dies.
     [Fact]
-    public void What_was_sent_in_an_older_view_is_not_taken_for_lost_before_its_ring_could_tell_of_it()
+    public void Packets_of_an_older_view_do_not_count_as_lost_before_its_ring_could_report_them()
     {
         var cluster = new MulticastCluster(seed: 12, nodes: 4);
         var (sender, deaf) = (cluster[0], cluster[2]);
@@ -86,7 +86,7 @@ public sealed class FailureTests
         MulticastCluster.AssertRun(deaf, sender, 1, 1, 30);
     }
 
-    // Nobody has one packet of the older view; what came behind it is so much that most is not read before that is known.
+    // No member has one packet of the older view; what came behind it is so much that most is not read before that is known.
     [Fact]
     public void What_lies_unread_behind_a_loss_in_an_older_view_goes_before_what_came_in_a_newer_one()
     {
@@ -187,7 +187,7 @@ public sealed class FailureTests
         Assert.DoesNotContain(cluster[3].Key, cluster[1].Membership.Suspects);
     }
 
-    // It has given up the others in the old view, and tells of what it holds alone.
+    // It has given up the others in the old view, and reports what it holds alone.
     [Fact]
     public void A_member_that_was_removed_and_is_back_acknowledges_nothing_for_the_others()
     {

@@ -6,7 +6,7 @@ using QuickSilver.Simulation;
 namespace QuickSilver.Multicast.Tests.Scenarios;
 
 // The heap refuses memory at each place on the way of a received message (I1 to I4, I22). Nothing that was sent is lost, reported as a gap
-// or delivered twice, and everything goes on when there is memory.
+// or delivered twice, and everything continues when there is memory.
 public sealed class HeapShortageTests
 {
     private const ulong Mixed = 1;
@@ -146,7 +146,7 @@ public sealed class HeapShortageTests
 
     // Each refusal of the collector costs a full collection.
     [Fact]
-    public void Large_memory_is_asked_for_ever_more_rarely_while_it_is_refused()
+    public void While_large_memory_is_refused_it_is_requested_at_growing_intervals()
     {
         int asked = 0;
         var cluster = Start(loss: 0);

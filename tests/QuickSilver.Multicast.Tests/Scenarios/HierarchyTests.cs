@@ -33,7 +33,7 @@ public sealed class HierarchyTests
 
         var others = cluster.Hosts.Skip(1).Where(host => host.Node.Number != 7).ToList();
         Assert.True(cluster.RunUntil(() => others.All(host => host.Log.Count == 100), seconds: 5));
-        // It has not told what it holds, so nothing is let go before the membership service has decided.
+        // It has not reported what it holds, so nothing is let go before the membership service has decided.
         Assert.True(cluster[0].Multicast.Readings.UnackedBytes > 0);
         cluster.Service.Remove(cluster[7].Key);
         Assert.True(cluster.RunUntil(() => cluster[0].Multicast.Readings.UnackedBytes == 0));
@@ -92,7 +92,7 @@ public sealed class HierarchyTests
     }
 
     [Fact]
-    public void A_member_keeps_only_its_part_of_what_those_who_keep_it_hold_and_not_all_members_do()
+    public void A_member_keeps_only_its_part_of_what_all_keepers_hold_and_some_members_lack()
     {
         var cluster = Running(20, new RepairRules(5, 16), new LinkModel { Loss = 0.05 });
         long kept = 0;
@@ -121,7 +121,7 @@ public sealed class HierarchyTests
     }
 
     [Fact]
-    public void A_sender_that_is_told_in_ranges_keeps_only_what_somebody_lacks()
+    public void A_sender_that_gets_reports_in_ranges_keeps_only_what_a_member_lacks()
     {
         const int Unlucky = 39;
         var options = new MulticastOptions { ClusterId = 7, FeedbackRanges = 10 };

@@ -196,7 +196,7 @@ public sealed class HybridTests
     [InlineData(17, 0.01)]
     [InlineData(18, 0.05)]
     [InlineData(19, 0.2)]
-    public void Everything_arrives_in_order_though_packets_are_lost(ulong seed, double loss)
+    public void Everything_arrives_in_order_although_packets_are_lost(ulong seed, double loss)
     {
         var cluster = Cluster(seed, new LinkModel { Loss = loss });
         Start(cluster);

@@ -6,7 +6,7 @@ using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Tests.Scenarios;
 
-// What some members lack for longer than the others hold it all, while its sender dies: only those who keep it can still give it
+// What some members lack for longer than the others hold it all, while its sender dies: only the keepers can still give it
 // (I1 to I3, I11, I19 under F1, F4). A sender outside of the view, 12 members in 4 partitions, blocks of 8 packets.
 public sealed class KeepersTests
 {
@@ -37,7 +37,7 @@ public sealed class KeepersTests
         Assert.True(cluster.RunUntil(() => others.All(host => host.Log.Count == Messages)));
         RunSomeRounds(cluster, unlucky);
 
-        // Those who keep it have all of it, so the others have let it go.
+        // The keepers have all of it, so the others have let it go.
         var lacked = KeptBy(partition, cluster);
         Assert.Equal(lacked, lacked.Where(StreamOf(cluster[unlucky], cluster[0].Key).Lacks));
         var notKept = others.Where(host => !MembersOf(partition).Contains(host.Node.Number));
@@ -54,7 +54,7 @@ public sealed class KeepersTests
     [InlineData(3, 16)]
     [InlineData(0, 2)]
     [InlineData(3, 2)]
-    public void What_those_who_are_to_keep_it_lack_the_others_keep_until_they_have_it(int partition, int ringSize)
+    public void The_others_keep_what_keepers_lack_until_the_keepers_have_it(int partition, int ringSize)
     {
         var cluster = Running(ringSize);
         int[] unlucky = MembersOf(partition);

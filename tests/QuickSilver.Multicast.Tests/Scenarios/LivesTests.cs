@@ -73,7 +73,7 @@ public sealed class LivesTests
 
     // A member that learns later than the others that the sender is gone accepts a packet more.
     [Fact]
-    public void A_stream_that_was_given_up_goes_on_behind_its_end_if_another_member_has_more_of_it()
+    public void A_stream_that_was_given_up_continues_behind_its_end_if_another_member_has_more_of_it()
     {
         var member = Ended();
         Assert.True(member.Region.IsGone(LoneMember.Publisher));

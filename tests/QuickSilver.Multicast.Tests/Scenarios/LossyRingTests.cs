@@ -12,7 +12,7 @@ public sealed class LossyRingTests
     [InlineData(1)]
     [InlineData(2)]
     [InlineData(3)]
-    public void Where_links_lose_a_twentieth_few_rounds_are_lost_and_acknowledgements_go_on(ulong seed)
+    public void Where_links_lose_a_twentieth_few_rounds_are_lost_and_acknowledgements_continue(ulong seed)
     {
         var cluster = new MulticastCluster(seed, 16, new LinkModel { Loss = 0.05 });
         cluster[0].Publishes(Topic);

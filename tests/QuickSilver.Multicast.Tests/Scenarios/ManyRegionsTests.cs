@@ -25,7 +25,7 @@ public sealed class ManyRegionsTests
     }
 
     [Fact]
-    public void With_more_regions_than_blocks_no_message_goes_and_nobody_waits_for_room()
+    public void With_more_regions_than_blocks_no_message_goes_and_no_publisher_waits_for_room()
     {
         var cluster = Cluster(poolBlocks: 24);
         Assert.True(cluster[0].Sender(1).MostBytes < 0);

@@ -3,7 +3,7 @@ using QuickSilver.Simulation;
 
 namespace QuickSilver.Multicast.Tests.Scenarios;
 
-// How paths are checked while a stream sends packets so small that nothing else tells of a narrow path.
+// How paths are checked while a stream sends packets so small that nothing else shows a narrow path.
 public sealed class NarrowPathTests
 {
     private const ulong Topic = 5;

@@ -7,7 +7,7 @@ using QuickSilver.Multicast.Tests.Infrastructure;
 
 namespace QuickSilver.Multicast.Tests.Scenarios;
 
-// A membership service that begins anew tells each node all it knows, and knows of each what it has registered so far
+// A membership service that begins again reports to each node all it knows, and knows of each what it has registered so far
 // (F14; I1, I17, I19).
 public sealed class NewServiceTests
 {
@@ -42,7 +42,7 @@ public sealed class NewServiceTests
         Assert.True(((TopicSender)publisher.Sender(1)).HasRoom);
     }
 
-    // A message that one region does not get would be lost there without a word.
+    // A message that one region does not get would be lost there without a notice.
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
@@ -71,12 +71,12 @@ public sealed class NewServiceTests
         Assert.True(cluster.RunUntil(() => publisher.Multicast.Trouble is null, seconds: 10));
     }
 
-    // The service ends while it tells a view: the publisher has it, a subscriber in it does not. The next service admits them as nodes that
-    // did not go through the same views.
+    // The service ends while it announces a view: the publisher has it, a subscriber in it does not. The next service admits them as nodes
+    // that did not go through the same views.
     [Theory]
     [InlineData(1)]
     [InlineData(3)]
-    public void What_was_sent_in_a_view_that_a_subscriber_was_never_told_of_is_a_gap_there(int views)
+    public void Messages_of_a_view_that_a_subscriber_never_got_are_a_gap_there(int views)
     {
         var cluster = new MulticastCluster(seed: 1, nodes: 3);
         var (publisher, told, untold) = (cluster[0], cluster[1], cluster[2]);

@@ -55,7 +55,7 @@ public sealed class NoMulticastTests
     }
 
     [Fact]
-    public void Whoever_does_not_hear_is_named_at_both_ends_within_three_seconds_and_gets_copies()
+    public void A_member_that_does_not_hear_is_named_at_both_ends_within_three_seconds_and_gets_copies()
     {
         var cluster = Publishing(1, 4, Off);
         cluster[0].PublishAll(Topic, 1, 300);
@@ -101,7 +101,7 @@ public sealed class NoMulticastTests
             Assert.All(cluster.Hosts.Skip(1), host => MulticastCluster.AssertRun(host, cluster[0], Topic, first: 1));
             Assert.All(cluster.Hosts.Skip(1), host => Assert.Empty(host.Gaps));
 
-            // Nobody lives on repairs.
+            // No member lives on repairs.
             long repairs = Repairs(cluster);
             cluster.Simulation.Run(Second * 2);
             Assert.InRange(Repairs(cluster) - repairs, 0, 5);
@@ -113,7 +113,7 @@ public sealed class NoMulticastTests
     [InlineData("one member")]
     [InlineData("one pair")]
     [InlineData("every other member")]
-    public void Who_hears_the_group_again_gets_no_copies_any_more(string where)
+    public void A_member_that_hears_the_group_again_gets_no_copies_any_more(string where)
     {
         var cluster = Publishing(2, 9);
         var steady = Steadily(cluster, TimeSpan.FromMilliseconds(5));
@@ -122,7 +122,7 @@ public sealed class NoMulticastTests
         cluster.Simulation.Network.Heal();
         cluster.Hosts.ForEach(host => host.Node.Faults.IsOutOfGroups = false);
 
-        Assert.True(cluster.RunUntil(() => Deaf(cluster[0]) == 0, 6), $"{Deaf(cluster[0])} are taken for deaf.");
+        Assert.True(cluster.RunUntil(() => Deaf(cluster[0]) == 0, 6), $"{Deaf(cluster[0])} are considered deaf.");
         cluster.Simulation.Run(Second * 2);
         long copies = cluster[0].Multicast.Counters.CopiesSent;
         cluster.Simulation.Run(Second * 2);
@@ -134,7 +134,7 @@ public sealed class NoMulticastTests
     }
 
     [Fact]
-    public void Multicast_that_comes_back_is_found_though_nothing_is_sent()
+    public void Multicast_that_comes_back_is_found_although_nothing_is_sent()
     {
         var cluster = Publishing(3, 4, Off);
         cluster[0].PublishAll(Topic, 10, 300);
@@ -195,7 +195,7 @@ public sealed class NoMulticastTests
     }
 
     [Fact]
-    public void Who_is_known_to_be_deaf_gets_the_first_message_in_a_new_region_at_once()
+    public void A_member_known_to_be_deaf_gets_the_first_message_in_a_new_region_at_once()
     {
         const ulong Other = 2;
         var cluster = Publishing(6, 4, Off);
@@ -212,7 +212,7 @@ public sealed class NoMulticastTests
     }
 
     [Fact]
-    public void Who_is_wrongly_taken_for_deaf_in_a_new_region_says_so()
+    public void A_member_wrongly_considered_deaf_in_a_new_region_says_so()
     {
         const ulong Other = 2;
         var cluster = Publishing(7, 4, Off);
@@ -250,7 +250,7 @@ public sealed class NoMulticastTests
     }
 
     [Fact]
-    public void Where_the_socket_has_no_room_the_copies_wait_and_go_on_from_there()
+    public void Where_the_socket_has_no_room_the_copies_wait_and_continue_from_there()
     {
         var cluster = Publishing(11, 6, Off);
         cluster[0].PublishAll(Topic, 1, 300);
@@ -316,7 +316,7 @@ public sealed class NoMulticastTests
     }
 
     [Fact]
-    public void A_node_without_groups_by_choice_gets_copies_of_those_who_use_them()
+    public void A_node_without_groups_by_choice_gets_copies_from_the_nodes_that_use_them()
     {
         var cluster = new MulticastCluster(13, 0);
         AddHost(cluster, new MulticastOptions { ClusterId = 7 });
@@ -371,7 +371,7 @@ public sealed class NoMulticastTests
         return cluster;
     }
 
-    // Publishes for ever; the function gives how many messages were sent until now.
+    // Publishes forever; the function gives how many messages were sent until now.
     private static Func<int> Steadily(MulticastCluster cluster, TimeSpan interval)
     {
         var life = cluster[0].Node.Environment;

@@ -16,7 +16,7 @@ public sealed class PacedReaderTests
     private static readonly TimeSpan LongestPause = TimeSpan.FromSeconds(0.5);
 
     [Fact]
-    public void The_sender_goes_on_at_the_readers_rate_without_a_stall_and_ends_little_ahead_of_its_buffer()
+    public void The_sender_continues_at_the_readers_rate_without_a_stall_and_ends_little_ahead_of_its_buffer()
     {
         var cluster = Running(nodes: 2);
         var reader = new Buffer(cluster[1], Capacity);
@@ -68,7 +68,7 @@ public sealed class PacedReaderTests
     }
 
     [Fact]
-    public void A_sender_goes_on_although_credit_is_lost()
+    public void A_sender_continues_although_credit_is_lost()
     {
         var cluster = Running(nodes: 2, new Simulation.LinkModel { Loss = 0.2, Duplicate = 0.2, Jitter = TimeSpan.FromMilliseconds(2) });
         var reader = new Buffer(cluster[1], Capacity);
@@ -119,7 +119,7 @@ public sealed class PacedReaderTests
         Assert.All(cluster.Hosts, host => Assert.Equal(0, host.Multicast.Counters.Stalls));
     }
 
-    // What is told costs packets, and readers that keep up must not.
+    // Credit costs packets, and readers that keep up must not.
     [Fact]
     public void No_credit_is_sent_while_readers_keep_up_nor_after_a_slow_one_has_caught_up()
     {

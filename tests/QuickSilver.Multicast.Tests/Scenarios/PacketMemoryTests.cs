@@ -54,9 +54,9 @@ public sealed class PacketMemoryTests
         Assert.All(cluster.Hosts.Skip(1), host => MulticastCluster.AssertRun(host, publisher, Common, 1, Messages));
     }
 
-    // As when what was received holds it: nothing of this node's own is on the way whose end would tell it.
+    // As when what was received holds it: nothing of this node's own is on the way whose end would show it.
     [Fact]
-    public void A_publisher_that_found_no_memory_goes_on_when_others_leave_it()
+    public void A_publisher_that_found_no_memory_continues_when_others_leave_it()
     {
         var cluster = new MulticastCluster(seed: 3, nodes: 2, poolBlocks: 24);
         cluster[0].Publishes(Common);

@@ -4,13 +4,13 @@ using QuickSilver.Simulation;
 
 namespace QuickSilver.Multicast.Tests.Scenarios;
 
-// A node of a busy region is paused, and goes on (F6).
+// A node of a busy region is paused, and continues (F6).
 public sealed class PauseTests
 {
     private const ulong Topic = 1;
     private const int Nodes = 6;
 
-    // The sender, which is the last to be told of acknowledgements; the leader of the ring; one beside it; one in the middle.
+    // The sender, which is the last to learn of acknowledgements; the leader of the ring; one beside it; one in the middle.
     public static TheoryData<double, int> Cases
     {
         get
@@ -30,7 +30,7 @@ public sealed class PauseTests
 
     [Theory]
     [MemberData(nameof(Cases))]
-    public void A_node_that_was_paused_suspects_nobody_when_it_goes_on(double seconds, int node)
+    public void A_node_that_was_paused_suspects_no_node_when_it_continues(double seconds, int node)
     {
         for (ulong seed = 1; seed <= 5; seed++)
         {
@@ -44,7 +44,7 @@ public sealed class PauseTests
 
     [Theory]
     [MemberData(nameof(Cases))]
-    public void Its_ring_neighbours_are_told_and_soon_suspect_it_no_more(double seconds, int node)
+    public void Its_ring_neighbours_are_notified_and_soon_suspect_it_no_more(double seconds, int node)
     {
         for (ulong seed = 1; seed <= 5; seed++)
         {

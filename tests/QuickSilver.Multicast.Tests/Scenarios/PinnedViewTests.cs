@@ -101,7 +101,7 @@ public sealed class PinnedViewTests
         Assert.Equal(20, cluster[1].Views[1].At);
     }
 
-    // One member alone has the last message of a sender that crashes, and nobody hears of that member for longer than ClosingPause (F1,
+    // One member alone has the last message of a sender that crashes, and no node hears of that member for longer than ClosingPause (F1,
     // F3, F6).
     [Theory]
     [InlineData(1, true)]
@@ -176,7 +176,7 @@ public sealed class PinnedViewTests
         }
     }
 
-    // The same in a view of several rings, where a member hears of the silence in another ring from nobody.
+    // The same in a view of several rings, where a member hears of the silence in another ring from no node.
     [Theory]
     [InlineData(1)]
     [InlineData(4)]

@@ -42,7 +42,7 @@ public sealed class ReassemblyTests
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public void A_message_that_waits_for_memory_is_not_told_as_a_gap_because_a_later_one_is_complete(bool isFirst)
+    public void A_message_that_waits_for_memory_is_not_reported_as_a_gap_because_a_later_one_is_complete(bool isFirst)
     {
         var cluster = TwoSenders(seed: 3);
         var budget = cluster[2].Multicast.Context.Receiving.Reassembly;
@@ -58,7 +58,7 @@ public sealed class ReassemblyTests
         cluster[1].PublishAll(Other, 1, 100);
         for (int i = 0; i < 80; i++)
         {
-            // Other messages receive pieces, so nobody may exceed the limit.
+            // Other messages receive pieces, so no sender may exceed the limit.
             budget.NotePiece();
             cluster.Simulation.Run(TimeSpan.FromMilliseconds(100));
         }
@@ -152,7 +152,7 @@ public sealed class ReassemblyTests
     }
 
     [Fact]
-    public void A_best_effort_message_for_which_there_is_no_memory_is_told_and_the_next_is_delivered()
+    public void A_best_effort_message_for_which_there_is_no_memory_is_reported_and_the_next_is_delivered()
     {
         var options = new MulticastOptions { ClusterId = 7, ReassemblyBytes = Budget };
         var cluster = new MulticastCluster(3, 3, options: options, poolBlocks: 4096);

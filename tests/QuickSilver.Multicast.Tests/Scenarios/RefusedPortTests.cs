@@ -34,7 +34,7 @@ public sealed class RefusedPortTests
     }
 
     [Fact]
-    public void A_port_that_was_refused_is_tried_again_and_the_group_is_heard_from_then_on()
+    public void A_port_that_was_refused_is_tried_again_and_the_group_is_heard_after_that()
     {
         var cluster = Cluster(4, nodes: 3);
         var deaf = cluster[2];
@@ -65,7 +65,7 @@ public sealed class RefusedPortTests
     }
 
     [Fact]
-    public void A_node_whose_system_refuses_for_good_leaves_with_the_reason_and_the_others_go_on()
+    public void A_node_whose_system_refuses_permanently_leaves_with_the_reason_and_the_others_continue()
     {
         var cluster = Cluster(6, nodes: 4);
         var refused = cluster[3];
@@ -131,7 +131,7 @@ public sealed class RefusedPortTests
     }
 
     [Fact]
-    public void A_node_that_may_send_nothing_for_a_while_goes_on_afterwards()
+    public void A_node_that_may_send_nothing_for_a_while_continues_afterwards()
     {
         var cluster = Cluster(10, nodes: 3);
         cluster.Commit();

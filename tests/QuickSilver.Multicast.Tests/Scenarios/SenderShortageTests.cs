@@ -72,7 +72,7 @@ public sealed class SenderShortageTests
 
     // Its reader has no memory for one message, and is refused at each try.
     [Fact]
-    public void A_node_that_is_refused_memory_for_what_it_receives_goes_on_sending()
+    public void A_node_that_is_refused_memory_for_what_it_receives_continues_to_send()
     {
         const ulong Received = 7;
         var cluster = Start(hasAddress: false);

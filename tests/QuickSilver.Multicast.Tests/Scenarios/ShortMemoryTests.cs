@@ -15,7 +15,7 @@ public sealed class ShortMemoryTests
     [InlineData(2, LeastBlocks, 100)]
     [InlineData(4, LeastBlocks, 100)]
     [InlineData(8, LeastBlocks, 20)]
-    public void A_gap_that_lasts_stops_no_sender_for_good(int senders, int blocks, int milliseconds)
+    public void A_gap_that_lasts_stops_no_sender_permanently(int senders, int blocks, int milliseconds)
     {
         const int Messages = 60_000;
         var cluster = Running(senders, blocks, TenGigabit);
@@ -32,7 +32,7 @@ public sealed class ShortMemoryTests
     [InlineData(4, LeastBlocks, 0.01, 0)]
     [InlineData(4, LeastBlocks, 0.001, 50)]
     [InlineData(16, LeastBlocks, 0.01, 0)]
-    public void Senders_at_full_speed_go_on_with_the_least_memory(int senders, int blocks, double loss, int pauseMilliseconds)
+    public void Senders_at_full_speed_continue_with_the_least_memory(int senders, int blocks, double loss, int pauseMilliseconds)
     {
         var cluster = Running(senders, blocks, TenGigabit with { Loss = loss });
         if (pauseMilliseconds > 0)

@@ -56,7 +56,7 @@ public sealed class SlowReaderTests
     }
 
     [Fact]
-    public void A_sender_goes_on_as_soon_as_the_reader_reads_again_and_not_when_its_limit_is_forgotten()
+    public void A_sender_continues_as_soon_as_the_reader_reads_again_and_not_when_its_limit_is_forgotten()
     {
         var cluster = Running(out var slow);
         slow.IsFull = true;
@@ -69,12 +69,12 @@ public sealed class SlowReaderTests
         Assert.True(cluster.RunUntil(() => cluster[0].Published.Count > before, seconds: 0.1));
     }
 
-    // Room comes and goes at each step; what is told of it is lost, doubled and comes late.
+    // Room comes and goes at each step; the credit for it is lost, doubled and comes late.
     [Theory]
     [InlineData(1, 0.0)]
     [InlineData(2, 0.05)]
     [InlineData(3, 0.2)]
-    public void A_reader_with_room_now_and_then_gets_all_in_order(ulong seed, double loss)
+    public void A_reader_with_room_only_sometimes_gets_all_in_order(ulong seed, double loss)
     {
         const int Messages = 3_000;
         var link = new Simulation.LinkModel { Loss = loss, Duplicate = loss, Jitter = TimeSpan.FromMilliseconds(2) };
@@ -97,7 +97,7 @@ public sealed class SlowReaderTests
     }
 
     [Fact]
-    public void A_slow_reader_that_leaves_or_dies_lets_its_senders_go_on()
+    public void A_slow_reader_that_leaves_or_dies_lets_its_senders_continue()
     {
         const int Messages = 40_000;
         var cluster = Running(out var slow);

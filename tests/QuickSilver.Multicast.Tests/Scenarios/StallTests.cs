@@ -5,7 +5,7 @@ using QuickSilver.Multicast.Tests.Infrastructure;
 
 namespace QuickSilver.Multicast.Tests.Scenarios;
 
-// Nothing waits for long without a word: who waits, for whom and why (I21).
+// Nothing waits for long without a notice: who waits, for whom and why (I21).
 public sealed class StallTests
 {
     private const ulong Topic = 1;
@@ -28,7 +28,7 @@ public sealed class StallTests
     }
 
     [Fact]
-    public void A_member_that_answers_nothing_is_named_while_the_sender_has_room_to_go_on()
+    public void A_member_that_answers_nothing_is_named_while_the_sender_has_room_to_continue()
     {
         var cluster = Running();
         cluster.Simulation.Network.Filter = (link, _) => link.To == cluster[1].Node || link.From == cluster[1].Node;
@@ -89,7 +89,7 @@ public sealed class StallTests
     }
 
     [Fact]
-    public void Messages_that_nothing_can_bring_any_more_are_told_as_a_gap_and_those_behind_them_come()
+    public void Messages_that_nothing_can_bring_any_more_are_reported_as_a_gap_and_those_behind_them_come()
     {
         var cluster = Running();
         var numbers = new TopicNumbers();

@@ -7,11 +7,11 @@ using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Multicast.Tests.Scenarios;
 
-// What a node remembers of what is over: for as long as somebody may ask, and no longer.
+// What a node remembers of what is over: for as long as a node may ask, and no longer.
 public sealed class TableSizeTests
 {
     [Fact]
-    public void Closed_views_are_remembered_while_somebody_may_ask_and_then_forgotten()
+    public void Closed_views_are_remembered_while_a_node_may_ask_and_then_forgotten()
     {
         var cluster = new MulticastCluster(1, nodes: 3);
         cluster[0].Publishes(1);
@@ -63,7 +63,7 @@ public sealed class TableSizeTests
     }
 
     [Fact]
-    public void Of_the_nodes_that_depart_while_a_view_is_in_use_the_view_remembers_those_of_which_others_may_tell()
+    public void A_view_in_use_remembers_the_departed_nodes_that_others_may_still_report()
     {
         var member = new LoneMember(members: 3, rank: 1);
         member.Remove(member.Keys[2]);
@@ -101,7 +101,7 @@ public sealed class TableSizeTests
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public void A_topic_that_is_closed_leaves_its_next_number_and_goes_on_with_it(bool reliable)
+    public void A_topic_that_is_closed_leaves_its_next_number_and_continues_with_it(bool reliable)
     {
         var cluster = new MulticastCluster(3, nodes: 2);
         cluster[0].Publishes(1, reliable);

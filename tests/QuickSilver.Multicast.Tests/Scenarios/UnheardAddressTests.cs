@@ -59,7 +59,7 @@ public sealed class UnheardAddressTests
         AssertRuns(cluster, total);
     }
 
-    // Nobody else would tell: a member of a region without a group cannot report that it is deaf.
+    // No other node would report it: a member of a region without a group cannot report that it is deaf.
     [Fact]
     public void A_member_that_uses_no_multicast_itself_gets_the_packets_by_unicast()
     {

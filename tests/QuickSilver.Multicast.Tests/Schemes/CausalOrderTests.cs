@@ -79,9 +79,9 @@ public sealed class CausalOrderTests : SchemeContract
         Assert.Equal(causal, early == 0);
     }
 
-    // What throws above counts as delivered, so it keeps nobody waiting.
+    // What throws above counts as delivered, so it keeps no message waiting.
     [Fact]
-    public void A_reply_comes_though_the_sink_threw_at_what_it_replies_to()
+    public void A_reply_comes_although_the_sink_threw_at_what_it_replies_to()
     {
         var cluster = new MulticastCluster(1, 3, options: Options);
         foreach (var host in cluster.Hosts)

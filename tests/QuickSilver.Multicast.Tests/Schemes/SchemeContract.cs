@@ -60,7 +60,7 @@ public abstract class SchemeContract
     }
 
     [Fact]
-    public void A_new_view_in_the_middle_loses_nothing_for_those_who_stay_and_begins_somewhere_for_who_comes()
+    public void A_new_view_in_the_middle_loses_nothing_for_members_that_stay_and_begins_somewhere_for_one_that_comes()
     {
         var cluster = Running(5, new LinkModel { Loss = 0.05 }, nodes: 6);
         cluster[0].PublishAll(Topic, Messages, 300);

@@ -9,7 +9,7 @@ using QuickSilver.Simulation;
 
 namespace QuickSilver.Multicast.Tests.Schemes;
 
-// A scheme as simple as can be: every member reports to the first that lives what it holds, and that one tells all what all hold.
+// A scheme as simple as can be: every member reports to the first that lives what it holds, and that one reports to all what all hold.
 public sealed class StarTests : SchemeContract
 {
     internal override MulticastOptions Options => new() { ClusterId = 7, Stability = new Star() };
@@ -72,7 +72,7 @@ public sealed class StarTests : SchemeContract
     //
     // Invariants: a report and a verdict count only among members that know the same members to be gone. From its report in a round on
     // until the verdict of that round, a member takes nothing of the stream, so what it said that it lacks stays true. The hub ends a round
-    // when all have reported in it, and tells the verdict until all have reported in the next, so no two members are two rounds apart.
+    // when all have reported in it, and reports the verdict until all have reported in the next, so no two members are two rounds apart.
     private sealed class Ray : IStabilityTracker
     {
         private const int IsVerdict = 1;
@@ -115,7 +115,7 @@ public sealed class StarTests : SchemeContract
 
         public void OnAnnounce(NodeKey sender) => _acks.Remove(sender);
 
-        // What a live sender has sent is believed of itself alone.
+        // What a live sender has sent is accepted from itself alone.
         public void Retract(NodeKey sender, long sent)
         {
         }
@@ -383,7 +383,7 @@ public sealed class StarTests : SchemeContract
         // All members hold what any knows to have been sent.
         public bool IsSettled { get; set; }
 
-        // Those above were told that no more will come than up to here.
+        // Those above were notified that no more will come than up to here.
         public long FinishedThrough { get; set; } = -1;
     }
 }

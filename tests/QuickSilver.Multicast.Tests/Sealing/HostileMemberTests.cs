@@ -7,8 +7,8 @@ using QuickSilver.Simulation;
 
 namespace QuickSilver.Multicast.Tests.Sealing;
 
-// A member of the cluster has the key that all nodes have, and so can speak under it in the name of every other; and somebody without any
-// key sends what was captured. Neither harms topics of which it is no member (T5, T13, I24).
+// A member of the cluster has the key that all nodes have, and so can speak under it in the name of every other; and an attacker without
+// any key sends what was captured. Neither harms topics of which it is no member (T5, T13, I24).
 public sealed class HostileMemberTests
 {
     private const ulong Topic = 1;
@@ -17,7 +17,7 @@ public sealed class HostileMemberTests
     private static MulticastOptions Sealed => new() { ClusterId = 7, IsSealed = true, PacketBytes = 1472 - SealedPacket.TrailerBytes };
 
     [Fact]
-    public void Who_is_no_member_of_a_topic_cannot_stop_it_in_the_name_of_a_subscriber()
+    public void A_node_that_is_no_member_of_a_topic_cannot_stop_it_in_the_name_of_a_subscriber()
     {
         var cluster = Running(1);
         var (publisher, reader) = (cluster[0], cluster[1]);
@@ -96,7 +96,7 @@ public sealed class HostileMemberTests
     }
 
     [Fact]
-    public void Neighbours_are_told_of_a_pause_under_the_key_of_their_view()
+    public void Neighbours_are_notified_of_a_pause_under_the_key_of_their_view()
     {
         var cluster = Running(6);
         cluster[3].Subscribes(Topic);

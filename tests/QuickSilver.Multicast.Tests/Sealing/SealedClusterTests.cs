@@ -5,7 +5,7 @@ using QuickSilver.Simulation;
 
 namespace QuickSilver.Multicast.Tests.Sealing;
 
-// Nodes that seal their packets, over networks that lose, repeat and change them, and with somebody on the network who has no key
+// Nodes that seal their packets, over networks that lose, repeat and change them, and with an attacker on the network that has no key
 // (T5, T7, F18).
 public sealed class SealedClusterTests
 {
@@ -180,7 +180,7 @@ public sealed class SealedClusterTests
 
     // A member seals it well, but in the name of another.
     [Fact]
-    public void Who_speaks_in_the_name_of_another_is_heard_only_with_data()
+    public void A_node_that_speaks_in_the_name_of_another_is_heard_only_with_data()
     {
         var cluster = Running(9, new LinkModel(), Sealed);
         PublishAndRequire(cluster);
@@ -197,9 +197,9 @@ public sealed class SealedClusterTests
         Assert.All(victim.Multicast.Regions.Single().Streams, stream => Assert.True(stream.Highest < 1 << 20));
     }
 
-    // It goes on listening, with all keys that it was ever told.
+    // It continues to listen, with all keys that it ever got.
     [Fact]
-    public void A_removed_member_opens_nothing_of_the_views_after_its_removal_and_is_believed_nothing()
+    public void A_removed_member_opens_nothing_of_the_views_after_its_removal_and_nothing_of_it_is_accepted()
     {
         var cluster = Running(10, new LinkModel(), Sealed);
         PublishAndRequire(cluster);

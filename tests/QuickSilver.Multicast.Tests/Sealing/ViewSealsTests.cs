@@ -8,7 +8,7 @@ namespace QuickSilver.Multicast.Tests.Sealing;
 public sealed class ViewSealsTests
 {
     [Fact]
-    public void A_key_of_the_cluster_that_is_told_again_goes_on_where_it_was()
+    public void A_key_of_the_cluster_that_is_sent_again_continues_where_it_was()
     {
         using var seals = Superseded();
         var first = SealUnder(seals, 2);
@@ -42,7 +42,7 @@ public sealed class ViewSealsTests
         Assert.Equal(KeyOf(1).OfRest(KeyOf(11)), seals.Current.Key);
     }
 
-    // Members know the last two keys of the cluster only: one that went on under the key of the old service would be heard by none.
+    // Members know the last two keys of the cluster only: one that continued under the key of the old service would be heard by none.
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
@@ -71,7 +71,7 @@ public sealed class ViewSealsTests
 
     private static ClusterKey Cluster(byte number) => new(number, KeyOf(number));
 
-    // As if it came from the service anew.
+    // As if it came from the service again.
     private static KeySeal SealUnder(ViewSeals seals, byte number)
     {
         seals.Supersede(Cluster(number));

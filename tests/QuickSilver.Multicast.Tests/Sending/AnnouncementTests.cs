@@ -74,7 +74,7 @@ public sealed class AnnouncementTests
     }
 
     [Fact]
-    public void When_nobody_answers_announcements_go_to_single_members_too()
+    public void When_no_member_answers_announcements_go_to_single_members_too()
     {
         _sender.Send(1);
         _sender.Advance(5 + 10);
@@ -116,7 +116,7 @@ public sealed class AnnouncementTests
     }
 
     [Fact]
-    public void Who_should_acknowledge_is_reported_after_a_long_silence()
+    public void The_member_that_should_acknowledge_is_reported_after_a_long_silence()
     {
         _sender.Send(1);
         _sender.Advance(_sender.Options.AckSilence);
@@ -128,7 +128,7 @@ public sealed class AnnouncementTests
     }
 
     [Fact]
-    public void Nobody_is_reported_while_acknowledgements_come()
+    public void No_member_is_reported_while_acknowledgements_come()
     {
         _sender.Send(1);
         for (int i = 0; i < 10; i++)
@@ -141,7 +141,7 @@ public sealed class AnnouncementTests
     }
 
     [Fact]
-    public void A_member_that_begins_to_hear_is_told_while_something_is_open_and_others_are_not()
+    public void A_member_that_begins_to_hear_is_notified_while_something_is_open_and_others_are_not()
     {
         _sender.Stream.AnnounceTo(_sender.Keys[1]);
         Assert.Empty(_sender.ControlPort.Take(PacketKind.Announce));
@@ -210,7 +210,7 @@ public sealed class AnnouncementTests
     }
 
     [Fact]
-    public void Who_asks_for_what_was_never_sent_makes_the_sender_say_so_to_all_once_in_a_while()
+    public void A_request_for_what_was_never_sent_makes_the_sender_say_so_to_all_once_in_a_while()
     {
         _sender.Send(3);
         _sender.Ack(3);

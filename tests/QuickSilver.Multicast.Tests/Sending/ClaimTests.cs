@@ -6,7 +6,7 @@ using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Tests.Sending;
 
-// Who waits for a message to be stable, and what comes of the wait.
+// Callers that wait for a message to be stable, and what comes of the wait.
 public sealed class ClaimTests : IStabilityObserver
 {
     private readonly LoneSender _sender = new LoneSender().Opened();
@@ -35,7 +35,7 @@ public sealed class ClaimTests : IStabilityObserver
     }
 
     [Fact]
-    public void A_message_that_somebody_waits_for_asks_for_an_acknowledgement()
+    public void A_message_that_a_caller_waits_for_asks_for_an_acknowledgement()
     {
         _sender.Append(1);
         _sender.Append(1, Claim(2));

@@ -4,7 +4,7 @@ using QuickSilver.Multicast.Tests.Infrastructure;
 
 namespace QuickSilver.Multicast.Tests.Sending;
 
-// What a sender sends again to those who ask, and what it does not.
+// What a sender sends again to members that ask, and what it does not.
 public sealed class RepairTests
 {
     private readonly LoneSender _sender = new LoneSender().Opened();
@@ -12,7 +12,7 @@ public sealed class RepairTests
     public RepairTests() => _sender.Send(20);
 
     [Fact]
-    public void Who_asks_alone_gets_the_packets_alone()
+    public void A_member_that_asks_alone_gets_the_packets_alone()
     {
         _sender.Ask(1, 3, 5);
 
@@ -55,7 +55,7 @@ public sealed class RepairTests
     }
 
     [Fact]
-    public void Who_asks_after_it_went_to_all_has_it_on_the_way()
+    public void For_a_request_after_a_packet_went_to_all_the_packet_is_on_the_way()
     {
         _sender.Ask(0, 3, 3);
         _sender.Ask(1, 3, 3);
@@ -124,7 +124,7 @@ public sealed class RepairTests
     }
 
     [Fact]
-    public void What_is_stable_is_sent_to_nobody()
+    public void Stable_packets_are_sent_to_no_member()
     {
         _sender.Ack(10);
 
@@ -177,7 +177,7 @@ public sealed class RepairTests
         _sender.AskForAll(3, 3, ageMilliseconds: 25);
         Assert.Empty(ToAll());
 
-        // Told after it was sent again: perhaps the group reaches nobody, so the leader gets it, too.
+        // Reported after it was sent again: perhaps the group reaches no member, so the leader gets it, too.
         _sender.AskForAll(3, 3, ageMilliseconds: 5);
         Assert.Equal([3], ToAll());
         Assert.Equal(LoneMember.EndPointOf(_sender.Keys[0]), Assert.Single(_sender.TakeRepairs()).To);

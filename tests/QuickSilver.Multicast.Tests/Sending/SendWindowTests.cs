@@ -61,6 +61,6 @@ public sealed class SendWindowTests
         Assert.Equal(window.Packets, window.NextOf(default, window.Packets * 2));
     }
 
-    // The smallest buffer that keeps the window as it is.
+    // The smallest buffer that leaves the window unchanged.
     private void Ack(long consumed, long read) => _window.OnAck(default, consumed, read, hasBacklog: false, 0, 2L * Size * 1000);
 }

@@ -86,7 +86,7 @@ public sealed class SocketSinkTests
     }
 
     [Fact]
-    public void A_closed_sink_asks_nobody()
+    public void A_closed_sink_asks_no_feed()
     {
         _sink.Register(new Feed("a", 1, _sent));
         _sink.Close();
@@ -96,7 +96,7 @@ public sealed class SocketSinkTests
     }
 
     [Fact]
-    public void A_feed_that_throws_in_its_turn_goes_on_after_a_pause_and_so_do_the_others()
+    public void A_feed_that_throws_in_its_turn_continues_after_a_pause_and_so_do_the_others()
     {
         bool throws = true;
         _sink.Register(new Feed("a", 2, _sent) { Takes = () => ThrowIf(throws) });

@@ -210,7 +210,7 @@ public sealed class WindowTests
     }
 
     [Fact]
-    public void A_best_effort_stream_keeps_nothing_and_waits_for_nobody()
+    public void A_best_effort_stream_keeps_nothing_and_waits_for_no_member()
     {
         var sender = new LoneSender(StreamClass.BestEffort, usesGroup: false).Opened();
 

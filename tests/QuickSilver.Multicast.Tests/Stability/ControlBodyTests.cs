@@ -75,7 +75,7 @@ public sealed class ControlBodyTests
     }
 
     [Fact]
-    public void An_acknowledgement_in_ranges_is_read_back_and_one_that_is_cut_short_tells_none()
+    public void An_acknowledgement_in_ranges_is_read_back_and_one_that_is_cut_short_has_none()
     {
         var held = new SequenceRanges(10);
         held.Add(12, 14);
@@ -122,7 +122,7 @@ public sealed class ControlBodyTests
     }
 
     [Fact]
-    public void A_record_without_room_for_all_ranges_tells_less_far_instead_of_more_as_held()
+    public void A_record_without_room_for_all_ranges_reports_less_far_instead_of_more_as_held()
     {
         var record = new RecoveryRecord { Stable = 100, NeighbourThrough = 500 };
         for (int i = 0; i < RecoveryRecord.MaxRanges; i++)
@@ -145,7 +145,7 @@ public sealed class ControlBodyTests
     }
 
     [Fact]
-    public void A_record_tells_what_all_hold_in_ranges_the_oldest_first_as_far_as_there_is_room()
+    public void A_record_reports_what_all_hold_in_ranges_the_oldest_first_as_far_as_there_is_room()
     {
         var record = new RecoveryRecord { Stable = 100, HeldRanges = new SequenceRanges(200) };
         for (int i = 0; i < 150; i++)

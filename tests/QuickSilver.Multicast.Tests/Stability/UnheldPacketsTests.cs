@@ -4,7 +4,7 @@ using QuickSilver.Multicast.Stability;
 
 namespace QuickSilver.Multicast.Tests.Stability;
 
-// What none of some members holds, compared with sets of single numbers: each member has told of the numbers up to where packets have
+// What none of some members holds, compared with sets of single numbers: each member has reported the numbers up to where packets have
 // reached it.
 public sealed class UnheldPacketsTests
 {
@@ -12,7 +12,7 @@ public sealed class UnheldPacketsTests
     private const int Seeds = 1_000;
 
     [Fact]
-    public void What_is_told_as_held_is_held_by_a_member_and_what_is_known_as_lacked_by_none()
+    public void Packets_reported_as_held_are_held_by_a_member_and_packets_known_as_lacked_by_none()
     {
         for (int seed = 0; seed < Seeds; seed++)
         {
@@ -50,7 +50,7 @@ public sealed class UnheldPacketsTests
     }
 
     [Fact]
-    public void More_gaps_than_are_told_shorten_what_is_told()
+    public void More_gaps_than_are_reported_shorten_the_report()
     {
         var missing = new SequenceRanges(100);
         for (int i = 1; i <= 30; i++)

@@ -56,7 +56,7 @@ public sealed class StallWatchTests
     }
 
     [Fact]
-    public void Progress_just_before_the_limit_begins_the_time_anew_and_progress_after_it_ends_the_stall()
+    public void Progress_just_before_the_limit_begins_the_time_again_and_progress_after_it_ends_the_stall()
     {
         _progress = 0;
         _watch.Look();

@@ -3,7 +3,7 @@ using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Tests.Views;
 
-// Who of a view lives, and the mark by which members compare whom they take for gone (I17).
+// Which members of a view live, and the mark by which members compare which ones they consider gone (I17).
 public sealed class LiveMembersTests
 {
     private static readonly NodeKey[] Nodes = [.. Enumerable.Range(1, 5).Select(id => new NodeKey((ulong)id, 1))];
@@ -41,7 +41,7 @@ public sealed class LiveMembersTests
     }
 
     [Fact]
-    public void Who_is_lost_twice_or_was_no_member_changes_nothing()
+    public void A_node_that_is_lost_twice_or_was_no_member_changes_nothing()
     {
         var live = Live();
         live.Lose(Nodes[0]);

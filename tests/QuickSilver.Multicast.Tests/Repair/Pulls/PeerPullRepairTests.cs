@@ -106,7 +106,8 @@ public sealed class PeerPullRepairTests
         Assert.DoesNotContain(pulls, pull => pull.To.Equals(LoneMember.EndPointOf(LoneMember.Publisher)));
     }
 
-    // Each decision counts requests anew: keepers that lack a packet must not be the only ones that are asked between two decisions.
+    // Each decision counts requests from the start: keepers that lack a packet must not be the only ones that are asked between two
+    // decisions.
     [Theory]
     [InlineData(2)]
     [InlineData(5)]
@@ -206,7 +207,7 @@ public sealed class PeerPullRepairTests
     }
 
     [Fact]
-    public void A_best_effort_stream_asks_nobody_and_gives_its_gaps_up_after_a_while()
+    public void A_best_effort_stream_asks_no_member_and_gives_its_gaps_up_after_a_while()
     {
         var stream = _member.BestEffortStream;
         _member.Receive(stream, 1, 3);

@@ -48,7 +48,7 @@ public sealed class PullPaceTests
         _member.Advance(Options.ReorderWindow);
         Numbers();
 
-        // Nothing of it comes; all of it is late, and is asked for once more. From then on it is the least.
+        // Nothing of it comes; all of it is late, and is asked for once more. After that it is the least.
         _member.Advance(Options.PullRepeat);
         Assert.Equal(MostAskedFor, Numbers());
         _member.Advance(Options.PullRepeat * 2);
@@ -87,7 +87,7 @@ public sealed class PullPaceTests
     }
 
     [Fact]
-    public void Who_answers_quickly_is_asked_again_soon_and_who_does_not_late()
+    public void A_member_that_answers_quickly_is_asked_again_soon_and_one_that_does_not_late()
     {
         Assert.Equal(Options.PullRepeatMin, RepeatAfterAnswers(TimeSpan.FromMilliseconds(0.01)));
         Assert.InRange(RepeatAfterAnswers(TimeSpan.FromMilliseconds(2)).TotalMilliseconds, 2, 6);

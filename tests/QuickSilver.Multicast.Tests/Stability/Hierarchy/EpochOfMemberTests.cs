@@ -26,7 +26,7 @@ public sealed class EpochOfMemberTests
     }
 
     [Fact]
-    public void A_member_that_still_hears_the_sender_refuses_the_epoch_and_goes_on_taking()
+    public void A_member_that_still_hears_the_sender_refuses_the_epoch_and_continues_to_accept()
     {
         _member.Receive(1, 2, 3, 5);
 
@@ -48,7 +48,7 @@ public sealed class EpochOfMemberTests
     }
 
     [Fact]
-    public void A_member_that_has_told_nothing_follows_a_decision_too()
+    public void A_member_that_has_reported_nothing_follows_a_decision_too()
     {
         LoseSender();
 
@@ -95,7 +95,7 @@ public sealed class EpochOfMemberTests
     [Theory]
     [InlineData(1UL << 16, true)]
     [InlineData((1UL << 16) + 1, false)]
-    public void Epochs_too_far_ahead_are_not_believed(ulong ahead, bool isBelieved)
+    public void Epochs_too_far_ahead_are_not_accepted(ulong ahead, bool isBelieved)
     {
         LoseSender();
 
@@ -105,7 +105,7 @@ public sealed class EpochOfMemberTests
     }
 
     [Fact]
-    public void Who_told_in_an_epoch_whose_leader_is_gone_takes_nothing_before_a_later_one_is_decided()
+    public void A_member_that_reported_in_an_epoch_whose_leader_is_gone_accepts_nothing_before_a_later_one_is_decided()
     {
         LoseSender();
         Gather(First, (4, 4));
@@ -125,7 +125,7 @@ public sealed class EpochOfMemberTests
     }
 
     [Fact]
-    public void A_member_that_may_be_given_nothing_does_not_tell_its_neighbour_of_gaps()
+    public void A_member_that_may_be_given_nothing_does_not_report_gaps_to_its_neighbour()
     {
         LoseSender();
         _member.Advance(1_000);
@@ -136,7 +136,7 @@ public sealed class EpochOfMemberTests
 
     // All of the sender is stable, so nothing else makes the ring turn for it.
     [Fact]
-    public void A_member_that_missed_the_decision_tells_of_its_open_epoch_until_it_learns_it()
+    public void A_member_that_missed_the_decision_reports_its_open_epoch_until_it_learns_it()
     {
         _member.Receive(1, 2);
         _member.Remove(LoneMember.Publisher);

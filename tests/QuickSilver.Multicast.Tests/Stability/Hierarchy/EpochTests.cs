@@ -60,7 +60,7 @@ public sealed class EpochTests
     }
 
     [Fact]
-    public void What_a_member_can_supply_is_kept_and_asked_for_anew()
+    public void Packets_that_a_member_can_supply_are_kept_and_requested_again()
     {
         LoseSender(1, 2, 3, 5);
         _leader.Port.Take(PacketKind.Pull);
@@ -118,7 +118,7 @@ public sealed class EpochTests
     }
 
     [Fact]
-    public void Who_has_told_what_it_lacks_takes_nothing_until_the_decision()
+    public void A_member_that_has_reported_what_it_lacks_accepts_nothing_until_the_decision()
     {
         LoseSender(1, 2, 3, 5);
         Assert.Equal(DropReason.Undecided, _leader.Receive(4));
@@ -187,7 +187,7 @@ public sealed class EpochTests
     }
 
     [Fact]
-    public void Those_above_are_told_once_when_all_of_a_sender_that_is_gone_is_settled()
+    public void Those_above_are_notified_once_when_all_of_a_sender_that_is_gone_is_settled()
     {
         LoseSender(1, 2);
         Assert.Equal(0, _leader.Consumer.Losses);
@@ -200,7 +200,7 @@ public sealed class EpochTests
     }
 
     [Fact]
-    public void Those_above_are_not_told_while_others_know_of_more()
+    public void Those_above_are_not_notified_while_others_know_of_more()
     {
         LoseSender(1, 2);
 
@@ -210,7 +210,7 @@ public sealed class EpochTests
     }
 
     [Fact]
-    public void A_member_that_missed_the_decision_is_told_it_again()
+    public void A_member_that_missed_the_decision_gets_it_again()
     {
         LoseSender(1, 2);
         _leader.RunRounds(1);

@@ -15,7 +15,7 @@ public sealed class HearingTests
     private readonly LoneMember _last = new(members: 4, rank: 3, repair: TwoByTwo);
 
     [Fact]
-    public void A_leader_tells_the_ring_above_that_its_last_round_did_not_reach_a_member()
+    public void A_leader_reports_to_the_ring_above_that_its_last_round_did_not_reach_a_member()
     {
         _root.Receive(1);
         EndRound(_root, 0, _ => { });
@@ -28,7 +28,7 @@ public sealed class HearingTests
     }
 
     [Fact]
-    public void What_seats_tell_the_root_comes_down_in_the_tokens_of_the_rings_below()
+    public void Reports_of_seats_to_the_root_come_down_in_the_tokens_of_the_rings_below()
     {
         _root.Receive(1);
         EndRound(_root, 0, _ => { });
@@ -40,7 +40,7 @@ public sealed class HearingTests
     }
 
     [Fact]
-    public void A_seat_passes_down_what_the_root_says_and_does_not_tell_it_to_the_root_again()
+    public void A_seat_passes_down_what_the_root_says_and_does_not_report_it_to_the_root_again()
     {
         _second.Receive(1);
         _second.TakeTokens();
@@ -58,7 +58,7 @@ public sealed class HearingTests
     }
 
     [Fact]
-    public void A_ring_above_that_is_silent_may_hide_somebody()
+    public void A_ring_above_that_is_silent_may_hide_a_member()
     {
         _second.Receive(1);
         var end = _second.Environment.Now + _second.Options.RingSilence;
@@ -71,7 +71,7 @@ public sealed class HearingTests
     }
 
     [Fact]
-    public void A_member_that_is_told_of_somebody_unheard_takes_the_view_for_unstable()
+    public void A_member_that_learns_of_an_unheard_member_considers_the_view_unstable()
     {
         foreach (var say in new Action<Token>[] { t => t.Skipped.Add(1), t => t.IsAnyUnheard = true, t => t.IsUnheardInView = true })
         {

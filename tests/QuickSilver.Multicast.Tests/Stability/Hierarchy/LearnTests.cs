@@ -4,7 +4,7 @@ using QuickSilver.Multicast.Tests.Infrastructure;
 
 namespace QuickSilver.Multicast.Tests.Stability.Hierarchy;
 
-// What a member takes over of what tokens tell.
+// What a member takes over of what tokens report.
 public sealed class LearnTests
 {
     private const int Window = 256;
@@ -39,7 +39,7 @@ public sealed class LearnTests
     [Theory]
     [InlineData(1 + (2 * Window), true)]
     [InlineData(2 + (2 * Window), false)]
-    public void Packets_further_ahead_than_two_windows_are_not_believed(long number, bool isBelieved)
+    public void Packets_further_ahead_than_two_windows_are_not_accepted(long number, bool isBelieved)
     {
         _member.Receive(1);
 
@@ -62,7 +62,7 @@ public sealed class LearnTests
     }
 
     [Fact]
-    public void What_is_stable_is_kept_for_nobody()
+    public void Stable_packets_are_kept_for_no_member()
     {
         _member.Receive(1, 2, 3);
 
@@ -101,7 +101,7 @@ public sealed class LearnTests
     }
 
     [Fact]
-    public void What_its_sender_denies_is_believed_no_more()
+    public void A_number_that_its_sender_denies_is_accepted_no_more()
     {
         _member.Receive(1, 2);
         Tell(_member, record => record.HeldByAny = 5);
@@ -127,7 +127,7 @@ public sealed class LearnTests
     }
 
     [Fact]
-    public void A_token_that_tells_of_something_open_is_noted_as_busy_and_another_is_not()
+    public void A_token_that_reports_something_open_is_noted_as_busy_and_another_is_not()
     {
         _member.Receive(1, 2);
         _member.Advance(100);

@@ -15,7 +15,7 @@ public sealed class LevelTests
     private readonly LoneMember _second = new(members: 4, rank: 2, repair: TwoByTwo);
 
     [Fact]
-    public void A_leader_tells_the_ring_above_what_its_last_whole_round_found()
+    public void A_leader_reports_to_the_ring_above_what_its_last_whole_round_found()
     {
         _root.Receive(1, 2, 3);
         EndBelow(record => (record.HeldByAll, record.ConsumedByAll, record.ReadByAll, record.ReplicatedByAll) = (2, 1, 3, 2));
@@ -49,7 +49,7 @@ public sealed class LevelTests
     }
 
     [Fact]
-    public void Drops_and_buffers_of_a_ring_are_told_above()
+    public void Drops_and_buffers_of_a_ring_are_reported_above()
     {
         _root.Receive(1);
         _root.AdvanceToToken();
@@ -148,7 +148,7 @@ public sealed class LevelTests
     }
 
     [Fact]
-    public void A_ring_that_has_not_told_in_an_epoch_makes_the_record_partial_and_is_asked()
+    public void A_ring_that_has_not_reported_in_an_epoch_makes_the_record_partial_and_is_asked()
     {
         const ulong epoch = 1UL << 32 | 1;
         _second.Receive(1, 3);

@@ -66,7 +66,7 @@ public sealed class PushTests
     }
 
     [Fact]
-    public void A_member_tells_its_gaps_and_wants_them_pushed_only_when_pulls_have_failed()
+    public void A_member_reports_its_gaps_and_wants_them_pushed_only_when_pulls_have_failed()
     {
         _member.Receive(1, 3);
         var told = Tell();

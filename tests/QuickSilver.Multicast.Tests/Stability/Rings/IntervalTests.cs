@@ -71,7 +71,7 @@ public sealed class IntervalTests
     public void A_stream_that_all_have_consumed_leaves_the_token_after_some_quiet_rounds_and_the_ring_rests()
     {
         _leader.Receive(1);
-        // One round finds that all have it, and the quiet ones tell all of that.
+        // One round finds that all have it, and the quiet ones report that to all.
         for (int round = 0; round <= QuietRounds; round++)
         {
             Assert.True(_leader.AdvanceToToken() <= _leader.Options.TokenIntervalWaiting);

@@ -3,7 +3,7 @@ using QuickSilver.Multicast.Tests.Infrastructure;
 
 namespace QuickSilver.Multicast.Tests.Stability.Rings;
 
-// Members that stand still (F6), and what a ring does when they go on.
+// Members that stand still (F6), and what a ring does when they continue.
 public sealed class PauseTests
 {
     private static readonly TimeSpan Pause = TimeSpan.FromSeconds(3);
@@ -90,7 +90,7 @@ public sealed class PauseTests
     }
 
     [Fact]
-    public void A_member_that_was_passed_over_is_in_the_ring_again_as_soon_as_it_tells_that_it_stood_still()
+    public void A_member_that_was_passed_over_is_in_the_ring_again_as_soon_as_it_reports_that_it_stood_still()
     {
         _leader.Receive(1);
         _leader.Advance(1);
@@ -119,7 +119,7 @@ public sealed class PauseTests
     }
 
     [Fact]
-    public void A_member_tells_its_leader_and_the_members_beside_it_and_none_twice()
+    public void A_member_notifies_its_leader_and_the_members_beside_it_and_none_twice()
     {
         Assert.Equal([1, 2, 4], Neighbours(rank: 2));
         Assert.Equal([1, 3], Neighbours(rank: 3));
@@ -127,7 +127,7 @@ public sealed class PauseTests
     }
 
     [Fact]
-    public void A_member_that_is_alone_tells_nobody()
+    public void A_member_that_is_alone_notifies_no_node()
     {
         var to = new List<Membership.Views.NodeKey>();
         new LoneMember(members: 1, rank: 0).Rings.AddNeighbours(to);
@@ -155,7 +155,7 @@ public sealed class PauseTests
         return [.. to.Select(key => key.Id)];
     }
 
-    // As the core thread tells it: before anything is read and before any alarm fires.
+    // As the core thread reports it: before anything is read and before any alarm fires.
     private static void StandStill(LoneMember member, TimeSpan length)
     {
         member.Environment.Pass(length);

@@ -20,7 +20,7 @@ public sealed class RoundTimerTests
     }
 
     [Fact]
-    public void After_a_pause_was_told_the_timeout_is_what_was_measured_before_and_not_what_lost_tokens_made_of_it()
+    public void After_a_pause_was_reported_the_timeout_is_what_was_measured_before_and_not_what_lost_tokens_made_of_it()
     {
         var measured = _timer.Timeout;
         Begin();
@@ -81,7 +81,7 @@ public sealed class RoundTimerTests
         Assert.Equal(3, _timer.Timeouts);
     }
 
-    // Where rounds are longer than the longest timeout, only tokens that return late tell how long to wait.
+    // Where rounds are longer than the longest timeout, only tokens that return late show how long to wait.
     [Fact]
     public void Endless_claims_of_pauses_do_not_keep_a_slow_ring_from_learning_how_long_its_rounds_are()
     {

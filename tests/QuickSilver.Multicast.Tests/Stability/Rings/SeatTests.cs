@@ -65,7 +65,7 @@ public sealed class SeatTests
     }
 
     [Fact]
-    public void A_token_of_a_leader_that_does_not_lead_here_is_refused_until_it_goes_on_for_a_while()
+    public void A_token_of_a_leader_that_does_not_lead_here_is_refused_until_it_continues_for_a_while()
     {
         var second = _member.Keys[2];
         Assert.Equal(DropReason.Duplicate, _member.Give(_member.TokenOf(second, 1), second));
@@ -79,7 +79,7 @@ public sealed class SeatTests
     }
 
     [Fact]
-    public void A_round_far_ahead_that_another_member_tells_of_does_not_make_the_true_ones_late()
+    public void A_round_far_ahead_that_another_member_reports_does_not_make_the_true_ones_late()
     {
         Assert.Equal(DropReason.None, Give(5));
 
@@ -173,7 +173,7 @@ public sealed class SeatTests
     }
 
     [Fact]
-    public void A_seat_tells_of_a_stream_that_the_leader_does_not_know_and_marks_it_as_partial()
+    public void A_seat_reports_a_stream_that_the_leader_does_not_know_and_marks_it_as_partial()
     {
         _member.Receive(1, 2);
         _member.Give(_member.TokenOf(Leader, 1), Leader);

@@ -108,7 +108,7 @@ public sealed class SilenceTests
     }
 
     [Fact]
-    public void A_round_without_a_silent_member_tells_of_packets()
+    public void A_round_without_a_silent_member_reports_packets()
     {
         PassOver(_leader.Keys[2]);
         EndRoundWithoutTheSilent(heldByAny: 3);

@@ -23,7 +23,7 @@ public sealed class SuccessionTests
     }
 
     [Fact]
-    public void Members_follow_the_first_round_of_a_new_leader_though_its_number_is_lower()
+    public void Members_follow_the_first_round_of_a_new_leader_although_its_number_is_lower()
     {
         var member = new LoneMember(members: 4, rank: 2);
         member.Give(member.TokenOf(member.Keys[0], 40), member.Keys[1]);
@@ -50,7 +50,7 @@ public sealed class SuccessionTests
     }
 
     [Fact]
-    public void A_member_that_is_told_that_the_leader_closed_the_view_probes_the_next_leader_at_once()
+    public void A_member_that_learns_that_the_leader_closed_the_view_probes_the_next_leader_at_once()
     {
         var member = new LoneMember(members: 5, rank: 4);
         member.Advance(member.Options.TokenIntervalIdle * 3);
@@ -110,7 +110,7 @@ public sealed class SuccessionTests
     }
 
     [Fact]
-    public void A_member_next_to_the_leader_probes_nobody_when_the_leader_misses_its_token()
+    public void A_member_next_to_the_leader_probes_no_member_when_the_leader_misses_its_token()
     {
         var member = new LoneMember(members: 4, rank: 1);
         member.Rings.OnTokenMissed(member.Keys[0]);
