@@ -25,7 +25,7 @@ public sealed class ScaleTests
         Assert.Equal(1, cluster.Service.RegionCount);
         Assert.All(nodes, node => Assert.All(node.Topics.Values, view => Assert.Equal(3, view.Subscribers)));
         Assert.InRange(nodes[0].Changes.Count - before, 1, 5);
-        // All of it was told a few times at most: some 40 bytes a topic and node.
+        // All of it was sent a few times at most: some 40 bytes a topic and node.
         Assert.InRange(cluster.Counters.ConfigurationBytes, 1, 5L * Topics * nodes.Length * 64);
 
         int settledBefore = nodes[0].Changes.Count;
@@ -49,8 +49,8 @@ public sealed class ScaleTests
         Assert.InRange(large.Counters.ConfigurationBytesWritten, 1, 6 * writtenForFew);
         Assert.InRange(large.Counters.ConfigurationBytes, 12 * toldToFew, long.MaxValue);
 
-        // Who is told the same has it from one place, whatever its own part of it says.
-        // A collection in between makes the next node read it anew.
+        // Nodes that get the same have it from one place, whatever their own parts of it say.
+        // A collection in between makes the next node read it again.
         foreach (var nodes in (FakeNode[][])[few, many])
         {
             Assert.InRange(nodes.Select(node => node.Changes[0].Joined).Distinct().Count(), 1, nodes.Length / 10);

@@ -8,7 +8,7 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Tests.Client;
 
-// What a member that follows a prefix is told of the topics that others publish.
+// What a member that follows a prefix learns of the topics that others publish.
 public sealed class TopicFollowTests
 {
     private readonly FakeCluster _cluster = new();
@@ -20,7 +20,7 @@ public sealed class TopicFollowTests
     private IEnumerable<string> Gone => _news.SelectMany(static news => news.Gone);
 
     [Fact]
-    public void All_that_is_published_is_told_at_once_and_what_comes_later()
+    public void All_published_topics_are_reported_at_once_and_later_ones_as_they_come()
     {
         var nodes = _cluster.AddNodes(2);
         nodes[0].Open("p/a", TopicRole.Publish);
@@ -72,7 +72,7 @@ public sealed class TopicFollowTests
     }
 
     [Fact]
-    public void A_follower_is_told_all_again_by_a_service_that_comes_back_and_hears_of_what_has_changed()
+    public void A_service_that_comes_back_reports_all_again_to_a_follower_which_hears_of_what_has_changed()
     {
         var nodes = _cluster.AddNodes(2);
         nodes[0].Open("p/a", TopicRole.Publish);
@@ -90,7 +90,7 @@ public sealed class TopicFollowTests
     }
 
     [Fact]
-    public void Who_follows_no_more_is_told_nothing()
+    public void A_node_that_follows_no_more_gets_no_reports()
     {
         var nodes = _cluster.AddNodes(2);
         var follow = Follow(nodes[1]);
@@ -102,7 +102,7 @@ public sealed class TopicFollowTests
     }
 
     [Fact]
-    public void Inboxes_are_not_told()
+    public void Inboxes_are_not_reported()
     {
         var nodes = _cluster.AddNodes(2);
         nodes[0].Open("p/inbox", TopicRole.Publish, Requests.Nested("string") with { IsPinned = true });
@@ -114,7 +114,7 @@ public sealed class TopicFollowTests
     }
 
     [Fact]
-    public void A_service_that_tells_of_other_topics_or_too_many_is_not_believed()
+    public void A_report_of_other_topics_or_too_many_is_not_accepted()
     {
         var follow = new TopicFollow("p/", 1, _news.Add);
         Assert.Contains("does not begin with 'p/'", follow.OnTold(new FollowedTopicsMessage { Id = 1, Published = ["q"] }));

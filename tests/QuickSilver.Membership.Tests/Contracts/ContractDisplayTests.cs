@@ -102,7 +102,7 @@ public sealed class ContractDisplayTests
     }
 
     [Fact]
-    public void More_versions_than_are_told_apart_never_keep_an_endpoint_out()
+    public void More_versions_than_are_distinguished_never_keep_an_endpoint_out()
     {
         var registry = new ContractRegistry();
         for (int i = 0; i < 100; i++)

@@ -57,7 +57,7 @@ public sealed class ContractMatchPropertyTests
         {
             Assert.Contains($"{victim.Number} '", forward);
             Assert.Contains($"{victim.Name}' of type", forward);
-            // A message's type is told by its name, which stands for "message" and may be the changed word's.
+            // A message's type is known by its name, which stands for "message" and may be the changed word's.
             Assert.EndsWith("this endpoint has type bool.", forward);
         }
     }).QuickCheckThrowOnFailure();

@@ -25,7 +25,7 @@ public sealed class ThrowingLoggerTests
         world.RunUntil(() => nodes[0].Nodes.Count == 2, limitSeconds: 60);
     }
 
-    // As a provider does that loses its file for good, or for the moment in which a node is removed.
+    // As a provider does that loses its file permanently, or for the moment in which a node is removed.
     private sealed class ThrowingLogger(bool once) : ILogger
     {
         private bool _hasThrown;

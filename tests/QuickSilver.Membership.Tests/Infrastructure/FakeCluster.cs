@@ -7,7 +7,7 @@ using QuickSilver.Membership.Service.Stores;
 
 namespace QuickSilver.Membership.Tests.Infrastructure;
 
-// A membership service on a machine of its own, and nodes that are told where it is.
+// A membership service on a machine of its own, and nodes that know where it is.
 internal sealed class FakeCluster
 {
     private readonly ILogger _logger;

@@ -20,7 +20,7 @@ internal sealed class FakeEnvironment(FakeWorld world, IPAddress address, ulong 
 
     public bool IsCrashed { get; private set; }
 
-    // Who it proves to be to whom it connects; null: nobody.
+    // The identity that it proves to the nodes to which it connects; null: none.
     public string? Identity { get; set; }
 
     /// <summary>When the certificate ends that it shows from now on; null: it shows none.</summary>
@@ -157,7 +157,7 @@ internal sealed class FakeEnvironment(FakeWorld world, IPAddress address, ulong 
         _pausedAt = Now;
     }
 
-    /// <summary>Goes on, and notices how long it stood still before anything else.</summary>
+    /// <summary>Continues, and notices how long it stood still before anything else.</summary>
     public void Resume()
     {
         IsPaused = false;

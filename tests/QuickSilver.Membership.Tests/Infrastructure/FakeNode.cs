@@ -13,7 +13,7 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Tests.Infrastructure;
 
-// A membership client and the world as it was told of it: every configuration is applied as the contract says, and what
+// A membership client and the world as it was reported to it: every configuration is applied as the contract says, and what
 // may never happen is asserted as it comes.
 internal sealed class FakeNode : IMembershipObserver
 {
@@ -53,7 +53,7 @@ internal sealed class FakeNode : IMembershipObserver
 
     public int Inquiries { get; private set; }
 
-    /// <summary>What the node tells when somebody watches, by the rows that are wanted; null: nothing.</summary>
+    /// <summary>What the node reports when an observer watches, by the rows that are wanted; null: nothing.</summary>
     public Func<int, NodeSnapshot?> Signs { get; set; } = _ => new NodeSnapshot { Topics = 1 };
 
     public int SignsWanted { get; private set; }
@@ -98,7 +98,7 @@ internal sealed class FakeNode : IMembershipObserver
     public void Open(string topic, TopicRole role = TopicRole.Publish | TopicRole.Subscribe, ContractDescription? contract = null) =>
         Client.Open(Requests.Topic(topic, role, contract), outcome => Outcomes.Add(outcome.Refusal ?? "granted"));
 
-    // It may publish too, so that it is told of all the topic's regions.
+    // It may publish too, so that it gets all the topic's regions.
     public void Subscribe(params string[] topics) => Array.ForEach(topics, topic => Open(topic));
 
     public void Close(string topic)
@@ -217,7 +217,7 @@ internal sealed class FakeNode : IMembershipObserver
     {
         uint highest = HighestRegionNumber.GetValueOrDefault(view.RegionId);
         Assert.True(view.Number >= highest, "region views only grow (I7)");
-        Assert.True(isSnapshot || view.Number > highest || IsSame(view, Regions[view.RegionId]), "a view told again is the same view");
+        Assert.True(isSnapshot || view.Number > highest || IsSame(view, Regions[view.RegionId]), "a view sent again is the same view");
         Assert.True(view.Members.SequenceEqual(view.Members.Order()), "members are in order");
         HighestRegionNumber[view.RegionId] = Math.Max(view.Number, highest);
         if (view.Members.IsEmpty)

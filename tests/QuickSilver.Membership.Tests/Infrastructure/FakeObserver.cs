@@ -5,7 +5,7 @@ using QuickSilver.Membership.Client.Watching;
 
 namespace QuickSilver.Membership.Tests.Infrastructure;
 
-// Somebody who watches a cluster, and all that they were told.
+// An observer that watches a cluster, and all reports that it got.
 internal sealed class FakeObserver : IClusterSnapshotReader
 {
     public FakeObserver(FakeWorld world, IPEndPoint? service, string cluster = "default", ulong seed = 77)

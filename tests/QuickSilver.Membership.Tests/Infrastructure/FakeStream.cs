@@ -94,7 +94,7 @@ internal sealed class FakeStream(FakeEnvironment owner, IPEndPoint? remote) : IC
         }
     }
 
-    /// <summary>The network ends this stream for both ends, and each is told.</summary>
+    /// <summary>The network ends this stream for both ends, and each is notified.</summary>
     public void BreakBothEnds(string reason = "connection reset")
     {
         var peer = _peer;

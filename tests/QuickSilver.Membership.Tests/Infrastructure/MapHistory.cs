@@ -13,7 +13,7 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Tests.Infrastructure;
 
-// A history of a region map, from random steps: the truth beside the map, and what each node was told so far.
+// A history of a region map, from random steps: the truth beside the map, and what each node got so far.
 internal sealed class MapHistory(Func<ulong, TopicSetKey> keyOfTopic, TopicSetRules? rules)
 {
     private const int NodeCount = 6;
@@ -194,7 +194,7 @@ internal sealed class MapHistory(Func<ulong, TopicSetKey> keyOfTopic, TopicSetRu
         {
             Assert.True(!told.Regions.TryGetValue(view.RegionId, out var old) || view.Number > old.Number, "views only grow (I7)");
             told.Regions[view.RegionId] = view;
-            // What everybody is told of one view is the same.
+            // All nodes get the same of one view.
             uint number = _numbers.GetValueOrDefault(view.RegionId);
             Assert.True(view.Number >= number);
             _numbers[view.RegionId] = view.Number;
@@ -205,7 +205,7 @@ internal sealed class MapHistory(Func<ulong, TopicSetKey> keyOfTopic, TopicSetRu
         foreach (ulong region in outOfSight)
         {
             Assert.Contains(regions, view => view.RegionId == region);
-            Assert.True(told.Regions.Remove(region), "a node is told that it is told no more of what it was told, and that once");
+            Assert.True(told.Regions.Remove(region), "a node hears once that it gets no more of a region, and only of one that it got");
         }
     }
 
@@ -217,7 +217,7 @@ internal sealed class MapHistory(Func<ulong, TopicSetKey> keyOfTopic, TopicSetRu
             var subscribers = _roles.Keys.Where(other => _roles[other].GetValueOrDefault(topic).HasFlag(TopicRole.Subscribe));
             MembershipOracle.CheckTopic(view, id => _live[id], subscribers);
             Assert.Equal(_roles[node][topic].HasFlag(TopicRole.Subscribe), view.Subscribed);
-            Assert.True(view.Routed || !_roles[node][topic].HasFlag(TopicRole.Publish), "who may publish is told where to");
+            Assert.True(view.Routed || !_roles[node][topic].HasFlag(TopicRole.Publish), "a node that may publish knows where to");
             Assert.All(view.Regions, id => Assert.True(told.Regions.ContainsKey(id) || !IsToldOf(node, view, _live[id])));
         }
 

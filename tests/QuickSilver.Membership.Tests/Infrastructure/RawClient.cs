@@ -6,7 +6,7 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Tests.Infrastructure;
 
-// A client that sends whatever it is told to.
+// A client that sends whatever it is asked to.
 internal sealed class RawClient : IControlStreamHandler
 {
     private readonly ControlBuffer _buffer = new();

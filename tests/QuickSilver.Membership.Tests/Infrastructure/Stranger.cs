@@ -5,7 +5,7 @@ using QuickSilver.Membership.Client.Discovery;
 
 namespace QuickSilver.Membership.Tests.Infrastructure;
 
-// Says whatever it is told to, to all that discover and to who asks.
+// Says whatever it is asked to say, to all that discover and to a node that asks.
 internal sealed class Stranger : IDatagramReceiver
 {
     private static readonly DatagramAddress Group = new(new(new DiscoveryOptions().Group, new DiscoveryOptions().Port));

@@ -213,7 +213,7 @@ public sealed class ControlBytesTests
         "0B000000C201080A060A040A000009");
 
     [Fact]
-    public void Goodbye_to_nobody() => Holds(
+    public void Goodbye_to_no_node() => Holds(
         new GoodbyeMessage(null),
         "03000000C20100");
 

@@ -66,7 +66,7 @@ public sealed class EchoPortTests : IDisposable
     }
 
     [Fact]
-    public void Echoes_that_anybody_can_send_do_not_keep_those_of_members_from_an_answer()
+    public void Echoes_that_any_sender_can_make_do_not_keep_those_of_members_from_an_answer()
     {
         Open(_keys);
         for (int i = 0; i < Flood; i++)

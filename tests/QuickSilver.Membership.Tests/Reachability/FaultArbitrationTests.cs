@@ -4,7 +4,7 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Tests.Reachability;
 
-// Who is at fault when one member does not hear another.
+// Which member is at fault when one does not hear another.
 public sealed class FaultArbitrationTests
 {
     private static readonly TimeSpan Round = TimeSpan.FromSeconds(1);
@@ -30,7 +30,7 @@ public sealed class FaultArbitrationTests
         return arbitration;
     }
 
-    // All try all others in each round, and the reporters go on.
+    // All try all others in each round, and the reporters continue.
     private Ruling Pass(FaultArbitration arbitration, double rounds, params NodeKey[] reporters)
     {
         var ruling = arbitration.Judge(_members, _now);
@@ -73,7 +73,7 @@ public sealed class FaultArbitrationTests
     private void Cut(NodeKey node, params NodeKey[] others) => Array.ForEach(others, other => _cut.Add((node, other)));
 
     [Fact]
-    public void A_suspect_that_nobody_meets_is_removed_after_four_rounds_and_not_before()
+    public void A_suspect_that_no_party_meets_is_removed_after_four_rounds_and_not_before()
     {
         var arbitration = Begin(A, B, C, D, E);
         Cut(A, B, C, D, E);
@@ -102,7 +102,7 @@ public sealed class FaultArbitrationTests
     }
 
     [Fact]
-    public void A_suspect_that_stood_still_is_tried_anew()
+    public void A_suspect_that_stood_still_is_tried_again()
     {
         var arbitration = Begin(A, B, C, D, E);
         Cut(A, B, C, D, E);
@@ -129,7 +129,7 @@ public sealed class FaultArbitrationTests
     }
 
     [Fact]
-    public void A_reporter_that_hears_nobody_is_removed_in_place_of_whom_it_reports()
+    public void A_reporter_that_hears_no_party_is_removed_instead_of_the_member_that_it_reports()
     {
         var arbitration = Begin(E, A, B, C, D);
         Cut(A, B, C, D, E);
@@ -181,7 +181,7 @@ public sealed class FaultArbitrationTests
     }
 
     [Fact]
-    public void When_nobody_meets_anybody_nobody_is_removed()
+    public void When_no_party_meets_another_none_is_removed()
     {
         Cut(A, B, C, D);
         Cut(B, C, D);
@@ -245,7 +245,7 @@ public sealed class FaultArbitrationTests
     }
 
     [Fact]
-    public void One_that_meets_its_reporters_goes_when_two_of_them_go_on_for_ten_rounds()
+    public void A_suspect_that_meets_its_reporters_goes_when_two_of_them_continue_for_ten_rounds()
     {
         var arbitration = Begin(A, B, C, D);
         Assert.Equal(RulingKind.Open, Pass(arbitration, 9, B, C).Kind);
@@ -253,7 +253,7 @@ public sealed class FaultArbitrationTests
         Assert.Equal(RulingKind.Open, Pass(Begin(A, B, C, D), 30, B).Kind);
     }
 
-    // Who leads a ring is missed by all when one of the others loses its tokens.
+    // The leader of a ring is missed by all when one of the others loses its tokens.
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
@@ -305,7 +305,7 @@ public sealed class FaultArbitrationTests
         Assert.Equal((RulingKind.Lossy, A), (ruling.Kind, ruling.Guilty));
     }
 
-    // A network that loses a tenth of all echoes, and members that stand still now and then: one neighbour goes on to report.
+    // A network that loses a tenth of all echoes, and members that stand still from time to time: one neighbour continues to report.
     [Theory]
     [InlineData(1)]
     [InlineData(2)]
@@ -320,7 +320,7 @@ public sealed class FaultArbitrationTests
             Assert.Equal(RulingKind.Open, Pass(arbitration, 1, B).Kind);
             if (random.Next(4) == 0)
             {
-                // Not the suspect: its reports would begin anew.
+                // Not the suspect: its reports would begin again.
                 arbitration.Excuse(Seven[1 + random.Next(6)], _now);
             }
         }
@@ -366,12 +366,12 @@ public sealed class FaultArbitrationTests
     }
 
     [Fact]
-    public void A_suspect_does_not_go_for_a_slow_member_of_which_nobody_has_heard_for_a_moment()
+    public void A_suspect_does_not_go_for_a_slow_member_of_which_no_party_has_heard_for_a_moment()
     {
         _members = 5;
         var arbitration = Begin(A, B, C, D, E);
         arbitration.Report(C, 3, _now);
-        // Echoes to E are answered late, and what it found itself comes only now and then.
+        // Echoes to E are answered late, and what it found itself comes only from time to time.
         foreach (var other in new[] { A, B, C, D })
         {
             _lost.Add((other, E));

@@ -9,7 +9,7 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Tests.Regions;
 
-// A pinned topic owns its region, whatever else its members subscribe to, and the region's views tell since when each is a member.
+// A pinned topic owns its region, whatever else its members subscribe to, and the region's views show since when each is a member.
 public sealed class PinnedTopicTests
 {
     private const ulong Pinned = 100;
@@ -32,7 +32,7 @@ public sealed class PinnedTopicTests
     }
 
     [Fact]
-    public void A_member_keeps_its_age_while_others_come_and_go_and_begins_anew_when_it_comes_back()
+    public void A_member_keeps_its_age_while_others_come_and_go_and_begins_again_when_it_comes_back()
     {
         var map = Map(nodes: 3);
         Subscribe(map, 2);
@@ -58,7 +58,7 @@ public sealed class PinnedTopicTests
     }
 
     [Fact]
-    public void A_service_that_is_new_takes_over_the_ages_that_members_tell()
+    public void A_service_that_is_new_takes_over_the_ages_that_members_report()
     {
         var map = Map(nodes: 2);
         map.SetRole(Node(1), Pinned, TopicRole.Subscribe, isPinned: true, memberSince: 7);
@@ -67,9 +67,9 @@ public sealed class PinnedTopicTests
         Assert.Equal([7L, 3L], RegionOf(map).View!.Since.ToArray());
     }
 
-    // Its members were told that it left, and are told that it joins: the oldest of them stays the oldest.
+    // Its members were notified that it left, and are notified that it joins: the oldest of them stays the oldest.
     [Fact]
-    public void A_node_that_was_removed_and_comes_back_is_the_youngest_whatever_it_tells()
+    public void A_node_that_was_removed_and_comes_back_is_the_youngest_whatever_it_reports()
     {
         var map = Map(nodes: 3);
         Subscribe(map, 1);

@@ -10,7 +10,7 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Tests.Regions;
 
-// Who is told which keys, and when they are other ones.
+// Which nodes get which keys, and when they are other ones.
 public sealed class RegionKeyTests
 {
     private const ulong Topic = 1;
@@ -33,7 +33,7 @@ public sealed class RegionKeyTests
     }
 
     [Fact]
-    public void Members_and_publishers_are_told_the_same_key_and_others_none()
+    public void Members_and_publishers_get_the_same_key_and_others_none()
     {
         var keys = new[] { 1, 2, 3 }.Select(TheKeyOf).ToList();
         Assert.All(keys, key => Assert.Equal(keys[0], key));
@@ -55,7 +55,7 @@ public sealed class RegionKeyTests
     }
 
     [Fact]
-    public void Who_leaves_a_region_is_told_of_its_next_view_without_the_key()
+    public void A_node_that_leaves_a_region_gets_its_next_view_without_the_key()
     {
         Set(2, TopicRole.None);
         Apply();
@@ -65,9 +65,9 @@ public sealed class RegionKeyTests
         Assert.All(_map.SnapshotOf(Key(2)).Regions, view => Assert.Null(view.Key));
     }
 
-    // It was told of the view when it left, and needs the key when it comes back to the same view as a publisher.
+    // It was notified of the view when it left, and needs the key when it comes back to the same view as a publisher.
     [Fact]
-    public void Who_gets_a_reason_again_is_told_the_key()
+    public void A_node_that_gets_a_reason_again_gets_the_key()
     {
         Set(2, TopicRole.None);
         Apply();

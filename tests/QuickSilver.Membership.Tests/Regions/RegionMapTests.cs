@@ -10,7 +10,7 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Tests.Regions;
 
-// I7; what each node is told, step by step, must add up to the truth.
+// I7; what each node gets, step by step, must add up to the truth.
 public sealed class RegionMapTests
 {
     // Few nodes and topics, and yet several sets.
@@ -142,7 +142,7 @@ public sealed class RegionMapTests
     }
 
     [Fact]
-    public void Who_only_subscribes_is_told_its_own_region_and_who_comes_to_publish_all_of_them()
+    public void A_node_that_only_subscribes_gets_its_own_region_and_one_that_comes_to_publish_gets_all()
     {
         var map = new RegionMap(NewPlan(), 1);
         NodeKey[] nodes = [new(1, 1), new(2, 1), new(3, 1)];
@@ -170,7 +170,7 @@ public sealed class RegionMapTests
 
     // Thousands of topics lie in a region that a node enters or leaves for the sake of one.
     [Fact]
-    public void A_topic_whose_regions_and_subscribers_stay_is_not_told_again_when_a_region_changes()
+    public void A_topic_whose_regions_and_subscribers_stay_is_not_sent_again_when_a_region_changes()
     {
         var map = new RegionMap(NewPlan(), 1);
         for (ulong id = 1; id <= 4; id++)
@@ -192,7 +192,7 @@ public sealed class RegionMapTests
     }
 
     [Fact]
-    public void Sets_whose_keys_collide_are_told_apart_by_their_topics() =>
+    public void Sets_whose_keys_collide_are_distinguished_by_their_topics() =>
         Prop.ForAll(MapHistory.All, steps => Play(steps, topic => new TopicSetKey(0, topic & 1)))
             .Check(Config.QuickThrowOnFailure.WithMaxTest(200).WithEndSize(100));
 

@@ -169,7 +169,7 @@ public sealed class ServiceTests
     }
 
     [Fact]
-    public void A_node_that_moves_leaves_a_new_view_behind_and_former_members_are_told()
+    public void A_node_that_moves_leaves_a_new_view_behind_and_former_members_are_notified()
     {
         var cluster = new FakeCluster();
         var nodes = cluster.AddNodes(3);
@@ -321,7 +321,7 @@ public sealed class ServiceTests
     }
 
     [Fact]
-    public void Leaving_is_confirmed_and_told_to_the_others()
+    public void Leaving_is_confirmed_and_reported_to_the_others()
     {
         var cluster = new FakeCluster();
         var nodes = cluster.AddNodes(2);

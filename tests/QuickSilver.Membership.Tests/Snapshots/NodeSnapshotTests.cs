@@ -7,7 +7,7 @@ using QuickSilver.Membership.Snapshots;
 
 namespace QuickSilver.Membership.Tests.Snapshots;
 
-// What observers read of nodes that anybody may have written.
+// What observers read of nodes. Any sender may have written it.
 public sealed class NodeSnapshotTests
 {
     private static readonly PropertyInfo[] Numbers =
@@ -40,7 +40,7 @@ public sealed class NodeSnapshotTests
     }
 
     [Fact]
-    public void The_most_that_a_node_may_tell_fits()
+    public void The_most_that_a_node_may_report_fits()
     {
         var most = new NodeSnapshot
         {

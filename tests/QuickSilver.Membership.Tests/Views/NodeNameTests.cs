@@ -105,7 +105,7 @@ public sealed class NodeNameTests
     }
 
     [Fact]
-    public void An_observer_is_told_the_name_of_each_node()
+    public void An_observer_gets_the_name_of_each_node()
     {
         var cluster = new FakeCluster();
         FakeNode.Start(cluster.World, 1, FakeCluster.EndPoint, name: "orders@web-3");

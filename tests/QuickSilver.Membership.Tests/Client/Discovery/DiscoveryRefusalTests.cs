@@ -9,7 +9,7 @@ using QuickSilver.Membership.Tests.Infrastructure;
 
 namespace QuickSilver.Membership.Tests.Client.Discovery;
 
-// Datagrams of discovery, which anybody can send, that a node does not believe.
+// Datagrams of discovery, which any sender can make, that a node does not accept.
 public sealed class DiscoveryRefusalTests
 {
     private const string Cluster = "default";

@@ -46,7 +46,7 @@ public sealed class DiscoverySealTests
     }
 
     [Fact]
-    public void With_and_without_a_secret_nobody_believes_the_other()
+    public void Nodes_with_and_without_a_secret_do_not_trust_each_other()
     {
         var plain = new DiscoverySeal(null);
         var certificates = new DiscoverySeal(() => []);

@@ -10,7 +10,7 @@ using QuickSilver.Membership.Tests.Infrastructure;
 
 namespace QuickSilver.Membership.Tests.Client.Hosting;
 
-// F3, F4, F5; I7, I19: nodes that are told of no service find or host one.
+// F3, F4, F5; I7, I19: nodes that know of no service find or host one.
 public sealed class EmbeddedTests
 {
     private readonly FakeWorld _world = new();
@@ -199,14 +199,14 @@ public sealed class EmbeddedTests
     }
 
     [Fact]
-    public void Of_any_two_standings_exactly_one_goes_on_and_the_order_has_no_circle() =>
+    public void Of_any_two_standings_exactly_one_continues_and_the_order_has_no_circle() =>
         Prop.ForAll(Standings.ListOf(3).ToArbitrary(), list =>
         {
             var (a, b, c) = (list[0] with { Id = 1 }, list[1] with { Id = 2 }, list[2] with { Id = 3 });
             Assert.NotEqual(a.GoesOnBefore(b), b.GoesOnBefore(a));
             Assert.True(!c.GoesOnBefore(b) || !b.GoesOnBefore(a) || c.GoesOnBefore(a));
             Assert.True(!a.GoesOnBefore(b) || !b.GoesOnBefore(c) || a.GoesOnBefore(c));
-            Assert.True(a.Members <= b.Members || a.GoesOnBefore(b), "more members go on");
+            Assert.True(a.Members <= b.Members || a.GoesOnBefore(b), "more members continue");
             Assert.True(a.Members != b.Members || a.Configuration <= b.Configuration || a.GoesOnBefore(b), "then the newer configuration");
         }).QuickCheckThrowOnFailure();
 

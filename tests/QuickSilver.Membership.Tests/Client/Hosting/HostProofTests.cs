@@ -69,7 +69,7 @@ public sealed class HostProofTests
     }
 
     [Fact]
-    public void A_node_joins_although_each_question_is_answered_by_one_that_lies_anew()
+    public void A_node_joins_although_each_question_is_answered_by_one_that_lies_again()
     {
         int port = 1;
         var stranger = new Stranger(_world);

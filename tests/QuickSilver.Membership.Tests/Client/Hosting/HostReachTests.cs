@@ -6,7 +6,7 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Tests.Client.Hosting;
 
-// F19, F25; I19, I22: a host, or a member, that datagrams reach and streams do not, and a node whose address is gone, stop nobody else.
+// F19, F25; I19, I22: a host, or a member, that datagrams reach and streams do not, and a node whose address is gone, stop no other node.
 public sealed class HostReachTests
 {
     private const double Ready = 15;
@@ -18,7 +18,7 @@ public sealed class HostReachTests
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public void When_no_stream_reaches_the_host_the_others_go_on_with_another_one(bool isOneWay)
+    public void When_no_stream_reaches_the_host_the_others_continue_with_another_one(bool isOneWay)
     {
         var nodes = StartNodes(4);
         var (host, others) = (nodes[0], nodes[1..]);
@@ -160,7 +160,7 @@ public sealed class HostReachTests
     }
 
     [Fact]
-    public void A_host_whose_address_is_gone_ends_and_the_others_go_on()
+    public void A_host_whose_address_is_gone_ends_and_the_others_continue()
     {
         var nodes = StartNodes(3);
         var (host, others) = (nodes[0], nodes[1..]);
@@ -174,7 +174,7 @@ public sealed class HostReachTests
     }
 
     [Fact]
-    public void A_node_whose_address_comes_back_within_the_limit_goes_on()
+    public void A_node_whose_address_comes_back_within_the_limit_continues()
     {
         var nodes = StartNodes(2);
         nodes[1].Environment.HasLocalAddress = false;

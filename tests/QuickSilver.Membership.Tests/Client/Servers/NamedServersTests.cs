@@ -134,7 +134,7 @@ public sealed class NamedServersTests
     }
 
     [Fact]
-    public void An_answer_that_comes_after_the_node_has_ended_connects_to_nobody()
+    public void An_answer_that_comes_after_the_node_has_ended_connects_to_no_service()
     {
         var elsewhere = NewAddress();
         var node = Start(1, _asked.Add);
@@ -177,7 +177,7 @@ public sealed class NamedServersTests
     }
 
     [Fact]
-    public void Of_the_leaders_that_other_servers_told_the_last_four_are_tried_as_well()
+    public void The_last_four_leaders_that_other_servers_named_are_tried_as_well()
     {
         var servers = Servers(1, 2);
         foreach (int leader in (int[])[2, 3, 4, 3, 5, 6, 7])

@@ -11,7 +11,7 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Tests.Regions.Adoption;
 
-// F4, F22; I7, I9: a service that takes over goes on with the views that its nodes hold, where nothing has changed.
+// F4, F22; I7, I9: a service that takes over continues with the views that its nodes hold, where nothing has changed.
 public sealed class AdoptionTests
 {
     private static readonly Origin Before = new(1, 100);
@@ -19,7 +19,7 @@ public sealed class AdoptionTests
     private readonly FakeCluster _cluster = new();
 
     [Fact]
-    public void Every_region_goes_on_with_its_view_where_nothing_has_changed()
+    public void Every_region_continues_with_its_view_where_nothing_has_changed()
     {
         var nodes = _cluster.AddNodes(4);
         Array.ForEach(nodes[..3], static node => node.Subscribe("A", "B"));
@@ -90,7 +90,7 @@ public sealed class AdoptionTests
     }
 
     [Fact]
-    public void Who_joins_while_nodes_are_gathered_costs_only_the_regions_that_it_enters_a_view()
+    public void A_node_that_joins_while_nodes_are_gathered_costs_only_the_regions_that_it_enters_a_view()
     {
         var nodes = _cluster.AddNodes(3);
         Array.ForEach(nodes[..2], static node => node.Subscribe("A"));
@@ -106,13 +106,13 @@ public sealed class AdoptionTests
         _cluster.Run(4);
         Assert.Equal([[1, 2, 9]], nodes[0].MembersOf("A"));
         Assert.NotEqual(entered, Region(nodes[0], "A"));
-        // It is told of the region into which it publishes as it is.
+        // It gets the region into which it publishes, unchanged.
         Assert.Equal(other, Region(nodes[2], "B"));
         Assert.Equal(other, Region(newcomer, "B"));
     }
 
     [Fact]
-    public void A_topic_that_was_opened_anew_meanwhile_gets_a_new_view_although_the_members_are_the_same()
+    public void A_topic_that_was_opened_again_meanwhile_gets_a_new_view_although_the_members_are_the_same()
     {
         var nodes = _cluster.AddNodes(2);
         Array.ForEach(nodes, static node => node.Subscribe("A"));
@@ -129,7 +129,7 @@ public sealed class AdoptionTests
     }
 
     [Fact]
-    public void Who_had_another_configuration_last_is_no_part_of_a_view_that_goes_on()
+    public void A_node_that_had_another_configuration_last_is_no_part_of_a_view_that_continues()
     {
         var (map, regions) = NewService();
         Add(map, 1, Before, (7, regions[7]), (8, regions[7]));
@@ -139,7 +139,7 @@ public sealed class AdoptionTests
     }
 
     [Fact]
-    public void Adopted_regions_are_those_of_before_and_histories_go_on_from_them()
+    public void Adopted_regions_are_those_of_before_and_histories_continue_from_them()
     {
         long adopted = 0, several = 0;
         foreach (var rules in (TopicSetRules?[])[null, RegionMapTests.Eager])
@@ -167,7 +167,7 @@ public sealed class AdoptionTests
     }
 
     [Fact]
-    public void A_history_goes_on_after_a_change_of_service_in_the_middle_of_changes()
+    public void A_history_continues_after_a_change_of_service_in_the_middle_of_changes()
     {
         Prop.ForAll(MapHistory.All, steps =>
         {
@@ -219,7 +219,7 @@ public sealed class AdoptionTests
     }
 
     [Fact]
-    public void Who_claims_the_region_of_others_does_not_get_it_and_they_do()
+    public void A_node_that_claims_the_region_of_others_does_not_get_it_and_they_do()
     {
         var (map, regions) = NewService();
         Add(map, 1, (7, regions[7]), (8, regions[7]));
@@ -231,7 +231,7 @@ public sealed class AdoptionTests
     }
 
     [Fact]
-    public void A_view_does_not_go_on_where_a_publisher_comes_from_elsewhere_and_ends_where_one_comes_back_later()
+    public void A_view_does_not_continue_where_a_publisher_comes_from_elsewhere_and_ends_where_one_comes_back_later()
     {
         foreach (var origin in (Origin[])[Before with { Configuration = 99 }, new Origin(2, 100)])
         {
@@ -257,7 +257,7 @@ public sealed class AdoptionTests
     }
 
     [Fact]
-    public void A_member_that_begins_to_publish_goes_on_in_the_adopted_view()
+    public void A_member_that_begins_to_publish_continues_in_the_adopted_view()
     {
         var (map, regions) = NewService();
         Add(map, 3, (9, regions[9]));
@@ -267,11 +267,11 @@ public sealed class AdoptionTests
         Assert.Equal(regions[9].RegionId, Assert.Single(map.Topics[9].Regions.All).Id);
     }
 
-    // It would number its packets from 1 again, and members would take them for those that they have.
+    // It would number its packets from 1 again, and members would mistake them for those that they have.
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public void A_view_goes_on_only_with_publishers_that_have_had_it_in_sight_all_the_time(bool wasRouted)
+    public void A_view_continues_only_with_publishers_that_have_had_it_in_sight_all_the_time(bool wasRouted)
     {
         var (map, regions) = NewService();
         Add(map, 3, (9, regions[9]));
@@ -309,7 +309,7 @@ public sealed class AdoptionTests
     [Theory]
     [InlineData(3, true)]
     [InlineData(4, false)]
-    public void Of_sealed_views_none_goes_on_while_a_node_is_missing_that_may_have_a_key(int known, bool goesOn)
+    public void No_sealed_view_continues_while_a_node_is_missing_that_may_have_a_key(int known, bool goesOn)
     {
         var (map, regions) = NewService(isSealed: true);
         AddAll(map, regions, known);
@@ -318,9 +318,9 @@ public sealed class AdoptionTests
         Assert.Equal(goesOn, regions[9].RegionId == Assert.Single(map.Topics[9].Regions.All).Id);
     }
 
-    // It may have published there under the service before, which nobody knows any more.
+    // It may have published there under the service before, which no node knows any more.
     [Fact]
-    public void A_sealed_view_that_was_adopted_ends_when_a_node_is_removed_that_came_along_though_it_is_no_member()
+    public void A_sealed_view_that_was_adopted_ends_when_a_node_that_came_along_is_removed_even_if_it_is_no_member()
     {
         var (map, regions) = NewService(isSealed: true);
         map.AddNode(Node(5));

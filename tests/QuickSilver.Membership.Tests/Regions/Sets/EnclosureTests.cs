@@ -55,7 +55,7 @@ public sealed class EnclosureTests
     }
 
     [Fact]
-    public void Enclosed_topics_go_on_as_they_are_when_another_service_takes_over()
+    public void Enclosed_topics_continue_unchanged_when_another_service_takes_over()
     {
         long adopted = 0;
         Prop.ForAll(MapHistory.All, steps =>
@@ -78,7 +78,7 @@ public sealed class EnclosureTests
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public void Who_publishes_beside_a_topic_that_it_may_not_read_has_no_key_of_it(bool isToldByRule)
+    public void A_node_that_publishes_beside_a_topic_that_it_may_not_read_has_no_key_of_it(bool isToldByRule)
     {
         var cluster = new FakeCluster(new MembershipServiceOptions
         {

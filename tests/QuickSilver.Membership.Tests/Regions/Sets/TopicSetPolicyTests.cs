@@ -44,7 +44,7 @@ public sealed class TopicSetPolicyTests
         Assert.All(map.Topics.Values, topic => Assert.Same(map.Regions.Values.Single(), topic.Regions.All.Single()));
         Assert.Equal([1UL, 3UL, 4UL, 5UL], MembersOf(map, 3));
 
-        // A topic that nobody wants any more, and a node that is gone.
+        // A topic that no node wants any more, and a node that is gone.
         map.SetRole(new NodeKey(4, 1), 2, TopicRole.None);
         map.RemoveNode(new NodeKey(5, 1));
         map.Apply(3);

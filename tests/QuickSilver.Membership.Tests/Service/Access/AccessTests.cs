@@ -7,7 +7,7 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Tests.Service.Access;
 
-// T13, T4: who may do what, and what the others are told of it.
+// T13, T4: which node may do what, and what the others learn of it.
 public sealed class AccessTests
 {
     private readonly ScriptedAccess _access = new();
@@ -19,7 +19,7 @@ public sealed class AccessTests
     }
 
     [Fact]
-    public void Who_lacks_a_right_is_refused_with_the_right_the_topic_and_the_rule()
+    public void A_node_that_lacks_a_right_is_refused_with_the_right_the_topic_and_the_rule()
     {
         var reader = Add(1, "reader");
         reader.Open("prices", TopicRole.Publish);
@@ -41,7 +41,7 @@ public sealed class AccessTests
     }
 
     [Fact]
-    public void Subscribers_are_told_who_may_publish_in_a_topic_with_a_rule_and_nobody_else()
+    public void Only_subscribers_learn_who_may_publish_in_a_topic_with_a_rule()
     {
         var reader = Add(1, "reader");
         reader.Open("prices", TopicRole.Subscribe);
@@ -53,7 +53,7 @@ public sealed class AccessTests
     }
 
     [Fact]
-    public void A_publisher_is_told_of_in_the_configuration_that_announces_its_node()
+    public void A_publisher_is_reported_in_the_configuration_that_announces_its_node()
     {
         var reader = Add(1, "reader");
         reader.Open("prices", TopicRole.Subscribe);
@@ -97,7 +97,7 @@ public sealed class AccessTests
     }
 
     [Fact]
-    public void The_next_life_of_the_service_tells_the_same()
+    public void The_next_life_of_the_service_reports_the_same()
     {
         var reader = Add(1, "reader");
         var pricer = Add(2, "pricer");
@@ -113,12 +113,12 @@ public sealed class AccessTests
     }
 
     [Fact]
-    public void Nobody_goes_on_as_a_node_of_another_identity()
+    public void No_node_continues_as_a_node_of_another_identity()
     {
         var pricer = Add(1, "pricer");
         _cluster.Run(1);
         Assert.True(pricer.Reachable);
-        // With the key of the first, which everybody is told.
+        // With the key of the first, which every node gets.
         var thief = Add(1, "reader");
         _cluster.Run(3);
         Assert.Equal("The key 0000000000000001.1 is that of another member. Restart this node.", thief.Client.LastRefusal);
@@ -128,7 +128,7 @@ public sealed class AccessTests
     }
 
     [Fact]
-    public void Who_comes_first_to_a_new_leader_with_the_key_of_another_node_does_not_keep_it()
+    public void A_node_that_comes_first_to_a_new_leader_with_the_key_of_another_node_does_not_keep_it()
     {
         byte[] proof = [.. Enumerable.Range(1, NodeProof.Bytes).Select(static i => (byte)i)];
         ulong id = NodeProof.IdOf(proof);
@@ -146,7 +146,7 @@ public sealed class AccessTests
     }
 
     [Fact]
-    public void Nobody_without_the_proof_goes_on_as_a_node_that_has_shown_it_even_with_the_same_identity()
+    public void No_node_without_the_proof_continues_as_one_that_has_shown_it_even_with_the_same_identity()
     {
         byte[] proof = [.. Enumerable.Range(1, NodeProof.Bytes).Select(static i => (byte)i)];
         ulong id = NodeProof.IdOf(proof);
@@ -177,7 +177,7 @@ public sealed class AccessTests
     }
 
     [Fact]
-    public void A_session_ends_with_the_certificate_and_who_has_another_one_by_then_goes_on_as_the_same_member()
+    public void A_session_ends_with_the_certificate_and_a_node_with_another_one_by_then_continues_as_the_same_member()
     {
         var renewed = Add(1, "pricer");
         var expired = Add(2, "reader");
@@ -186,7 +186,7 @@ public sealed class AccessTests
         _cluster.Run(9);
         Assert.Equal(2, renewed.Nodes.Count);
         renewed.Environment.CertificateUntil = until.AddDays(1);
-        // As one that nobody believes any more.
+        // As one that no node trusts any more.
         expired.Environment.World.IsBlocked = (from, to) => from == expired.Environment || to == expired.Environment;
         _cluster.Run(2);
         Assert.Equal(2, _cluster.Counters.SessionsExpired);
@@ -198,7 +198,7 @@ public sealed class AccessTests
     }
 
     [Fact]
-    public void Sessions_that_end_with_their_secret_are_told_and_those_that_the_network_ends_are_not()
+    public void Sessions_that_end_with_their_secret_are_counted_and_those_that_the_network_ends_are_not()
     {
         var node = Add(1, "pricer");
         _cluster.Run(2);
@@ -218,7 +218,7 @@ public sealed class AccessTests
         return node;
     }
 
-    // Prices are published by pricers, and secrets are nobody's.
+    // Prices are published by pricers, and no node may publish secrets.
     private sealed class ScriptedAccess : ITopicAccess
     {
         public List<string> AskedToPublish { get; } = [];

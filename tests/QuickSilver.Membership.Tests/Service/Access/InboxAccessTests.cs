@@ -19,7 +19,7 @@ public sealed class InboxAccessTests
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public void Nobody_but_its_node_subscribes_to_an_inbox_and_everybody_may_send_there(bool hasRules)
+    public void Only_its_node_subscribes_to_an_inbox_and_every_node_may_send_there(bool hasRules)
     {
         var cluster = new FakeCluster(new MembershipServiceOptions { Access = hasRules ? new Everything() : null });
         var owner = cluster.AddNode(1);
@@ -45,7 +45,7 @@ public sealed class InboxAccessTests
     }
 
     [Fact]
-    public void An_inbox_is_opened_with_the_contract_of_inboxes_only_so_that_nobody_keeps_its_node_out()
+    public void An_inbox_is_opened_with_the_contract_of_inboxes_only_so_that_no_other_node_keeps_its_node_out()
     {
         var cluster = new FakeCluster();
         var owner = cluster.AddNode(1);

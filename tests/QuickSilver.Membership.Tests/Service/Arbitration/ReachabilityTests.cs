@@ -16,7 +16,7 @@ public sealed class ReachabilityTests
     {
         var nodes = _cluster.AddNodes(count);
         Array.ForEach(nodes, Wire);
-        // Who reports a node shares a region with it.
+        // A node that reports another shares a region with it.
         Array.ForEach(nodes, static node => node.Subscribe("A"));
         _cluster.Run(1);
         return nodes;
@@ -63,7 +63,7 @@ public sealed class ReachabilityTests
     }
 
     [Fact]
-    public void One_report_that_nobody_refutes_removes_within_five_heartbeats_and_the_node_is_told_what_to_look_at()
+    public void An_unrefuted_report_removes_within_five_heartbeats_and_the_node_learns_what_to_look_at()
     {
         var nodes = Start(4);
         _dead.Add(nodes[2].Environment.LocalAddress);
@@ -77,7 +77,7 @@ public sealed class ReachabilityTests
     }
 
     [Fact]
-    public void A_report_that_the_others_refute_removes_nobody()
+    public void A_report_that_the_others_refute_removes_no_node()
     {
         var nodes = Start(4);
         for (int second = 0; second < 30; second++)
@@ -91,7 +91,7 @@ public sealed class ReachabilityTests
     }
 
     [Fact]
-    public void Who_publishes_in_a_topic_of_the_node_begins_an_arbitration_and_cannot_have_a_healthy_one_removed()
+    public void A_publisher_in_a_topic_of_the_node_begins_an_arbitration_and_cannot_have_a_healthy_one_removed()
     {
         var nodes = Start(4);
         nodes[3].Subscribe("B");
@@ -113,7 +113,7 @@ public sealed class ReachabilityTests
     }
 
     [Fact]
-    public void A_node_that_hears_nobody_and_reports_everybody_is_removed_itself()
+    public void A_node_that_hears_no_other_and_reports_all_is_removed_itself()
     {
         var nodes = Start(5);
         _dead.Add(nodes[1].Environment.LocalAddress);
@@ -176,7 +176,7 @@ public sealed class ReachabilityTests
     }
 
     [Fact]
-    public void Who_does_not_hear_one_member_is_kept_out_by_that_one_alone()
+    public void A_node_that_does_not_hear_one_member_is_kept_out_by_that_one_alone()
     {
         var nodes = Start(5);
         nodes[4].Reaches = target => !target.Equals(nodes[0].EndPoint);
@@ -232,7 +232,7 @@ public sealed class ReachabilityTests
         Assert.Equal(0, _cluster.Service.MemberCount);
     }
 
-    // A lie or a defect: most of the reports are refuted, and repeated for ever.
+    // A lie or a defect: most of the reports are refuted, and repeated forever.
     [Theory]
     [InlineData(0)]
     [InlineData(32)]

@@ -79,7 +79,7 @@ public sealed class FailureTests
     }
 
     [Fact]
-    public void Reporters_who_go_on_do_not_remove_who_speaks_by_themselves()
+    public void Reporters_that_continue_do_not_by_themselves_remove_a_node_that_speaks()
     {
         TrackAll();
         for (int second = 0; second < 30; second++)
@@ -154,7 +154,7 @@ public sealed class FailureTests
     }
 
     [Fact]
-    public void A_pause_of_the_service_makes_nobody_heard_in_the_future()
+    public void A_pause_of_the_service_makes_no_node_heard_in_the_future()
     {
         TrackAll();
         _detector.OnPause(Second * 60, _now);
@@ -163,7 +163,7 @@ public sealed class FailureTests
     }
 
     [Fact]
-    public void A_node_that_told_of_a_pause_may_miss_all_heartbeats_whatever_its_neighbours_report()
+    public void A_node_that_reported_a_pause_may_miss_all_heartbeats_whatever_its_neighbours_report()
     {
         TrackAll();
         _detector.Suspect(A, B, _now);
@@ -190,7 +190,7 @@ public sealed class FailureTests
     }
 
     [Fact]
-    public void A_node_tells_of_a_pause_and_its_neighbours_reports_are_forgotten()
+    public void A_node_reports_a_pause_and_its_neighbours_reports_are_forgotten()
     {
         var cluster = new FakeCluster();
         var nodes = cluster.AddNodes(3);
@@ -280,7 +280,7 @@ public sealed class FailureTests
     }
 
     [Fact]
-    public void A_pause_that_cost_no_heartbeat_is_not_told()
+    public void A_pause_that_cost_no_heartbeat_is_not_reported()
     {
         var cluster = new FakeCluster();
         var nodes = cluster.AddNodes(2);
@@ -290,7 +290,7 @@ public sealed class FailureTests
     }
 
     [Fact]
-    public void Who_claims_pauses_all_the_time_is_believed_now_and_then()
+    public void A_member_that_claims_pauses_all_the_time_is_trusted_only_sometimes()
     {
         var cluster = new FakeCluster();
         var nodes = cluster.AddNodes(2);
@@ -313,7 +313,7 @@ public sealed class FailureTests
     }
 
     [Fact]
-    public void A_service_that_stood_still_removes_nobody_and_closes_no_session_that_was_not_late_before()
+    public void A_service_that_stood_still_removes_no_node_and_closes_no_session_that_was_not_late_before()
     {
         var cluster = new FakeCluster();
         cluster.AddNodes(3);
@@ -488,7 +488,7 @@ public sealed class FailureTests
         Assert.All(nodes, node => Assert.Null(node.Expelled));
         Assert.All(nodes, node => Assert.Equal([[1, 2, 3, 4, 5]], node.MembersOf("A")));
         Assert.All(nodes, node => Assert.Equal(node.Changes[^1].Number, node.Settled));
-        // They were together all the time, and go on with each other.
+        // They were together all the time, and continue with each other.
         Assert.Single(away.Select(node => (node.Nodes[node.Key].AdmittedAt, node.Nodes[node.Key].Origin)).Distinct());
     }
 }

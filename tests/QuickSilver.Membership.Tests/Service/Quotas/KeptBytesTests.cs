@@ -49,13 +49,13 @@ public sealed class KeptBytesTests
     }
 
     [Fact]
-    public void What_many_are_told_alike_counts_once()
+    public void Bytes_that_many_nodes_get_alike_count_once()
     {
         var nodes = _cluster.AddNodes(1);
         var stalled = Enumerable.Range(100, 30).Select(id => Join((ulong)id, topics: 0)).ToArray();
         _cluster.Run(0.5);
         Array.ForEach(stalled, raw => raw.Stream.Peer!.IsStalled = true);
-        // Who comes is told to all in the same bytes.
+        // A node that comes is announced to all in the same bytes.
         for (ulong id = 1_000; id < 1_500; id++)
         {
             _cluster.AddNode(id);

@@ -15,7 +15,7 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Tests.Service.Sessions;
 
-// F17, T9, T11; I17. One session's nonsense is nobody else's business.
+// F17, T9, T11; I17. One session's nonsense affects no other session.
 public sealed class HostileSessionTests
 {
     private static RawClient Connect(FakeCluster cluster)
@@ -44,7 +44,7 @@ public sealed class HostileSessionTests
         GiveWay(newcomer);
         Assert.All(silent, static one => Assert.True(one.IsClosed));
 
-        // Who has said what it wants stays.
+        // A session that has said what it wants stays.
         GiveWay(newcomer);
         Assert.Equal((2, 5), (cluster.Service.SessionCount, cluster.Counters.SessionsDisplaced));
         Assert.All(nodes, static node => Assert.True(node.Client.IsReachable));

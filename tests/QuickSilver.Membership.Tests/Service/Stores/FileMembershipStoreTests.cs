@@ -67,7 +67,7 @@ public sealed class FileMembershipStoreTests : MembershipStoreContract, IDisposa
     }
 
     [Fact]
-    public async Task A_full_disk_is_told_from_other_failures_and_the_epoch_before_stays()
+    public async Task A_full_disk_is_distinguished_from_other_failures_and_the_epoch_before_stays()
     {
         Assert.SkipUnless(System.IO.File.Exists("/dev/full"), "This system has no device that is always full.");
         var store = FileMembershipStore.TryAcquire(File)!;

@@ -71,7 +71,7 @@ public sealed class ConfigurationNumbersTests
             }).QuickCheckThrowOnFailure();
 
     [Fact]
-    public void A_host_that_goes_on_exceeds_what_its_nodes_have_and_takes_no_more_than_that_for_its_measure()
+    public void A_host_that_continues_exceeds_what_its_nodes_have_and_accepts_no_more_than_that_as_its_measure()
     {
         long old = (777L << 32) | 5;
         var numbers = Begin(known: old);

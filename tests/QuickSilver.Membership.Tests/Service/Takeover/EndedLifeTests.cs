@@ -6,7 +6,7 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Tests.Service.Takeover;
 
-// I10 over a change of the leader: a node that was removed for good does not come back as it was. F4, F8.
+// I10 over a change of the leader: a node that was removed permanently does not come back as the same one. F4, F8.
 public sealed class EndedLifeTests
 {
     private static readonly NodeKey Gone = new(3, 1);
@@ -78,7 +78,7 @@ public sealed class EndedLifeTests
     }
 
     [Fact]
-    public void A_removal_that_one_node_was_told_holds()
+    public void A_removal_that_one_node_was_notified_of_holds()
     {
         // The configuration that removes the node does not reach the second one before the leader is gone.
         Cut();
@@ -161,7 +161,7 @@ public sealed class EndedLifeTests
     }
 
     [Fact]
-    public void What_is_kept_of_100000_ended_lives_is_bounded_and_the_newest_are_told()
+    public void Records_of_100000_ended_lives_are_bounded_and_the_newest_are_reported()
     {
         var lives = new EndedLives(service: 7);
         var known = System.Collections.Immutable.ImmutableArray<EndedLife>.Empty;

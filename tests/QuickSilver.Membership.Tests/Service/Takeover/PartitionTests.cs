@@ -6,7 +6,7 @@ using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Membership.Tests.Service.Takeover;
 
-// I23, I9, F3: a network that is torn and heals costs nobody the membership, whoever hosted before, meanwhile or after.
+// I23, I9, F3: a network that is torn and heals costs no node the membership, whichever node hosted before, meanwhile or after.
 public sealed class PartitionTests
 {
     private const int NodeCount = 10;
@@ -48,7 +48,7 @@ public sealed class PartitionTests
     [Theory]
     [InlineData(12)]
     [InlineData(20)]
-    public void The_line_with_more_members_goes_on_and_its_nodes_lose_nothing(double seconds)
+    public void The_line_with_more_members_continues_and_its_nodes_lose_nothing(double seconds)
     {
         foreach (int[] sides in new int[][] { [1, 9], [4, 6], [6, 4], [4, 3, 3], [2, 7, 1] })
         {
@@ -83,7 +83,7 @@ public sealed class PartitionTests
     }
 
     [Fact]
-    public void Nodes_that_come_over_from_the_smaller_side_go_on_with_each_other()
+    public void Nodes_that_come_over_from_the_smaller_side_continue_with_each_other()
     {
         var cluster = new Cluster(seed: 7);
         var parts = cluster.Tear([6, 4]);
@@ -95,7 +95,7 @@ public sealed class PartitionTests
     }
 
     [Fact]
-    public void Clocks_that_are_years_apart_do_not_say_who_goes_on()
+    public void Clocks_that_are_years_apart_do_not_determine_which_side_continues()
     {
         for (ulong seed = 1; seed <= 4; seed++)
         {

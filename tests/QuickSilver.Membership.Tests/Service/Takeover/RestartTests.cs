@@ -34,7 +34,7 @@ public sealed class RestartTests
         var change = nodes[0].Changes[before];
         Assert.True(change.IsSnapshot);
         Assert.True(change.Number >> 32 > last >> 32);
-        // Not one view was made without somebody who was there before.
+        // Not one view was made without a node that was there before.
         Assert.Equal(3, change.Joined.Length);
         Assert.All(nodes, node => Assert.Equal([[2, 3]], node.Has("A") ? node.MembersOf("A") : []));
         Assert.Equal(orders, nodes[0].Nodes.ToDictionary(entry => entry.Key, entry => entry.Value.JoinOrder));
@@ -180,7 +180,7 @@ public sealed class RestartTests
         var nodes = cluster.AddNodes(2);
         nodes[0].Subscribe("A");
         cluster.Run(1);
-        // A backlog too small for anything: a node that was away cannot be told step by step.
+        // A backlog too small for anything: a node that was away cannot be updated step by step.
         var tight = new FakeCluster(new MembershipServiceOptions { Limits = new SessionLimits { MaxBacklogBytes = 1 } });
         var pair = tight.AddNodes(2);
         pair[0].Subscribe("A");

@@ -25,7 +25,7 @@ public sealed class SeveralServersTests
     public SeveralServersTests() => _cluster = new FakeCluster(store: _store);
 
     [Fact]
-    public void Nobody_is_told_of_a_configuration_whose_number_is_not_claimed_and_it_has_what_changes_meanwhile()
+    public void A_configuration_whose_number_is_not_claimed_reaches_no_node_and_has_what_changes_meanwhile()
     {
         _store.Answers = false;
         var first = _cluster.AddNode(1);
@@ -44,7 +44,7 @@ public sealed class SeveralServersTests
     }
 
     [Fact]
-    public void A_server_whose_lease_has_ended_removes_nobody_and_tells_nothing_new()
+    public void A_server_whose_lease_has_ended_removes_no_node_and_reports_nothing_new()
     {
         var nodes = _cluster.AddNodes(3);
         _cluster.Run(1);
@@ -122,7 +122,7 @@ public sealed class SeveralServersTests
     }
 
     [Fact]
-    public void A_node_comes_back_to_the_leader_that_it_was_sent_to_when_the_server_that_it_was_told_is_gone()
+    public void A_node_comes_back_to_the_leader_that_it_was_sent_to_when_the_server_named_to_it_is_gone()
     {
         var environment = _cluster.World.AddNode(++_seed);
         var standby = new Standby(
@@ -189,7 +189,7 @@ public sealed class SeveralServersTests
     }
 
     [Fact]
-    public void A_node_whose_server_stands_still_goes_to_the_one_that_leads_as_soon_as_that_is_told()
+    public void A_node_whose_server_stands_still_goes_to_the_one_that_leads_as_soon_as_that_is_reported()
     {
         var standby = StandBy(leader: FakeCluster.EndPoint);
         var node = Admitted(FakeCluster.EndPoint, standby.LocalEndPoint);
@@ -264,7 +264,7 @@ public sealed class SeveralServersTests
     }
 
     [Fact]
-    public void A_node_that_leaves_while_no_server_leads_stays_until_the_next_one_has_told_the_others()
+    public void A_node_that_leaves_while_no_server_leads_stays_until_the_next_one_has_notified_the_others()
     {
         var standby = StandBy(leader: null);
         FakeNode[] nodes = [Start(1, FakeCluster.EndPoint, standby.LocalEndPoint), Start(2, FakeCluster.EndPoint, standby.LocalEndPoint)];
@@ -278,13 +278,13 @@ public sealed class SeveralServersTests
         int before = nodes[0].Changes.Count;
         standby.Leader = Lead(2);
         _cluster.World.RunUntil(() => hasLeft);
-        // It came along, and left what the next server had told.
+        // It came along, and left what the next server had reported.
         Assert.Equal(2, nodes[0].Changes[before].Joined.Length);
         _cluster.World.RunUntil(() => nodes[0].Nodes.Count == 1);
     }
 
     [Fact]
-    public void A_node_that_leaves_while_the_store_gives_no_number_stays_until_the_others_have_been_told()
+    public void A_node_that_leaves_while_the_store_gives_no_number_stays_until_the_others_have_been_notified()
     {
         var nodes = StartTwoWithoutNumbers();
         bool hasLeft = false;
@@ -379,7 +379,7 @@ public sealed class SeveralServersTests
     }
 
     [Fact]
-    public void An_observer_tells_servers_that_stand_by_from_servers_that_do_not_answer()
+    public void An_observer_distinguishes_servers_that_stand_by_from_servers_that_do_not_answer()
     {
         _cluster.AddNodes(1);
         var nobody = new IPEndPoint(_cluster.World.AddNode(99).LocalAddress, 7401);
@@ -407,7 +407,7 @@ public sealed class SeveralServersTests
         Assert.Equal(2, crowd.Count(static client => client.Received.Count > 0));
         Assert.NotEmpty(other.Received);
         Assert.Equal(3, _counters.SessionsRefused);
-        // Who has read the answer, or has not, gives its place back.
+        // A client that has read the answer, or has not, gives its place back.
         _cluster.Run(2);
         var next = new RawClient(one, standby.LocalEndPoint);
         _cluster.Run(0.1);
@@ -454,11 +454,11 @@ public sealed class SeveralServersTests
 
     private IPEndPoint Nobody => new(_cluster.World.AddNode(++_seed).LocalAddress, 7401);
 
-    // Who tries to come in tries all servers.
+    // A node that tries to come in tries all servers.
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public void A_server_records_those_who_do_not_prove_who_they_are_whether_it_leads_or_stands_by(bool leads)
+    public void A_server_records_clients_that_do_not_prove_who_they_are_whether_it_leads_or_stands_by(bool leads)
     {
         var options = _cluster.Options with { Audit = _audit };
         var store = new MemoryMembershipStore();

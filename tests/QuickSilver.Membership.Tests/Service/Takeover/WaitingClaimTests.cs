@@ -43,7 +43,7 @@ public sealed class WaitingClaimTests
     }
 
     [Fact]
-    public void A_reason_that_changes_is_told_again_and_the_time_since_when_it_is_so_stays()
+    public void A_reason_that_changes_is_reported_again_and_the_time_since_when_it_is_so_stays()
     {
         _nodes[0].Subscribe("A");
         _cluster.Run(6);

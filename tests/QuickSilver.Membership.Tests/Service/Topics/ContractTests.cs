@@ -78,7 +78,7 @@ public sealed class ContractTests
     }
 
     [Fact]
-    public void A_contract_that_nobody_has_open_any_more_holds_nobody()
+    public void A_contract_that_no_node_has_open_any_more_holds_no_node()
     {
         Open(Departure, node: 1);
         Open(Requests.Departure(new(1, "Flight", "string"), new(4, "Gate", "string")), node: 2);
@@ -171,7 +171,7 @@ public sealed class ContractTests
     }
 
     [Fact]
-    public void An_absurd_contract_is_refused_by_name_and_its_session_goes_on()
+    public void An_absurd_contract_is_refused_by_name_and_its_session_continues()
     {
         var cluster = new FakeCluster();
         var node = cluster.AddNodes(1)[0];

@@ -7,7 +7,7 @@ using QuickSilver.Membership.Tests.Infrastructure;
 
 namespace QuickSilver.Membership.Tests.Service.Watching;
 
-// What an observer is told of topics, and endpoints that take any payload.
+// What an observer learns of topics, and endpoints that take any payload.
 public sealed class TopicListTests
 {
     private static readonly ContractDescription Departure = Requests.Nested("string");
@@ -55,7 +55,7 @@ public sealed class TopicListTests
     }
 
     [Fact]
-    public void A_topic_that_is_asked_for_is_told_with_all_versions_of_its_contract()
+    public void A_topic_that_is_asked_for_is_reported_with_all_versions_of_its_contract()
     {
         var nodes = _cluster.AddNodes(2);
         var newer = Departure with { Fields = [.. Departure.Fields, new ContractField(3, "Gate", "string")] };
@@ -69,7 +69,7 @@ public sealed class TopicListTests
     }
 
     [Fact]
-    public void Versions_that_differ_in_what_is_for_display_are_told_apart_with_the_nodes_that_have_each()
+    public void Versions_that_differ_in_what_is_for_display_are_distinguished_with_the_nodes_that_have_each()
     {
         var nodes = _cluster.AddNodes(4);
         var newer = Departure with { Enums = [new("State", false, [new("Open", 1)])] };
@@ -119,7 +119,7 @@ public sealed class TopicListTests
     }
 
     [Fact]
-    public void The_last_contract_of_a_topic_is_told_while_only_endpoints_that_take_any_payload_are_left()
+    public void The_last_contract_of_a_topic_is_reported_while_only_endpoints_that_take_any_payload_are_left()
     {
         var nodes = _cluster.AddNodes(2);
         nodes[1].Open("flights", contract: Departure);

@@ -8,14 +8,14 @@ using QuickSilver.Membership.Tests.Infrastructure;
 
 namespace QuickSilver.Membership.Tests.Service.Watching;
 
-// Those who watch a cluster: what they are told, and what they cost.
+// Observers of a cluster: what they learn, and what they cost.
 public sealed class WatchTests
 {
     private static readonly WatchMessage Watch =
         new() { Cluster = "default", ProtocolVersion = ControlFrame.ProtocolVersion, Rows = 10 };
 
     [Fact]
-    public void An_observer_is_told_of_every_node_and_is_none_itself()
+    public void An_observer_gets_every_node_and_is_none_itself()
     {
         var cluster = new FakeCluster();
         var nodes = cluster.AddNodes(3);
@@ -35,7 +35,7 @@ public sealed class WatchTests
     }
 
     [Fact]
-    public void An_observer_is_told_the_port_at_which_the_service_answers_echoes()
+    public void An_observer_gets_the_port_at_which_the_service_answers_echoes()
     {
         var cluster = new FakeCluster();
         var observer = new FakeObserver(cluster.World, FakeCluster.EndPoint).Ask();
@@ -44,7 +44,7 @@ public sealed class WatchTests
     }
 
     [Fact]
-    public void An_observer_that_sends_echoes_is_told_the_key_of_the_cluster_with_each_answer_and_no_other_is()
+    public void An_observer_that_sends_echoes_gets_the_key_of_the_cluster_with_each_answer_and_no_other_does()
     {
         var cluster = new FakeCluster(new MembershipServiceOptions { IsSealed = true });
         var nodes = cluster.AddNodes(2);
@@ -59,7 +59,7 @@ public sealed class WatchTests
     }
 
     [Fact]
-    public void Where_packets_are_not_sealed_there_is_no_key_to_tell()
+    public void Where_packets_are_not_sealed_there_is_no_key_to_send()
     {
         var cluster = new FakeCluster();
         cluster.AddNodes(1);
@@ -70,7 +70,7 @@ public sealed class WatchTests
     }
 
     [Fact]
-    public void Who_asks_for_the_service_alone_is_answered_though_there_is_no_place_for_another_observer_and_no_node_is_asked()
+    public void Service_only_query_is_answered_when_observer_slots_are_full_and_asks_no_node()
     {
         var cluster = new FakeCluster();
         var nodes = cluster.AddNodes(2);
@@ -93,7 +93,7 @@ public sealed class WatchTests
     }
 
     [Fact]
-    public void Nodes_are_asked_only_when_somebody_asks()
+    public void Nodes_are_asked_only_when_an_observer_asks()
     {
         var cluster = new FakeCluster();
         var nodes = cluster.AddNodes(2);
@@ -104,7 +104,7 @@ public sealed class WatchTests
     }
 
     [Fact]
-    public void A_node_that_does_not_answer_is_told_as_silent_since_the_first_question_that_it_did_not_answer()
+    public void A_node_that_does_not_answer_is_reported_as_silent_since_the_first_question_that_it_did_not_answer()
     {
         var cluster = new FakeCluster();
         var nodes = cluster.AddNodes(2);
@@ -128,7 +128,7 @@ public sealed class WatchTests
     }
 
     [Fact]
-    public void A_node_that_does_not_know_the_question_is_not_asked_and_told_as_unable()
+    public void A_node_that_does_not_know_the_question_is_not_asked_and_is_reported_as_unable()
     {
         var cluster = new FakeCluster();
         cluster.AddNodes(1);
@@ -142,7 +142,7 @@ public sealed class WatchTests
     }
 
     [Fact]
-    public void Nonsense_in_the_place_of_vital_signs_is_told_and_harms_nobody()
+    public void Nonsense_instead_of_vital_signs_is_reported_and_harms_no_node()
     {
         var cluster = new FakeCluster();
         cluster.AddNodes(1);
@@ -197,7 +197,7 @@ public sealed class WatchTests
     }
 
     [Fact]
-    public void An_observer_that_does_not_read_is_closed_and_others_go_on()
+    public void An_observer_that_does_not_read_is_closed_and_others_continue()
     {
         var cluster = new FakeCluster(new MembershipServiceOptions { Limits = new SessionLimits { MaxPendingBytes = 4_000 } });
         cluster.AddNodes(10);
@@ -314,7 +314,7 @@ public sealed class WatchTests
     }
 
     [Fact]
-    public void Nodes_beyond_the_limit_are_counted_and_not_told()
+    public void Nodes_beyond_the_limit_are_counted_and_not_reported()
     {
         var limits = new SessionLimits { MaxSignsNodes = 3, MaxSignsRowsInAll = 20 };
         var cluster = new FakeCluster(new MembershipServiceOptions { Limits = limits });
@@ -341,9 +341,9 @@ public sealed class WatchTests
         world.RunUntil(() => observer.Answers.Count == 1);
         Assert.Equal(host.Key, Assert.Single(observer.Last.Nodes).Node.Node);
 
-        var lost = new FakeObserver(world, service: null, "nobody's", seed: 78).Ask();
+        var lost = new FakeObserver(world, service: null, "other's", seed: 78).Ask();
         world.Run(TimeSpan.FromSeconds(6));
-        Assert.StartsWith("No membership service of cluster 'nobody's' answered on the network of", lost.Ended);
+        Assert.StartsWith("No membership service of cluster 'other's' answered on the network of", lost.Ended);
         Assert.EndsWith(
             "Check the name of the cluster and the secret, or give the address of the service: one with another secret does not answer.",
             lost.Ended);
