@@ -217,7 +217,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IViewsObs
         _isClosed = true;
         _topics.BeginClose();
         _context.FlushSockets();
-        // In the order in which they were built. What was built last is closed first.
+        // In the order in which they were built. The part that was built last is closed first.
         Action[] closers =
         [
             () => Keys?.Dispose(),

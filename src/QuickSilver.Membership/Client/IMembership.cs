@@ -18,7 +18,7 @@ internal interface IMembership
     /// <summary>The live nodes, this one included, after the last configuration.</summary>
     NodeRoster Roster { get; }
 
-    /// <summary>What the nodes are called. From any thread.</summary>
+    /// <summary>The names of the nodes. From any thread.</summary>
     INodeNames Names => NoNodeNames.Instance;
 
     /// <summary>

@@ -93,7 +93,7 @@ internal sealed class ReachWatch(INodeEnvironment environment, IPEndPoint endPoi
         }
     }
 
-    /// <summary>What was found no longer holds: a datagram came back, or the members are others.</summary>
+    /// <summary>The findings no longer hold: a datagram came back, or the members are others.</summary>
     public void Forget()
     {
         _unanswered = 0;

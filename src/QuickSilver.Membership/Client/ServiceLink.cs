@@ -188,7 +188,7 @@ internal sealed class ServiceLink : IControlStreamHandler, ServiceDiscovery.IOwn
     }
 
     /// <summary>
-    /// This node stood still for this time. What the service sent meanwhile is not read yet, so it does not count as silent.
+    /// This node stood still for this time. Messages that the service sent meanwhile are not read yet, so it does not count as silent.
     /// </summary>
     public void OnPause(TimeSpan length)
     {

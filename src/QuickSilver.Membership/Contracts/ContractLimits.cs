@@ -5,7 +5,7 @@ using QuickSilver.Serialization;
 namespace QuickSilver.Membership.Contracts;
 
 // The limits of a description. A node refuses to open a topic with a description beyond them, and so does the service, because nodes may
-// not check. What a service keeps, and how long a match takes, depend on these limits.
+// not check. The memory that a service needs, and the time that a match takes, depend on these limits.
 internal static class ContractLimits
 {
     public const int MaxFields = PayloadSchema.MaxFields;

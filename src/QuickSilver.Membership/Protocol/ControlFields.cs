@@ -25,7 +25,7 @@ internal readonly record struct ControlField(uint Tag)
         throw new ControlFormatException($"Field {Number} has wire type {Type}; expected {type}.");
 }
 
-// How control messages read their fields: by number, with the one wire type that a field has, and within bounds. Whatever is wrong is a
+// How control messages read their fields: by number, with the one wire type that a field has, and within bounds. Any error is a
 // QuickSilverException, which ControlFrame.TryRead turns into the reason to close the stream. Nothing is allocated from a length before
 // that many bytes were seen to be there.
 internal static class ControlFields

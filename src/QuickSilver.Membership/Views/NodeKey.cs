@@ -27,6 +27,6 @@ internal sealed record NodeInfo(
 }
 
 // The last configuration that a node had from another service, and the life of that service; nothing for a new node. Nodes of one origin
-// that are admitted together have had the same views, and continue with each other. What other nodes know of each other is unknown, so
-// these treat each other as removed.
+// that are admitted together have had the same views, and continue with each other. It is unknown what other nodes know of each other,
+// so these treat each other as removed.
 internal readonly record struct Origin(ulong Service, long Configuration);

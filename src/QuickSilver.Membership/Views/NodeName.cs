@@ -6,7 +6,7 @@ namespace QuickSilver.Membership.Views;
 // The rules for what people call a node. A name is no key: several nodes may have the same one.
 //
 // Names are printed on terminals, in logs and on web pages of other machines, so that they consist of letters, digits and a few marks:
-// nothing in them moves a cursor, ends a line or has to be quoted. What other nodes say is not trusted: Clean makes a name of any text.
+// nothing in them moves a cursor, ends a line or has to be quoted. Names from other nodes are not trusted: Clean makes a name of any text.
 internal static class NodeName
 {
     /// <summary>Of a name in UTF-8.</summary>

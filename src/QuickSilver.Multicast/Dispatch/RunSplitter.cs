@@ -103,8 +103,8 @@ internal sealed class RunSplitter(ulong cluster, KeyRing? keys = null) : IDatagr
         }
     }
 
-    // The packets of a run are opened one by one, so that each is in the processor's cache when it is read. What follows a packet is not
-    // opened yet, so no look ahead goes further than into the packet itself.
+    // The packets of a run are opened one by one, so that each is in the processor's cache when it is read. The packet that follows is
+    // not opened yet, so no look ahead goes further than into the packet itself.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void SplitSealed(in ReceivedRun run, PacketDispatcher dispatcher, KeyRing keyRing, ref int packets, ref int bytes)
     {

@@ -5,8 +5,8 @@ using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Hearing;
 
-// Reports who does not hear whom over multicast. The status and the counters change a second after the state does; the log does so too,
-// but has an entry at most every ten seconds.
+// Reports which members do not hear which senders over multicast. The status and the counters change a second after the state does; the log
+// does so too, but has an entry at most every ten seconds.
 internal sealed class HearingReport
 {
     private static readonly TimeSpan Delay = TimeSpan.FromSeconds(1);

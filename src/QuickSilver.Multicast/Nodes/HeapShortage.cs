@@ -5,11 +5,11 @@ namespace QuickSilver.Multicast.Nodes;
 
 // The collector's heap has refused memory that received messages need: under a heap limit, or in a container.
 //
-// What waits for memory waits as for a reader that is full. Its packets are kept in packet memory, which is not on the heap, so
-// nothing is lost, and the senders wait. Each refusal costs a full collection, so after one, nothing large is asked for until
+// Streams and topics that wait for memory wait as for a reader that is full. Their packets are kept in packet memory, which is not on the
+// heap, so nothing is lost, and the senders wait. Each refusal costs a full collection, so after one, nothing large is asked for until
 // a pause is over, and the pauses double while memory is refused. Then everything that waits tries again.
-// A list of what waits could need memory itself. So the streams are linked to each other, and what waits in topics is
-// found through their slow runs.
+// A list of these could need memory itself. So the streams are linked to each other, and the messages that wait in
+// topics are found through their slow runs.
 internal sealed class HeapShortage
 {
     private static readonly TimeSpan FirstPause = TimeSpan.FromMilliseconds(50);
@@ -47,7 +47,7 @@ internal sealed class HeapShortage
     /// </summary>
     public bool IsSenderRefused { get; private set; }
 
-    /// <summary>Notes a refusal. What waits for the memory tries again when the pause is over.</summary>
+    /// <summary>Notes a refusal. All that wait for the memory try again when the pause is over.</summary>
     public void OnRefused()
     {
         _context.Counters.HeapRefusals++;
@@ -69,7 +69,7 @@ internal sealed class HeapShortage
         OnRefused();
     }
 
-    /// <summary>Something has thrown. What waits tries again after a pause, although nothing was refused.</summary>
+    /// <summary>Something has thrown. All that wait try again after a pause, although nothing was refused.</summary>
     public void TryAgainLater()
     {
         if (!IsPausing)

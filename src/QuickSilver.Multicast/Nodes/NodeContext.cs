@@ -9,7 +9,7 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Nodes;
 
-// The node as all rooms know it: its surroundings, its options, and what they share. What only some rooms use is handed to those.
+// The node as all rooms know it: its surroundings, its options, and what they share. Parts that only some rooms use are handed to those.
 internal class NodeContext(INodeEnvironment environment, NodeOptions options, IMembership membership)
 {
     private RateLimit? _checks;
@@ -30,7 +30,7 @@ internal class NodeContext(INodeEnvironment environment, NodeOptions options, IM
 
     public Troubles Troubles => field ??= new();
 
-    /// <summary>What waits for memory of the heap. Created before any message comes.</summary>
+    /// <summary>All that wait for memory of the heap. Created before any message comes.</summary>
     public HeapShortage Shortage => ShortageIfAny ??= new HeapShortage(this);
 
     public ScratchBuffers Scratch => new(this);

@@ -16,7 +16,7 @@ internal sealed class NodeDirectory(NodeRoster roster)
     private NodeInfo? _self;
     private Dictionary<NodeKey, long>? _since;
     private Dictionary<NodeKey, DatagramAddress>? _addresses;
-    // Null until one that has proved who it is was removed.
+    // Null until a node that has proved its identity was removed.
     private DepartedIdentities? _departed;
 
     private long Admitted => _self?.AdmittedAt ?? 0;

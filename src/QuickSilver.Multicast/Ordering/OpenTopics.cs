@@ -240,7 +240,7 @@ internal sealed class OpenTopics(IOrderingNode node)
     /// <summary>Reduces each topic that was closed before this configuration to its next number.</summary>
     public void Rest(long settled) => _closing.RemoveAll(closed => TryRest(closed, settled));
 
-    /// <summary>Called when a configuration is applied: its nodes are known, and who may publish what.</summary>
+    /// <summary>Called when a configuration is applied: its nodes are known, and their rights to publish.</summary>
     public void OnConfiguration(ConfigurationChange change)
     {
         foreach (var receiver in _receivers.Values)

@@ -46,7 +46,7 @@ internal sealed class UncertainLosses
                 }
                 catch (OutOfMemoryException)
                 {
-                    // Its place is free: the list does not grow. What is left is reported at the next look.
+                    // Its place is free: the list does not grow. The rest is reported at the next look.
                     _streams.Add(stream);
                     break;
                 }

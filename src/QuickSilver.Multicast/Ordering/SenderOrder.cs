@@ -67,7 +67,7 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
     /// <summary>Begins a run, which the sender sent under this configuration.</summary>
     public void Begin(long since, long configuration) => _waiting.BegunAt = since != 0 ? since : -configuration;
 
-    /// <summary>What comes next is of another run, even if the two have been together all the time.</summary>
+    /// <summary>The next messages are of another run, even if the two have been together all the time.</summary>
     public void EndRun() => _waiting.BegunAt = long.MaxValue;
 
     /// <summary>
@@ -158,7 +158,7 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
     /// <summary>The sink has accepted the next message, or it is parked.</summary>
     public void Advance() => Next++;
 
-    /// <summary>Begins or continues with this number. What is left out never reaches the sink.</summary>
+    /// <summary>Begins or continues with this number. Messages that are left out never reach the sink.</summary>
     public void SkipTo(long next)
     {
         _waiting.Skipped += Math.Max(next, 1) - Math.Max(Next, 1);

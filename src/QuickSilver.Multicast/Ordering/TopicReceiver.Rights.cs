@@ -6,11 +6,11 @@ using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Ordering;
 
-// Rights to publish. What a member without the right sends in a topic with a rule is dropped, whatever keys it has.
+// Rights to publish. Messages of a member without the right in a topic with a rule are dropped, whatever keys it has.
 //
 // Members pass on the packets of a sender that the membership service has not announced here yet, so its messages may come before this
-// node knows who it is. They are held until it is announced. What a sender that was removed has sent still comes from others too, so who it
-// was is remembered for a while.
+// node knows who it is. They are held until it is announced. Messages of a sender that was removed still come from others too, so its
+// identity is remembered for a while.
 //
 // The service names the identities that are in its cluster. A sender that is in none of this node, because it is away in another one or was
 // removed, has not lost its right by that: what it sent before still counts, and its run ends with a gap if it comes back. One that is in
@@ -30,7 +30,7 @@ internal sealed partial class TopicReceiver
 
     /// <summary>
     /// Messages of senders without the right are dropped from here on: their runs do not begin, so in order messages of the others cost
-    /// nothing for it. What such a sender has sent before stays where it is, as the service said then that it may.
+    /// nothing for it. Messages that such a sender has sent before stay where they are, as the service said then that it may.
     /// </summary>
     /// <param name="publishers">The identities that may publish; default: everybody may.</param>
     public void Restrict(ImmutableArray<ulong> publishers)

@@ -4,7 +4,7 @@ namespace QuickSilver.Multicast.Pacing;
 //
 // Intuition: acknowledgements may be rare, as a few tokens a second are enough for everything else, and what they report has gone up the
 // rings and is old. A sender that waits for each would send one window a token. Application: a member that read so many packets a second
-// continues to do so. What it reported is as old as the least time that ever passed between sending a packet and hearing that all had read
+// continues to do so. Its report is as old as the least time that ever passed between sending a packet and hearing that all had read
 // it. The sender sends as many packets more as were read since, with a growth that finds out whether it could be more. (Growth is that of
 // the released source of QSM; 000, section 5.7, says only that its rate "overcompensates" for delays.) What goes wrong: a member that stops
 // reads none of them, so what is sent on trust is bounded in time, by the usual distance of acknowledgements, and what is sent as growth is

@@ -14,12 +14,12 @@ namespace QuickSilver.Multicast.Paths;
 // How large a packet on the wire may be, and to whom: the only place that says so. A tunnel, an overlay network or an interface may carry
 // less than the option PacketBytes, and may drop what is larger without a notice.
 //
-// Intuition: no message of the network is trusted, because many networks send none. What counts is which echoes come back (RFC 8899, packet
+// Intuition: no message of the network is trusted, because many networks send none. Only the echoes that come back count (RFC 8899, packet
 // layer path MTU discovery). An echo and its reply are equally large, so both directions are tried at once.
 //
 // A path is checked while a stream sends to its member, every second, and at once if the system refuses to send, or the member asks again
 // for a packet that was sent to it again, or does not answer probes. A check is one echo. If it does not come back but a small one does, a
-// search finds the largest size that does. What the search finds is reported to the member, whose path has the same size. Growth is tried
+// search finds the largest size that does. Its result is reported to the member, whose path has the same size. Growth is tried
 // after 5 s, and then ever more seldom.
 //
 // Invariant: a size is between MinPacketBytes and the option. A member that answers nothing keeps the size it had: it is for the membership
@@ -141,7 +141,7 @@ internal sealed class PathSizes(NodeContext context)
     }
 
     /// <summary>
-    /// The node at this address is not a member any more. What is known of the path is kept if another one is there, which has the same
+    /// The node at this address is not a member any more. The state of the path is kept if another node is there, which has the same
     /// path.
     /// </summary>
     public void OnNodeGone(IPEndPoint at)
@@ -276,7 +276,7 @@ internal sealed class PathSizes(NodeContext context)
         context.Troubles.Begin(_trouble, new Trouble(TroubleKind.PathTooSmall, what, context.Environment.UtcNow));
     }
 
-    /// <summary>What is known of the path is given up. It is checked like a new one if the node comes back.</summary>
+    /// <summary>The state of the path is removed. The path is checked like a new one if the node comes back.</summary>
     internal void Forget(PathSearch path)
     {
         _paths.Remove(path.EndPoint);

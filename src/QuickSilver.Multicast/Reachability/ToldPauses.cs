@@ -7,8 +7,8 @@ namespace QuickSilver.Multicast.Reachability;
 
 // The notices of other nodes that they stood still.
 //
-// A notice is a claim. It shows that the node lives, and beyond that nothing is trusted: no time in it is computed with. What it brings
-// about (IStabilityTracker.OnMemberPaused) is bounded for each ring, and a node that sends many notices is heard four times per second in
+// A notice is a claim. It shows that the node lives, and beyond that nothing is trusted: no time in it is computed with. Its effect
+// (IStabilityTracker.OnMemberPaused) is bounded for each ring, and a node that sends many notices is heard four times per second in
 // each view that its notices are of.
 internal sealed class ToldPauses(NodeContext context)
 {

@@ -10,8 +10,8 @@ using QuickSilver.Multicast.Sending.Repairs;
 namespace QuickSilver.Multicast.Repair;
 
 // What others asked this node to send again, or lack, until the sockets ask for it: at the end of the turn, before new data (001,
-// section 4). What to send is decided then. Packets that all members hold by then, that others have had meanwhile, or for which no budget
-// is left, are never made.
+// section 4). The packets to send are chosen then. Packets that all members hold by then, that others have had meanwhile, or for which no
+// budget is left, are never made.
 //
 // Invariants: the ranges of one answer follow each other, and the first begins the answer. At most so many ranges wait, of each member and
 // together; what exceeds them is refused, and is asked for again. Each turn takes a bounded number of them, whether or not they cause a
@@ -58,7 +58,8 @@ internal sealed class PendingRepairs(SendingParts parts) : IFeed
         Add(new PendingRepair { Own = own, Range = range, IsForAll = true, Time = knownAt });
 
     /// <summary>
-    /// A member lacks these packets of another node, which this one keeps. What was sent to it within the spacing is still in flight.
+    /// A member lacks these packets of another node, which this one keeps. Packets that were sent to it within the spacing are still in
+    /// flight.
     /// </summary>
     public void Add(IKeptStream cached, SequenceRange range, TimeSpan spacing) =>
         Add(new PendingRepair { Cached = cached, Range = range, Time = spacing });

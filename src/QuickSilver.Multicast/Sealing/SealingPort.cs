@@ -5,9 +5,9 @@ using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Sealing;
 
-// A port through which everything goes out sealed. Whatever hands packets to it, first or again, to a group or to one node, has plain ones
-// in its memory; each is sealed on its way, also when it goes out again. A run that the system has no room for is sealed once more when it
-// is sent again.
+// A port through which everything goes out sealed. The senders of packets, first or again, to a group or to one node, have plain ones
+// in their memory; each is sealed on its way, also when it goes out again. A run that the system has no room for is sealed once more when
+// it is sent again.
 //
 // Invariant: the packets of one run are of one view.
 internal sealed class SealingPort(IDatagramPort port, KeyRing keys, MulticastCounters counters) : IDatagramPort

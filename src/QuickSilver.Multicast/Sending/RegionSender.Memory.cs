@@ -13,7 +13,7 @@ internal sealed partial class RegionSender
 
     /// <summary>
     /// Makes room in the tables of all routes for so many packets and claims more, and for the beginning of a topic. False: the heap has no
-    /// memory. What waits has no number yet, and is asked for when the pause is over.
+    /// memory. A message that waits has no number yet, and is asked for when the pause is over.
     /// </summary>
     public static bool TryReserve(RegionSender[] routes, int packets, int claims, bool isBeginning)
     {

@@ -111,7 +111,7 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, I
     public bool IsWaiting => IsReliable && (Acknowledged < Last || _window.Consumed < _window.Sent);
 
     /// <summary>
-    /// A value that changes whenever what the stream waits for comes nearer. What it sends is none of that: a publisher that
+    /// A value that changes whenever what the stream waits for comes nearer. The packets that it sends do not change it: a publisher that
     /// continues slowly would hide for hours that no member acknowledges.
     /// </summary>
     public long Progress => Acknowledged + _window.Consumed;
@@ -324,7 +324,7 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, I
         }
     }
 
-    /// <summary>What was packed is to be sent at the end of the turn, or of those that follow.</summary>
+    /// <summary>The packed messages are to be sent at the end of the turn, or of those that follow.</summary>
     public void FlushSoon()
     {
         if (!IsFlushNoted)

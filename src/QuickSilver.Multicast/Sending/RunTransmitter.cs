@@ -8,8 +8,8 @@ using QuickSilver.Multicast.Sending.Shared;
 namespace QuickSilver.Multicast.Sending;
 
 // Sends the packets of one outbound stream for the first time: in their order, in runs of adjacent ones, as far as the window allows, and
-// not before the members had time to open the view. What it cannot send now, it tries again, unless only an
-// acknowledgement opens the window.
+// not before the members had time to open the view. It tries again to send what it cannot send now, unless
+// only an acknowledgement opens the window.
 //
 // Invariant: what the path has under way are the first packets after those that were sent, and nothing else goes before them.
 internal sealed class RunTransmitter

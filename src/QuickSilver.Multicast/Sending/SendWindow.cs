@@ -89,6 +89,6 @@ internal sealed class SendWindow(int packetBytes, bool isReliable)
         _rate.OnTold(now, Read, wasFull, hasDropped);
     }
 
-    /// <summary>What was not sent up to there never will be, and counts as sent.</summary>
+    /// <summary>Packets up to there that were not sent never will be, and count as sent.</summary>
     public void SkipTo(long last) => Sent = last;
 }

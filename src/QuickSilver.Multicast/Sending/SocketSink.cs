@@ -6,8 +6,8 @@ using QuickSilver.Core.Requests;
 namespace QuickSilver.Multicast.Sending;
 
 // The root of the tree of feeds: all that a node sends of its streams is pulled from here at the end of a turn of the core thread, when all
-// that was received is handled. What the windows allow leaves in portions, and sockets are read in between: a token never waits for a
-// backlog, and what a burst would overflow has time to be read.
+// that was received is handled. Packets that the windows allow leave in portions, and sockets are read in between: a token never waits for
+// a backlog, and what a burst would overflow has time to be read.
 //
 // Feeds of repairs go before new data: what is missing fills the buffers of all (001, section 4). Feeds with less than a whole run register
 // to be flushed. They are asked when the others have had their turns, so what came for several of them meanwhile shares their runs.

@@ -55,7 +55,7 @@ internal sealed class StreamSigns(NodeContext context)
         }
     }
 
-    /// <summary>What was sent will not be acknowledged.</summary>
+    /// <summary>The packets that were sent will not be acknowledged.</summary>
     public void GiveUp() => _timed = 0;
 
     /// <summary>The packets sent since the last call.</summary>

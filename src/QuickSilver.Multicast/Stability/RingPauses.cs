@@ -9,7 +9,7 @@ internal sealed class RingPauses(RingHierarchy rings, RingSeats seats, RoundTime
 {
     private INodeEnvironment Environment => rings.Context.Environment;
 
-    /// <summary>This node stood still for so long. What others sent meanwhile is read before it misses anything.</summary>
+    /// <summary>This node stood still for so long. Packets that others sent meanwhile are read before it misses any.</summary>
     public void OnPause(TimeSpan length, bool isInFlight)
     {
         var now = Environment.Now;

@@ -372,7 +372,7 @@ internal sealed class RingRecords(RingHierarchy rings)
     private void SignAsNeighbour(ITrackedStream stream, RecoveryRecord record)
     {
         // This member would refuse what the neighbour pushes while a decision is open. Without this condition it would be pushed at each
-        // token for as long as the members do not agree on who has departed.
+        // token for as long as the members do not agree on which nodes have departed.
         record.IsPushWanted = !stream.IsRefusing && stream.Missing.Count > 0 && rings.Region.NeedsNeighbourPush(stream);
         var seat = rings.Token.Seat;
         if (!stream.IsSenderGone)

@@ -1,6 +1,6 @@
 namespace QuickSilver.Multicast.Stability;
 
-// The seats of one ring in their order, and who occupies them: at level 0 the members, above it the leaders of the rings below.
+// The seats of one ring in their order, and the members that occupy them: at level 0 all members, above it the leaders of the rings below.
 internal sealed class RingSeats
 {
     private readonly RingHierarchy _rings;

@@ -7,7 +7,7 @@ namespace QuickSilver.Multicast.Stability;
 //
 // A departed sender cannot supply packets, so the members decide together what of its stream is lost. The root's leader begins an epoch.
 // In it each member reports what it cannot supply, and accepts nothing more until the decision has come, so that what it reported stays
-// true. What no member can supply is lost. A later epoch ends an earlier one.
+// true. Packets that no member can supply are lost. A later epoch ends an earlier one.
 //
 // Invariants: (Epoch, IsDecided) only grows. A member that has reported what it cannot supply accepts nothing until a decision of that
 // epoch or of a later one, even if the leader dies.

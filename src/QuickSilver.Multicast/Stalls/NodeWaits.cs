@@ -281,6 +281,6 @@ internal sealed class NodeWaits
             "free packet memory");
     }
 
-    // What waits, as a sentence without its stop, and whom it waits for.
+    // What waits, as a sentence without its stop, and the nodes that it waits for.
     private readonly record struct Why(TroubleKind Kind, string What, string? WaitsFor);
 }

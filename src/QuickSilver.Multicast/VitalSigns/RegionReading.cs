@@ -12,8 +12,8 @@ namespace QuickSilver.Multicast.VitalSigns;
 // those since the last reading, so the counts of that reading are kept; nothing is kept or done while no observer watches.
 internal sealed class RegionReading(NodeContext context)
 {
-    // Packets sent and received in the streams of each view and class, at the last reading and at this one. What is received is counted for
-    // all classes together.
+    // Packets sent and received in the streams of each view and class, at the last reading and at this one. Received packets are counted
+    // for all classes together.
     private Dictionary<(ulong Region, uint View, StreamClass Class), (long Sent, long Received)> _before = [];
     private Dictionary<(ulong Region, uint View, StreamClass Class), (long Sent, long Received)> _now = [];
 

@@ -13,8 +13,8 @@ namespace QuickSilver.Membership.Client.Discovery;
 // its turn comes, and then hosts. The node that joined first has the first turn.
 //
 // Where nothing authenticates answers (certificates), the first answer may be a lie, each time another one. So a fair sample of all answers
-// to a question is tried. What failed is not tried again soon, and failures do not restart the wait for the turn. If this results in two
-// hosts, they prove to each other which one continues.
+// to a question is tried. A service that failed is not tried again soon, and failures do not restart the wait for the turn. If this results
+// in two hosts, they prove to each other which one continues.
 //
 // What is found may answer by datagrams while no stream reaches it. An attempt to connect to it takes seconds, in which another host may
 // begin to answer, or the turn to host may come. So the search continues during an attempt that takes long, and either of these ends the

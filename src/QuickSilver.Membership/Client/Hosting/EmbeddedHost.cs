@@ -25,7 +25,7 @@ namespace QuickSilver.Membership.Client.Hosting;
 internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
 {
     private static readonly TimeSpan FirstContest = TimeSpan.FromMilliseconds(100);
-    // A stream is made, and its first question answered, in less time. What takes longer does not hold up the contest.
+    // A stream is made, and its first question answered, in less time. A host that takes longer does not hold up the contest.
     private static readonly TimeSpan YieldLimit = TimeSpan.FromSeconds(5);
     // The least time between two questions, from all causes together.
     private static readonly TimeSpan AskSpacing = TimeSpan.FromMilliseconds(50);

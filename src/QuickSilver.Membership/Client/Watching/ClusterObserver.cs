@@ -16,7 +16,7 @@ using QuickSilver.Membership.Snapshots;
 namespace QuickSilver.Membership.Client.Watching;
 
 // Watches a cluster through its membership service, without being a node of it. It asks on request, and passes each answer on when it is
-// complete. What comes is not trusted: anything may listen at that address.
+// complete. Answers are not trusted: any process may listen at that address.
 internal sealed class ClusterObserver : IControlStreamHandler, IPauseObserver, IDisposable
 {
     /// <summary>How long a connection, or an answer, may take. The service gives nodes a second to answer.</summary>
@@ -76,7 +76,7 @@ internal sealed class ClusterObserver : IControlStreamHandler, IPauseObserver, I
     /// <summary>Where the service is; null before it is found.</summary>
     public IPEndPoint? Service => _service;
 
-    /// <summary>What the servers have shown to which the observer has connected.</summary>
+    /// <summary>The certificates of the servers to which the observer has connected.</summary>
     public ImmutableDictionary<IPEndPoint, PeerCertificate> Certificates { get; private set; } =
         ImmutableDictionary<IPEndPoint, PeerCertificate>.Empty;
 

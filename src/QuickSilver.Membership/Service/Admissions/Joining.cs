@@ -31,7 +31,7 @@ internal sealed class Joining(
     /// <summary>Tries nodes whose datagrams may be lost, before they are members.</summary>
     public required Entrance Entrance { get; init; }
 
-    /// <summary>The registration begins with the identity of the node. What it has open follows.</summary>
+    /// <summary>The registration begins with the identity of the node. The topics that it has open follow.</summary>
     public void Begin(ControlSession session, JoinMessage join)
     {
         if (admission.Refuse(join, session.RemoteEndPoint?.Address) is { } refusal)

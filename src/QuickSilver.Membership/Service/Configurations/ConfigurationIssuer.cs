@@ -15,8 +15,8 @@ namespace QuickSilver.Membership.Service.Configurations;
 // configuration, and sends each member its part.
 //
 // Invariants: a member is announced in the configuration that admits it and never before. One that is removed is announced as removed
-// before it can be admitted again. No member gets a configuration whose number is not claimed. What changes while a number is being claimed
-// is part of the configuration.
+// before it can be admitted again. No member gets a configuration whose number is not claimed. Changes that come while a number is being
+// claimed are part of the configuration.
 internal sealed class ConfigurationIssuer
 {
     private readonly SessionContext _context;

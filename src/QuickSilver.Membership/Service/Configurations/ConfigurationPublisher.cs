@@ -10,8 +10,8 @@ using QuickSilver.Membership.Views;
 namespace QuickSilver.Membership.Service.Configurations;
 
 // Writes and sends each member its part of a configuration: a delta, or a snapshot for a member that is new or has missed configurations.
-// Every member gets every number, even with an empty part, so that it can confirm it. What several members get alike is written once: n
-// members that join together each get all n, which is n² to send, but not to write or to keep.
+// Every member gets every number, even with an empty part, so that it can confirm it. Parts that several members get alike are written
+// once: n members that join together each get all n, which is n² to send, but not to write or to keep.
 internal sealed class ConfigurationPublisher(RegionMap map, EndedLives ended, ServiceCounters counters)
 {
     private readonly ControlBuffer _buffer = new();

@@ -47,7 +47,7 @@ internal sealed class MemberPauses(
         }
     }
 
-    /// <summary>The service itself stood still. What came meanwhile is not read yet.</summary>
+    /// <summary>The service itself stood still. Messages that came meanwhile are not read yet.</summary>
     public void OnPause(in Pause pause)
     {
         var now = context.Environment.Now;

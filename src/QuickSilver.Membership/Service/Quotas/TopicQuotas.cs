@@ -4,8 +4,8 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Service.Quotas;
 
-// The topics that members have open, and the bytes of contracts that they have named, by where the members are. What one node may have
-// would otherwise be multiplied by all sessions of its machine or its certificate.
+// The topics that members have open, and the bytes of contracts that they have named, by where the members are. Otherwise all sessions
+// of a machine or a certificate would multiply what one node may have.
 //
 // A member that has reconnected from elsewhere is moved there with all that it has when it next asks for a topic, even if that is more than
 // there is room for: it then gets no more.

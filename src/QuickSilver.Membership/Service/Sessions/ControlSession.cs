@@ -13,7 +13,7 @@ using QuickSilver.Membership.Snapshots;
 
 namespace QuickSilver.Membership.Service.Sessions;
 
-// One client's stream: bytes to frames to requests. Whatever is invalid (a frame over the limit, a message that does not decode, or that is
+// One client's stream: bytes to frames to requests. Invalid input (a frame over the limit, a message that does not decode, or that is
 // out of order) closes the session and is counted. No other session notices. A client that never joins, or does not read what it is sent,
 // is closed too.
 internal sealed class ControlSession : IControlStreamHandler, SessionOutput.IOwner
@@ -30,7 +30,7 @@ internal sealed class ControlSession : IControlStreamHandler, SessionOutput.IOwn
         Leaving,
         // It watches, and is no node.
         Observer,
-        // The last message was sent. What still comes is not read.
+        // The last message was sent. Bytes that still come are not read.
         Lingering,
         Closed,
     }
@@ -131,7 +131,7 @@ internal sealed class ControlSession : IControlStreamHandler, SessionOutput.IOwn
     /// <summary>Its part of what the service keeps, with what its member may ask for again.</summary>
     public long ShareOfKept => _output.Share + (Member?.Session == this ? Member.Backlog.Share : 0);
 
-    /// <summary>What was sent is not kept any more.</summary>
+    /// <summary>Bytes that were sent are not kept any more.</summary>
     public void ForgetSent() => _output.ForgetSent();
 
     /// <summary>All sessions together keep too much, and this one keeps most.</summary>

@@ -55,7 +55,7 @@ internal sealed class SessionOutput(SessionContext context, IControlStream strea
         }
     }
 
-    /// <summary>What was sent is not kept any more.</summary>
+    /// <summary>Bytes that were sent are not kept any more.</summary>
     public void ForgetSent() => ForgetSent(stream.PendingBytes);
 
     public void End()

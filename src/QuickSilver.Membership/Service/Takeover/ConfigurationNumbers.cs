@@ -21,7 +21,7 @@ internal sealed class ConfigurationNumbers(IMembershipStore store, ILogger logge
     private const long MostEpochsAhead = 1L << 24;
     private const long FirstEpochs = 1L << 20;
     private const long MostUnmeasured = 1L << 30;
-    // Half of a number is 31 bits. What is left above is for services that follow, one epoch each.
+    // Half of a number is 31 bits. The numbers left above are for services that follow, one epoch each.
     private const long MostClaimed = (1L << 31) - (1L << 24);
 
     private long _epoch;

@@ -6,7 +6,7 @@ namespace QuickSilver.Membership.Service.Takeover;
 // return. Members are notified of those that any of them has known, and report them to the next service, so that a change of the leader
 // brings no removed node back as it was (I10).
 //
-// Bounded, however many lives come and go: the oldest are forgotten. What nodes report displaces little of what this service knows.
+// Bounded, however many lives come and go: the oldest are forgotten. Reports of nodes displace little of what this service knows.
 internal sealed class EndedLives(ulong service)
 {
     public const int MostKept = 16_384;

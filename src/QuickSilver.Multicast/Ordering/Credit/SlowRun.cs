@@ -5,9 +5,9 @@ namespace QuickSilver.Multicast.Ordering.Credit;
 //
 // Intuition: the sender may have so many messages on the way as the readers take in 0.2 s (Ahead). Then there is always something for them
 // to take, a step of credit follows the last one after 0.1 s (StepInterval), and what waits beyond the readers' buffers is little.
-// Application: after each step, what was taken since the step before gives the rate. What came before the sender heard of its first limit
-// may be far more than that, up to what was in flight. While that is parked, the sender gets half of what the readers take: it
-// continues slowly instead of standing still, and what is parked becomes less.
+// Application: after each step, what was taken since the step before gives the rate. The messages that came before the sender heard of
+// its first limit may be far more than that, up to what was in flight. While that is parked, the sender gets half of what the readers take:
+// it continues slowly instead of standing still, and what is parked becomes less.
 // What goes wrong: room that the readers make before the sender has used its credit is no progress of theirs, but a credit that is too
 // small. So when the sink itself says that it has room (OnRoom), which buffers do when half of them is free, the credit doubles. And where
 // parking is nearly full (HasPlenty), credit would end in packets that hold back other topics: then a run of which messages are parked has

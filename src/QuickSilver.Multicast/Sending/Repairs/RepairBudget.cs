@@ -14,8 +14,8 @@ namespace QuickSilver.Multicast.Sending.Repairs;
 // share one part.
 internal sealed class RepairBudget(INodeEnvironment environment, NodeOptions options)
 {
-    // What may be sent at once, unless that is only a few packets, and the length of a period, both as a part of a second. What each
-    // requester had is remembered for one period.
+    // What may be sent at once, unless that is only a few packets, and the length of a period, both as a part of a second. The share
+    // that each requester had is remembered for one period.
     private const double BurstSeconds = 1.0 / 32;
     private const double LongestBurstSeconds = 1.0 / 4;
     private const double FewPackets = 16;

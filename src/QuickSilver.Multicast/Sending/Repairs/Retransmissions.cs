@@ -41,8 +41,8 @@ internal sealed class Retransmissions(
 
             bool isAgain = packet.LastRepair != TimeSpan.MinValue && packet.IsRepairedForAll;
             var since = isAgain ? now - packet.LastRepair : TimeSpan.MaxValue;
-            // What they reported may be older than the last repair, or they have not read the packets that were sent before it. What was
-            // sent twice probably waits at them, or the group reaches no member.
+            // Their report may be older than the last repair, or they have not read the packets that were sent before it. Packets
+            // that were sent twice probably wait at them, or the group reaches no member.
             if (since <= age + Context.Options.ReorderWindow || since < Spacing(packet.Naks)
                 || (since < Context.Options.PullRepeatMax && packet.MayComeTo(leader, n)))
             {
