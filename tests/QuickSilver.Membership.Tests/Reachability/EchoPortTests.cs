@@ -105,7 +105,7 @@ public sealed class EchoPortTests : IDisposable
     }
 
     [Fact]
-    public void What_another_member_seals_in_the_name_of_one_does_not_keep_it_from_an_answer()
+    public void A_packet_that_another_member_seals_in_the_name_of_one_does_not_keep_it_from_an_answer()
     {
         Open(_keys);
         using var forger = new PacketSealer(_keys.Cluster!.Key, Member, packetsPerEpoch: 1, begun: int.MaxValue - 2U);

@@ -115,7 +115,7 @@ public sealed class FaultArbitrationTests
     [Theory]
     [InlineData(true, RulingKind.Open)]
     [InlineData(false, RulingKind.Over)]
-    public void What_the_service_knows_is_no_older_after_it_stood_still(bool isTold, object kind)
+    public void The_findings_of_the_service_are_no_older_after_it_stood_still(bool isTold, object kind)
     {
         var arbitration = Begin(A, B, C, D, E);
         Pass(arbitration, 2, B);

@@ -62,7 +62,7 @@ public sealed class ServiceTests
     }
 
     [Fact]
-    public void One_batch_is_one_configuration_with_the_same_number_for_everybody()
+    public void One_batch_is_one_configuration_with_the_same_number_for_all_nodes()
     {
         var cluster = new FakeCluster();
         var nodes = cluster.AddNodes(4);

@@ -55,7 +55,7 @@ public sealed class NodeNameTests
     }
 
     [Fact]
-    public void What_another_node_says_of_itself_has_no_characters_that_a_name_may_not_have()
+    public void Names_that_another_node_reports_have_no_characters_that_a_name_may_not_have()
     {
         var buffer = new ControlBuffer();
         RawClient.Join(7).Write(buffer);

@@ -129,7 +129,7 @@ public sealed class RunSplitterTests
     }
 
     [Fact]
-    public void What_a_handler_refuses_is_counted_by_its_reason()
+    public void A_packet_that_a_handler_refuses_is_counted_by_its_reason()
     {
         _bench.Tokens.Answer = static () => DropReason.NotMember;
         _bench.Receive(DispatchBench.Packet(PacketKind.Token, 1), DispatchBench.Packet(PacketKind.Token, 2));
@@ -140,7 +140,7 @@ public sealed class RunSplitterTests
     }
 
     [Fact]
-    public void What_was_received_before_a_handler_threw_is_counted()
+    public void Packets_received_before_a_handler_threw_are_counted()
     {
         _bench.Tokens.Answer = static () => throw new InvalidOperationException("no");
         Assert.Throws<InvalidOperationException>(

@@ -8,7 +8,7 @@ public sealed class GroupHearingTests
     private readonly GroupHearing _hearing = new(mayHear: true);
 
     [Fact]
-    public void What_comes_over_the_group_before_the_first_question_ends_it()
+    public void A_packet_over_the_group_before_the_first_question_ends_it()
     {
         Assert.NotNull(_hearing.OnHeard(Start));
 

@@ -85,7 +85,7 @@ public sealed class PacketWindowTests
     }
 
     [Fact]
-    public void What_is_noted_of_a_missing_packet_is_gone_when_it_comes()
+    public void The_notes_on_a_missing_packet_are_gone_when_it_comes()
     {
         _window.Missing(2).Asked = 3;
         Assert.False(_window.Contains(2));

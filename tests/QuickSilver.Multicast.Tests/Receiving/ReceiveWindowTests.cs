@@ -47,7 +47,7 @@ public sealed class ReceiveWindowTests
     }
 
     [Fact]
-    public void What_fills_a_gap_is_missing_no_more()
+    public void A_packet_that_fills_a_gap_is_missing_no_more()
     {
         Take(1);
         Take(4);

@@ -78,7 +78,7 @@ public sealed class SenderSharesTests
     }
 
     [Fact]
-    public void What_came_since_the_last_look_counts_only_after_an_interval()
+    public void Packets_since_the_last_look_count_only_after_an_interval()
     {
         Send(1);
         Receive(0, 200);

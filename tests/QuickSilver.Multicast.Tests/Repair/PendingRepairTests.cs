@@ -36,7 +36,7 @@ public sealed class PendingRepairTests
     }
 
     [Fact]
-    public void What_all_members_hold_by_then_is_not_sent_again()
+    public void Packets_that_all_members_hold_by_then_are_not_sent_again()
     {
         _sender.Note(1, (3, 6));
         _sender.Ack(5);
@@ -47,7 +47,7 @@ public sealed class PendingRepairTests
     }
 
     [Fact]
-    public void What_a_second_member_asks_for_in_the_same_turn_goes_to_all()
+    public void A_packet_that_a_second_member_asks_for_in_the_same_turn_goes_to_all()
     {
         _sender.Note(1, (3, 3));
         _sender.Note(2, (3, 3));

@@ -64,7 +64,7 @@ public sealed class CommonLossTests
     [InlineData(0)]
     [InlineData(7)]
     [InlineData(Partitions - 1)]
-    public void What_a_whole_partition_has_lost_comes_from_another_without_each_member_asking(int partition)
+    public void A_packet_that_a_whole_partition_has_lost_comes_from_another_without_each_member_asking(int partition)
     {
         var cluster = Running(seed: 5);
         var (first, end) = Keepers.MembersOf(partition);
@@ -85,7 +85,7 @@ public sealed class CommonLossTests
     [InlineData(3)]
     [InlineData(42)]
     [InlineData(Members - 1)]
-    public void What_one_member_has_lost_is_asked_of_one_that_has_it(int rank)
+    public void A_packet_that_one_member_has_lost_is_asked_of_one_that_has_it(int rank)
     {
         var cluster = Running(seed: 6);
         var watch = LoseOnce(cluster, other => other == rank);

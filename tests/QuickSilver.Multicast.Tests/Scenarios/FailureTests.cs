@@ -88,7 +88,7 @@ public sealed class FailureTests
 
     // No member has one packet of the older view; what came behind it is so much that most is not read before that is known.
     [Fact]
-    public void What_lies_unread_behind_a_loss_in_an_older_view_goes_before_what_came_in_a_newer_one()
+    public void Unread_messages_behind_a_loss_in_an_older_view_go_before_those_of_a_newer_one()
     {
         const int Lost = 5;
         var cluster = new MulticastCluster(seed: 13, nodes: 4);

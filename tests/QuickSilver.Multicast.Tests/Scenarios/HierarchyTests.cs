@@ -47,7 +47,7 @@ public sealed class HierarchyTests
     [InlineData(40, 3, 4)]
     [InlineData(40, 3, 13)]
     [InlineData(40, 3, 0)]
-    public void What_a_ring_finds_without_a_member_settles_nothing_before_all_in_it_have_heard_of_its_removal(
+    public void A_round_without_a_member_settles_nothing_before_all_in_the_ring_have_heard_of_its_removal(
         int nodes, int ringSize, int firstToHear)
     {
         const int Gone = 5;

@@ -28,7 +28,7 @@ public sealed class LivesTests
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public void What_publishers_that_came_and_went_leave_at_the_members_of_a_view_is_freed(bool reliable)
+    public void State_of_publishers_that_came_and_went_is_freed_at_the_members_of_a_view(bool reliable)
     {
         var cluster = new MulticastCluster(1, nodes: 4);
         Host[] members = [cluster[0], cluster[1], cluster[2]];

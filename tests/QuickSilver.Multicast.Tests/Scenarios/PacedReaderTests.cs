@@ -38,7 +38,7 @@ public sealed class PacedReaderTests
 
     // It takes no more than one message in a step of credit.
     [Fact]
-    public void What_came_in_a_burst_becomes_less_for_a_reader_of_five_messages_a_second()
+    public void The_backlog_of_a_burst_shrinks_for_a_reader_of_five_messages_a_second()
     {
         var cluster = Running(nodes: 2);
         var reader = new Buffer(cluster[1], 64, every: 50);

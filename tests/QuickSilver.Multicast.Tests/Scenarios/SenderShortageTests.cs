@@ -60,7 +60,7 @@ public sealed class SenderShortageTests
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public void A_message_makes_room_for_who_observes_those_that_were_taken(bool hasAddress)
+    public void A_message_makes_room_for_the_observer_of_those_that_were_taken(bool hasAddress)
     {
         var cluster = Start(hasAddress);
         var observer = new CountingObserver();

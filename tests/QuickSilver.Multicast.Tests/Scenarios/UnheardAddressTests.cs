@@ -108,7 +108,7 @@ public sealed class UnheardAddressTests
     }
 
     [Fact]
-    public void What_a_member_says_of_topics_that_are_not_sent_to_it_has_no_effect()
+    public void A_report_on_topics_that_are_not_sent_to_the_member_has_no_effect()
     {
         const ulong Foreign = 1_000;
         var cluster = Running(seed: 27);

@@ -26,7 +26,7 @@ public abstract class SchemeContract
     }
 
     [Fact]
-    public void Two_senders_who_are_members_too_do_not_disturb_each_other()
+    public void Two_senders_that_are_members_too_do_not_disturb_each_other()
     {
         var cluster = Running(2, new LinkModel { Loss = 0.05 }, publishers: [1, 2]);
         cluster[1].PublishAll(Topic, Messages, 300);

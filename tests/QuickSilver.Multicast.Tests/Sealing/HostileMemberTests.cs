@@ -32,7 +32,7 @@ public sealed class HostileMemberTests
     }
 
     [Fact]
-    public void What_a_node_seals_under_the_key_of_all_in_the_name_of_another_is_no_data_and_no_pause()
+    public void A_packet_under_the_key_of_all_in_the_name_of_another_is_no_data_and_no_pause()
     {
         var cluster = Running(2);
         var (victim, sender) = (cluster[1], cluster[2]);
@@ -110,7 +110,7 @@ public sealed class HostileMemberTests
     }
 
     [Fact]
-    public void What_was_captured_of_a_view_that_is_closed_is_not_answered()
+    public void A_captured_packet_of_a_view_that_is_closed_is_not_answered()
     {
         var cluster = Running(7);
         var victim = cluster[1];

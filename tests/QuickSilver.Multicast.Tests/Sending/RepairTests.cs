@@ -158,7 +158,7 @@ public sealed class RepairTests
     }
 
     [Fact]
-    public void What_all_lack_goes_to_all_once()
+    public void A_packet_that_all_lack_goes_to_all_once()
     {
         _sender.AskForAll(3, 5);
         _sender.AskForAll(3, 5);
@@ -168,7 +168,7 @@ public sealed class RepairTests
     }
 
     [Fact]
-    public void What_all_lacked_before_it_was_sent_again_is_not_sent_once_more()
+    public void A_packet_that_all_lacked_before_it_was_sent_again_is_not_sent_once_more()
     {
         _sender.AskForAll(3, 3);
         ToAll();
@@ -212,7 +212,7 @@ public sealed class RepairTests
     }
 
     [Fact]
-    public void What_goes_to_all_in_copies_counts_once_for_each_copy()
+    public void A_packet_that_goes_to_all_in_copies_counts_once_for_each_copy()
     {
         var options = new MulticastOptions { ClusterId = LoneMember.Cluster, RepairBytesPerSecond = 1 << 20 };
         var sender = new LoneSender(options: options, usesGroup: false, copies: 100).Opened();
@@ -232,7 +232,7 @@ public sealed class RepairTests
     }
 
     [Fact]
-    public void What_the_system_refused_is_not_noted_as_sent()
+    public void Packets_that_the_system_refused_are_not_noted_as_sent()
     {
         _sender.ControlPort.Outcome = SendOutcome.Refused;
         _sender.Ask(0, 3, 3, known: 5);

@@ -9,7 +9,7 @@ public sealed class SendWindowTests
     private int Size => _window.Packets;
 
     [Fact]
-    public void What_members_have_read_makes_room_for_as_much()
+    public void Packets_that_members_have_read_make_room_for_as_many()
     {
         _window.OnSent(default, Size);
         Assert.Equal(0, _window.RoomAt(default));

@@ -40,7 +40,7 @@ public sealed class SocketSinkTests
     }
 
     [Fact]
-    public void What_is_less_than_a_run_is_flushed_when_the_full_runs_have_left()
+    public void Less_than_a_run_is_flushed_when_the_full_runs_have_left()
     {
         _sink.FlushSoon(new Feed("a", 0, _sent));
         _sink.Register(new Feed("b", 1, _sent));

@@ -65,7 +65,7 @@ public sealed class WindowTests
     }
 
     [Fact]
-    public void What_members_have_read_opens_the_window_until_so_many_windows_wait_for_repairs()
+    public void Packets_that_members_have_read_open_the_window_until_so_many_windows_wait_for_repairs()
     {
         _sender.Send(Window * 8);
         AckRead(consumed: 0);
@@ -76,7 +76,7 @@ public sealed class WindowTests
     }
 
     [Fact]
-    public void What_members_hold_and_have_not_read_keeps_the_window_closed()
+    public void Packets_that_members_hold_and_have_not_read_keep_the_window_closed()
     {
         _sender.Send(Window * 2);
 
@@ -173,7 +173,7 @@ public sealed class WindowTests
     }
 
     [Fact]
-    public void What_the_system_refuses_is_lost_like_any_other_packet()
+    public void A_packet_that_the_system_refuses_is_lost_like_any_other()
     {
         _sender.Path.Outcome = SendOutcome.Refused;
         _sender.Send(2);
@@ -222,7 +222,7 @@ public sealed class WindowTests
     }
 
     [Fact]
-    public void What_all_hold_beyond_a_gap_is_kept_no_more()
+    public void Packets_that_all_hold_beyond_a_gap_are_kept_no_more()
     {
         _sender.Send(10);
 

@@ -16,7 +16,7 @@ public sealed class DiscoverySealTests
         DiscoveryKind.Question, DiscoveryDatagram.HashOf("default"), 7, default, new IPEndPoint(IPAddress.Loopback, 9));
 
     [Fact]
-    public void A_datagram_is_read_by_who_has_its_key_and_answered_by_that_key()
+    public void A_node_that_has_the_key_of_a_datagram_reads_it_and_answers_with_that_key()
     {
         var (bytes, length) = Write(new DiscoverySeal(() => [Other]), Question);
         Assert.Equal(64 + DiscoverySeal.TagBytes, length);

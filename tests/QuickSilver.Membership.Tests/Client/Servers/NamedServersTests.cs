@@ -149,7 +149,7 @@ public sealed class NamedServersTests
     }
 
     [Fact]
-    public void A_server_that_was_added_to_the_name_is_asked_who_leads_when_the_first_one_stands_still()
+    public void A_server_that_was_added_to_the_name_is_asked_for_the_leader_when_the_first_one_stands_still()
     {
         var elsewhere = NewAddress();
         var node = Start(1, _asked.Add);

@@ -100,7 +100,7 @@ public sealed class AddressPlanTests
     }
 
     [Fact]
-    public void An_address_rests_until_everybody_settled_past_the_end_of_its_region()
+    public void An_address_rests_until_all_nodes_have_settled_past_the_end_of_its_region()
     {
         var plan = Plan(prefix: 30);
         var groups = Enumerable.Range(1, 4).Select(id => plan.Take((ulong)id)).ToArray();

@@ -51,7 +51,7 @@ public sealed class FailureTests
     }
 
     [Fact]
-    public void Two_reporters_and_two_missed_heartbeats_remove_and_one_who_reports_twice_is_one()
+    public void Two_reporters_and_two_missed_heartbeats_remove_and_one_that_reports_twice_is_one()
     {
         TrackAll();
         _detector.Suspect(A, B, _now);
@@ -62,7 +62,7 @@ public sealed class FailureTests
     }
 
     [Fact]
-    public void Reporters_who_stop_do_not_remove_who_speaks()
+    public void Reporters_that_stop_do_not_remove_a_node_that_speaks()
     {
         TrackAll();
         for (int second = 0; second < 4; second++)
@@ -109,7 +109,7 @@ public sealed class FailureTests
     }
 
     [Fact]
-    public void A_lone_reporter_does_not_remove_who_speaks_and_a_report_grows_stale()
+    public void A_lone_reporter_does_not_remove_a_node_that_speaks_and_a_report_grows_stale()
     {
         TrackAll();
         _detector.Suspect(A, B, _now);
@@ -142,7 +142,7 @@ public sealed class FailureTests
     [InlineData(0.06)]
     [InlineData(0.8)]
     [InlineData(60)]
-    public void A_pause_of_the_service_is_taken_off_everybodys_silence_once(double seconds)
+    public void A_pause_of_the_service_is_taken_off_the_silence_of_all_nodes_once(double seconds)
     {
         TrackAll();
         Pass(9, 3, B, C);

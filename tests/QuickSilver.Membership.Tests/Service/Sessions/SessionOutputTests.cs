@@ -53,7 +53,7 @@ public sealed class SessionOutputTests : SessionOutput.IOwner
     }
 
     [Fact]
-    public void What_two_sessions_send_alike_counts_for_each_by_half()
+    public void Bytes_that_two_sessions_send_alike_count_for_each_by_half()
     {
         var other = new SessionOutput(_context, new UnreadStream(), this);
         var frames = Frames(50_000);
@@ -74,7 +74,7 @@ public sealed class SessionOutputTests : SessionOutput.IOwner
     }
 
     [Fact]
-    public void What_all_sessions_keep_is_reported_above_the_limit_of_all()
+    public void The_bytes_of_all_sessions_are_reported_above_the_limit_of_all()
     {
         var other = new SessionOutput(_context, new UnreadStream(), this);
         _output.SendShared(Frames(MostOfOne));

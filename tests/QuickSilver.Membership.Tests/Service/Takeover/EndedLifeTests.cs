@@ -196,7 +196,7 @@ public sealed class EndedLifeTests
     }
 
     [Fact]
-    public void What_nodes_report_displaces_little_of_what_the_service_knows()
+    public void Reports_of_nodes_displace_little_of_what_the_service_knows()
     {
         var lives = new EndedLives(service: 7);
         lives.Add(Gone, "gone", new Origin(5, 9));

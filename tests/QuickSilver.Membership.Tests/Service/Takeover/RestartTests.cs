@@ -44,7 +44,7 @@ public sealed class RestartTests
     }
 
     [Fact]
-    public void All_who_were_known_back_end_the_grace_early()
+    public void When_all_known_nodes_are_back_the_grace_ends_early()
     {
         var cluster = new FakeCluster();
         var nodes = cluster.AddNodes(3);

@@ -367,7 +367,7 @@ public sealed class WatchTests
     }
 
     [Fact]
-    public void What_is_no_membership_service_is_named()
+    public void An_address_without_a_membership_service_is_named()
     {
         var cluster = new FakeCluster();
         var nothing = new FakeObserver(cluster.World, new IPEndPoint(FakeCluster.EndPoint.Address, 1)).Ask();

@@ -27,7 +27,7 @@ public sealed class PeerPullRepairTests
     }
 
     [Fact]
-    public void What_comes_within_the_reordering_window_is_not_asked_for()
+    public void A_packet_that_comes_within_the_reordering_window_is_not_asked_for()
     {
         _member.Receive(1, 3, 2);
         _member.Advance(1_000);
@@ -111,7 +111,7 @@ public sealed class PeerPullRepairTests
     [Theory]
     [InlineData(2)]
     [InlineData(5)]
-    public void What_a_departed_sender_left_is_asked_of_keepers_and_of_others_however_often_the_members_decide(double apartMs)
+    public void Packets_of_a_departed_sender_are_asked_of_keepers_and_of_others_however_often_the_members_decide(double apartMs)
     {
         _member.Receive(1, 9, 11);
         _member.Remove(LoneMember.Publisher);

@@ -45,7 +45,7 @@ public sealed class EpochTests
     }
 
     [Fact]
-    public void What_no_member_can_supply_is_given_up()
+    public void Packets_that_no_member_can_supply_are_given_up()
     {
         LoseSender(1, 2, 3, 5);
 

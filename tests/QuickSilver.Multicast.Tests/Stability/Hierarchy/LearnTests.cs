@@ -72,7 +72,7 @@ public sealed class LearnTests
     }
 
     [Fact]
-    public void What_its_keepers_hold_is_kept_by_them_alone()
+    public void Packets_that_their_keepers_hold_are_kept_by_them_alone()
     {
         // Two partitions, of which the first keeps the packets up to 7 and the second those from 8 to 15.
         var first = new LoneMember(members: 4, rank: 1, repair: new RepairRules(Replicas: 2));
@@ -88,7 +88,7 @@ public sealed class LearnTests
     }
 
     [Fact]
-    public void When_a_partition_has_no_live_member_everybody_keeps_everything()
+    public void When_a_partition_has_no_live_member_all_members_keep_everything()
     {
         var member = new LoneMember(members: 4, rank: 1, repair: new RepairRules(Replicas: 2));
         member.Receive([.. Enumerable.Range(1, 12).Select(n => (long)n)]);
@@ -113,7 +113,7 @@ public sealed class LearnTests
     }
 
     [Fact]
-    public void What_its_sender_denies_leaves_what_the_leaders_rounds_have_found()
+    public void A_number_that_its_sender_denies_is_removed_from_the_findings_of_the_leaders_rounds()
     {
         var leader = new LoneMember(members: 2, rank: 0);
         leader.Receive(1, 2);

@@ -61,7 +61,7 @@ public sealed class LevelTests
     }
 
     [Fact]
-    public void What_the_root_has_settled_comes_down_with_the_next_token_of_the_rings_below()
+    public void Decisions_of_the_root_come_down_with_the_next_token_of_the_rings_below()
     {
         _root.Receive(1, 2);
         EndBelow(_ => { });
@@ -72,7 +72,7 @@ public sealed class LevelTests
     }
 
     [Fact]
-    public void What_a_leader_hears_above_wakes_its_resting_ring_below()
+    public void News_that_a_leader_hears_above_wakes_its_resting_ring_below()
     {
         _second.Receive(1);
         _second.RunRounds(10);

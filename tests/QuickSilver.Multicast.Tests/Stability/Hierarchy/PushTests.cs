@@ -37,7 +37,7 @@ public sealed class PushTests
     }
 
     [Fact]
-    public void What_was_pushed_just_now_is_not_pushed_again()
+    public void A_packet_that_was_pushed_just_now_is_not_pushed_again()
     {
         _member.Receive(1, 2);
         Assert.Equal([2], Push((2, 2)));

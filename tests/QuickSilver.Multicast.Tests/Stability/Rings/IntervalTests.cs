@@ -32,7 +32,7 @@ public sealed class IntervalTests
     }
 
     [Fact]
-    public void What_arrives_ends_a_long_wait()
+    public void A_packet_that_arrives_ends_a_long_wait()
     {
         ReceiveUnread(1);
         _leader.RunRounds(10);

@@ -135,7 +135,7 @@ public sealed class PauseTests
     }
 
     [Fact]
-    public void A_sender_that_stood_still_does_not_suspect_who_is_to_acknowledge()
+    public void A_sender_that_stood_still_does_not_suspect_the_member_that_is_to_acknowledge()
     {
         var sender = new LoneSender().Opened();
         sender.Send(1);
