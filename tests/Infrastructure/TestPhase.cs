@@ -1,39 +1,29 @@
+using System.Reflection;
+
 [assembly: AssemblyFixture(typeof(QuickSilver.Tests.Infrastructure.TestPhase))]
 
 namespace QuickSilver.Tests.Infrastructure;
 
-// Suites run side by side, but tests that measure run while no other suite does. A suite holds a lock that all share. Those tests wait
-// until they hold it alone: they close a gate behind which new suites wait, so that their wait ends with the suites that run. The system
-// releases the locks of a process that ends.
+// Suites run side by side, but one that measures processes runs while no other does: its project says that it runs alone. A suite holds a
+// lock that all share, or that it holds alone. One that waits for it closes a gate behind which new suites wait, so that its wait ends with
+// the suites that run. The system releases the locks of a process that ends.
 public sealed class TestPhase : IAsyncLifetime
 {
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(100);
 
-    private static FileStream? _held;
+    private FileStream? _held;
 
-    public async ValueTask InitializeAsync() => await ShareAsync();
+    private static bool RunsAlone => typeof(TestPhase).Assembly.GetCustomAttributes<AssemblyMetadataAttribute>()
+        .Any(static metadata => metadata.Key == nameof(RunsAlone));
 
-    public ValueTask DisposeAsync() => _held?.DisposeAsync() ?? ValueTask.CompletedTask;
-
-    /// <summary>Waits until no other suite of this build runs, and keeps others from starting until it is disposed of.</summary>
-    internal static async Task<IAsyncDisposable> AloneAsync()
+    public async ValueTask InitializeAsync()
     {
-        var gate = await LockAsync("gate", FileShare.None);
-        await HoldAsync(FileShare.None);
-        return new Exclusive(gate);
-    }
-
-    private static async Task ShareAsync()
-    {
-        await using var gate = await LockAsync("gate", FileShare.Read);
-        await HoldAsync(FileShare.Read);
-    }
-
-    private static async Task HoldAsync(FileShare share)
-    {
-        await (_held?.DisposeAsync() ?? ValueTask.CompletedTask);
+        var share = RunsAlone ? FileShare.None : FileShare.Read;
+        await using var gate = await LockAsync("gate", share);
         _held = await LockAsync("suites", share);
     }
+
+    public ValueTask DisposeAsync() => _held?.DisposeAsync() ?? ValueTask.CompletedTask;
 
     private static async Task<FileStream> LockAsync(string name, FileShare share)
     {
@@ -49,15 +39,6 @@ public sealed class TestPhase : IAsyncLifetime
             {
                 await Task.Delay(Pause, TestContext.Current.CancellationToken);
             }
-        }
-    }
-
-    private sealed class Exclusive(FileStream gate) : IAsyncDisposable
-    {
-        public async ValueTask DisposeAsync()
-        {
-            await gate.DisposeAsync();
-            await ShareAsync();
         }
     }
 }

@@ -258,7 +258,7 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
     }
 
     /// <summary>
-    /// Whether nobody but the sender can supply what is missing: members need not find out first whether others hold it.
+    /// Whether only the sender can supply what is missing: members need not find out first whether others hold it.
     /// </summary>
     public bool AsksOnlySender(IStreamOfMember stream) =>
         !stream.IsSenderGone && (Live.Count == 1 || (Live.Count == 2 && Live.Contains(stream.Sender)));
@@ -304,7 +304,7 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
         Stability.OnPause(length);
     }
 
-    /// <summary>A node tells that it stood still.</summary>
+    /// <summary>A node reports that it stood still.</summary>
     public void OnMemberPaused(NodeKey node) => Stability.OnMemberPaused(node);
 
     /// <summary>

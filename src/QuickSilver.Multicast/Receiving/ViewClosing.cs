@@ -10,9 +10,9 @@ namespace QuickSilver.Multicast.Receiving;
 //   Current -> Superseded    a configuration has a newer view of the region, or none
 //   Superseded -> closed     this member has everything, and no other member can lack what only this one holds
 //
-// A departed sender cannot report what it sent, so the others are asked: until all members have held the same for a while, and were heard in
-// that time, one of them may know of more. Silence alone does not show this, because a member, or this node, may have been paused. Only a
-// long silence shows that the others have closed the view.
+// A departed sender cannot report what it sent, so the others are asked: until all members have held the same for a while, and were heard
+// in that time, one of them may know of more. Silence alone does not show this, because a member, or this node, may have been paused. Only
+// a long silence shows that the others have closed the view.
 //
 // Invariants: a view is superseded once. A departed node counts only if it may have sent in the view.
 internal sealed class ViewClosing(NodeContext context, long configuration, IStabilityTracker stability, LiveMembers live)
@@ -60,8 +60,8 @@ internal sealed class ViewClosing(NodeContext context, long configuration, IStab
     }
 
     /// <summary>
-    /// Notes that a node was removed. Returns false if it came when the view was over: then it has never heard of the view. Otherwise, views
-    /// would wait for the senders of later ones, and while nodes come and go none would ever be closed.
+    /// Notes that a node was removed. Returns false if it came when the view was over: then it has never heard of the view. Otherwise,
+    /// views would wait for the senders of later ones, and while nodes come and go none would ever be closed.
     /// </summary>
     public bool TryLose(LostNode lost)
     {

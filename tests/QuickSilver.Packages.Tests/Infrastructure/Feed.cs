@@ -9,15 +9,31 @@ public sealed class Feed : IDisposable
 {
     private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory("quicksilver-packages-");
     private readonly Lazy<BuiltPrograms> _programs;
+    private readonly Lazy<string> _installed;
 
     public Feed()
     {
         NewcomersPackages = _folder.CreateSubdirectory("packages").FullName;
         _programs = new Lazy<BuiltPrograms>(() => new BuiltPrograms(this));
+        _installed = new Lazy<string>(Install);
         string configuration = OwnAttribute<AssemblyConfigurationAttribute>().Configuration;
         DotnetCommand.Dotnet(Root, "pack", "QuickSilver.sln", "--no-build", "-c", configuration, "-o", PackageFolder,
             $"-p:RepositoryUrl={RepositoryUrl}");
     }
+
+    // A package of an earlier build, under the same version, may lie on the machine.
+    private const string OwnFromBuilt = """
+        <packageSourceMapping>
+            <packageSource key="built">
+              <package pattern="QuickSilver" />
+              <package pattern="QuickSilver.*" />
+              <package pattern="qsm" />
+            </packageSource>
+            <packageSource key="machine">
+              <package pattern="*" />
+            </packageSource>
+          </packageSourceMapping>
+        """;
 
     /// <summary>The address that the publisher of the packages would name.</summary>
     public const string RepositoryUrl = "https://example.org/quicksilver";
@@ -53,14 +69,21 @@ public sealed class Feed : IDisposable
     public string NewcomersFolder(string name, bool withPublicFeed = false)
     {
         string folder = _folder.CreateSubdirectory(name).FullName;
-        string machine = Known("PackageFolder");
+        if (withPublicFeed)
+        {
+            // The names of the machine's feeds are not known, so no rule can keep them from the packages of this build: these are installed
+            // before.
+            _ = _installed.Value;
+        }
+
         File.WriteAllText(Path.Combine(folder, "nuget.config"), $"""
             <configuration>
               <packageSources>
                 {(withPublicFeed ? "" : "<clear />")}
                 <add key="built" value="{PackageFolder}" />
-                <add key="machine" value="{machine}" />
+                <add key="machine" value="{Known("PackageFolder")}" />
               </packageSources>
+              {(withPublicFeed ? "" : OwnFromBuilt)}
             </configuration>
             """);
         return folder;
@@ -69,6 +92,13 @@ public sealed class Feed : IDisposable
     /// <summary>What this project's file says about the build: a folder, or the version of a package that newcomers add.</summary>
     public static string Known(string key) =>
         typeof(Feed).Assembly.GetCustomAttributes<AssemblyMetadataAttribute>().Single(attribute => attribute.Key == key).Value!;
+
+    private string Install()
+    {
+        string folder = NewcomersFolder("installed");
+        NewcomersProject.Write(folder, "Installed", NewcomersProject.Kind.Program, ("QuickSilver.Hosting", Version));
+        return DotnetCommand.Dotnet(folder, "restore");
+    }
 
     public void Dispose() => _folder.Delete(recursive: true);
 

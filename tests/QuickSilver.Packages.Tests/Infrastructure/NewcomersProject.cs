@@ -11,6 +11,9 @@ internal static class NewcomersProject
         Test,
     }
 
+    // A rule of the test framework wants its token in every call. The pages show calls without it.
+    private const string NoTokens = "<NoWarn>$(NoWarn);xUnit1051</NoWarn>";
+
     public static void Write(string folder, string name, Kind kind, params (string Id, string Version)[] packages) =>
         Write(folder, name, kind, packages, references: []);
 
@@ -29,12 +32,12 @@ internal static class NewcomersProject
                 ("xunit.runner.visualstudio", Feed.Known("XunitRunner")),
             ]
             : [];
-        bool isProgram = kind is Kind.Program or Kind.Test;
+        string output = kind is Kind.Program or Kind.Test ? "<OutputType>Exe</OutputType>" : "";
         var added = packages.Concat(tested).Select(one => $"""    <PackageReference Include="{one.Id}" Version="{one.Version}" />""");
         File.WriteAllText(Path.Combine(folder, name + ".csproj"), $"""
             <Project Sdk="Microsoft.NET.Sdk{(kind == Kind.Web ? ".Web" : "")}">
               <PropertyGroup>
-                <TargetFramework>net10.0</TargetFramework>{(isProgram ? "<OutputType>Exe</OutputType>" : "")}
+                <TargetFramework>net10.0</TargetFramework>{output}{(kind == Kind.Test ? NoTokens : "")}
                 <ImplicitUsings>enable</ImplicitUsings>
                 <Nullable>enable</Nullable>
               </PropertyGroup>

@@ -5,7 +5,6 @@ namespace QuickSilver.Processes.Tests.Scenarios;
 
 // With a secret, a program whose code blocks the whole thread pool stays what it was: a member, a host whose neighbours continue and take
 // others in, and a node that changes its secret.
-[Collection(nameof(Alone))]
 public sealed class BlockedPoolScenarios : IDisposable
 {
     private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory("qs-pool-");

@@ -6,7 +6,6 @@ using QuickSilver.Processes.Tests.Lab;
 namespace QuickSilver.Processes.Tests.Scenarios;
 
 // A service whose process may open few files and sockets, and clients that connect and say nothing.
-[Collection(nameof(Alone))]
 public sealed class DescriptorScenarios : IDisposable
 {
     private const int Limit = 160;

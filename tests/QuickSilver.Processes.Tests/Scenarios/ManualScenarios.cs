@@ -6,7 +6,6 @@ using QuickSilver.Processes.Tests.Lab;
 namespace QuickSilver.Processes.Tests.Scenarios;
 
 // The page of the tool says what the tool itself says. QS_ACCEPT_MANUAL=1 writes the page again.
-[Collection(nameof(Alone))]
 public sealed partial class ManualScenarios
 {
     private const string End = "ManualScenarios with QS_ACCEPT_MANUAL=1. -->\n";

@@ -1,11 +1,9 @@
 using QuickSilver.Processes.Tests.Campaigns.Servers;
-using QuickSilver.Processes.Tests.Lab;
 
 namespace QuickSilver.Processes.Tests.Scenarios;
 
 // The campaign `servers` in short: each fault once but isolations, of which one of each server and each member of etcd takes a minute. What
 // depends on the speed of the machine is not judged. F4, F8; I1, I7, I9.
-[Collection(nameof(Alone))]
 public sealed class ServersCampaignScenarios
 {
     [Fact]
