@@ -11,8 +11,10 @@ internal static class NewcomersProject
         Test,
     }
 
-    // A rule of the test framework wants its token in every call. The pages show calls without it.
-    private const string NoTokens = "<NoWarn>$(NoWarn);xUnit1051</NoWarn>";
+    // `dotnet test` as the SDK has it without a setting. A rule of the test framework wants its token in every call; the pages show calls
+    // without it.
+    private const string OfTests =
+        "<IsTestingPlatformApplication>false</IsTestingPlatformApplication><NoWarn>$(NoWarn);xUnit1051</NoWarn>";
 
     public static void Write(string folder, string name, Kind kind, params (string Id, string Version)[] packages) =>
         Write(folder, name, kind, packages, references: []);
@@ -37,7 +39,7 @@ internal static class NewcomersProject
         File.WriteAllText(Path.Combine(folder, name + ".csproj"), $"""
             <Project Sdk="Microsoft.NET.Sdk{(kind == Kind.Web ? ".Web" : "")}">
               <PropertyGroup>
-                <TargetFramework>net10.0</TargetFramework>{output}{(kind == Kind.Test ? NoTokens : "")}
+                <TargetFramework>net10.0</TargetFramework>{output}{(kind == Kind.Test ? OfTests : "")}
                 <ImplicitUsings>enable</ImplicitUsings>
                 <Nullable>enable</Nullable>
               </PropertyGroup>
