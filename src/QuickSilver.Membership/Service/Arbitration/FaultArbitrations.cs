@@ -24,7 +24,7 @@ internal sealed class FaultArbitrations(
 
     private readonly Dictionary<NodeKey, Case> _open = [];
 
-    private sealed record Case(FaultArbitration FaultArbitration, NodeKey BegunBy, Alarm Alarm);
+    private sealed record Case(FaultArbitration Arbitration, NodeKey BegunBy, Alarm Alarm);
 
     public int Open => _open.Count;
 
@@ -34,13 +34,13 @@ internal sealed class FaultArbitrations(
         var now = context.Environment.Now;
         if (_open.TryGetValue(reporter.Key, out var own))
         {
-            AddSuspectedBy(own.FaultArbitration, suspect.Key, now);
+            AddSuspectedBy(own.Arbitration, suspect.Key, now);
         }
 
         if (_open.TryGetValue(suspect.Key, out var known))
         {
-            bool isNew = known.FaultArbitration.Find(reporter.Key) is not { IsReporter: true };
-            known.FaultArbitration.Report(reporter.Key, reporter.Info.JoinOrder, now, tie == RegionTie.Neighbour);
+            bool isNew = known.Arbitration.Find(reporter.Key) is not { IsReporter: true };
+            known.Arbitration.Report(reporter.Key, reporter.Info.JoinOrder, now, tie == RegionTie.Neighbour);
             return isNew;
         }
 
@@ -59,7 +59,7 @@ internal sealed class FaultArbitrations(
         End(node);
         foreach (var one in _open.Values)
         {
-            one.FaultArbitration.Remove(node);
+            one.Arbitration.Remove(node);
         }
     }
 
@@ -68,7 +68,7 @@ internal sealed class FaultArbitrations(
     {
         foreach (var one in _open.Values)
         {
-            one.FaultArbitration.Excuse(node, context.Environment.Now);
+            one.Arbitration.Excuse(node, context.Environment.Now);
         }
     }
 
@@ -77,7 +77,7 @@ internal sealed class FaultArbitrations(
     {
         foreach (var one in _open.Values)
         {
-            one.FaultArbitration.OnPause(length, context.Environment.Now);
+            one.Arbitration.OnPause(length, context.Environment.Now);
         }
     }
 
@@ -99,9 +99,9 @@ internal sealed class FaultArbitrations(
         AddWitnesses(arbitration, FaultArbitration.Witnesses, now);
         foreach (var other in _open.Values)
         {
-            if (other.FaultArbitration.Find(suspect.Key) is { IsReporter: true })
+            if (other.Arbitration.Find(suspect.Key) is { IsReporter: true })
             {
-                AddSuspectedBy(arbitration, other.FaultArbitration.Suspect, now);
+                AddSuspectedBy(arbitration, other.Arbitration.Suspect, now);
             }
         }
 
@@ -211,7 +211,7 @@ internal sealed class FaultArbitrations(
     {
         foreach (var one in _open.Values)
         {
-            one.FaultArbitration.RestartReports(context.Environment.Now);
+            one.Arbitration.RestartReports(context.Environment.Now);
         }
 
         if (ruling.Kind == RulingKind.Useless)

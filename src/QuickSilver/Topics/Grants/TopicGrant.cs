@@ -72,7 +72,8 @@ internal struct TopicGrant
 
     public void EndAsk(TopicRole granted)
     {
-        EndRefused();
+        Require(IsAsking && !IsClosed);
+        IsAsking = false;
         // If the new grant is narrower, the subscription of the last view has ended.
         _isSubscribedInView &= Subscribes(granted);
         Role = granted;
@@ -98,7 +99,9 @@ internal struct TopicGrant
     /// <summary>The topic is closed at the service.</summary>
     public void GoAway()
     {
-        EndStale();
+        Require(!IsAsking && !IsClosed);
+        Role = TopicRole.None;
+        _isSubscribedInView = false;
         IsAway = true;
         _askedSubscription = 0;
     }
