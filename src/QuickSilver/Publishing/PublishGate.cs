@@ -224,14 +224,7 @@ internal sealed class PublishGate : SignalRequest
                 var next = request.Next;
                 if (request.Marker is null && (origin is null || ReferenceEquals(request.Origin, origin)))
                 {
-                    Unlink(request);
-                    if (request.Wait is { } wait)
-                    {
-                        wait.Request = null;
-                        wait.Fail(reason);
-                    }
-
-                    request.Recycle();
+                    FailWaiting(request, reason);
                 }
 
                 request = next;
@@ -301,6 +294,13 @@ internal sealed class PublishGate : SignalRequest
         bool mayServe = isDue || HasMuchRoom;
         while (mayServe && _lineHead is { } request)
         {
+            // The endpoint has ended, and another thread is about to fail its line. The room of its queued messages may be free before that.
+            if (request.Marker is null && request.Origin?.DropReason is { } reason)
+            {
+                FailWaiting(request, reason);
+                continue;
+            }
+
             bool isInLane = isDue && _intake.StandsFor(this) && TryUseLane(request, needsMuchRoom: false);
             if (!isInLane && IsForLane(request))
             {
@@ -338,6 +338,18 @@ internal sealed class PublishGate : SignalRequest
         }
 
         Note(ref _hasLine, _lineHead is not null);
+    }
+
+    private void FailWaiting(PublishRequest request, Exception reason)
+    {
+        Unlink(request);
+        if (request.Wait is { } wait)
+        {
+            wait.Request = null;
+            wait.Fail(reason);
+        }
+
+        request.Recycle();
     }
 
     private bool TryUseLane(PublishRequest request, bool needsMuchRoom) =>

@@ -216,6 +216,27 @@ public sealed class PublishGateTests
         Assert.False(Gate.TryWithdraw(wait));
     }
 
+    // The core thread may free the room of an ended endpoint's messages before the thread that ends it has failed its line.
+    [Fact]
+    public async Task Room_that_is_free_after_an_endpoints_end_is_given_to_other_publishers_only()
+    {
+        Fill();
+        var ended = new StubEndpoint();
+        var (own, other) = (_bench.Wait(_bench.Request(100, Bytes, ended)), _bench.Wait(_bench.Request(101, Bytes)));
+        _bench.TakeInbox();
+        var reason = new InvalidOperationException("over");
+        ended.End(reason);
+
+        Gate.Release(Gate.UsedBytes);
+
+        Assert.Same(reason, await Assert.ThrowsAsync<InvalidOperationException>(() => own));
+        await other.OrFail();
+        Assert.Equal([101], _bench.TakeInbox());
+        Assert.Equal(Charge, Gate.UsedBytes);
+        Gate.FailLine(ended, reason);
+        Assert.False(Gate.HasLine);
+    }
+
     [Fact]
     public async Task An_endpoints_end_fails_those_of_its_publishers_that_wait_and_no_others()
     {
