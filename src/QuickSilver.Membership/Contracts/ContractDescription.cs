@@ -52,6 +52,10 @@ internal sealed record ContractDescription
     public required string Guarantee { get; init; }
     public string Security { get; init; } = "None";
     public bool IsPinned { get; init; }
+
+    /// <summary>The parameters of the protocol that provides the guarantee.</summary>
+    public ContractParameters Parameters { get; init; }
+
     public ImmutableArray<ContractField> Fields { get; init; } = [];
     public ImmutableArray<ContractMessage> Nested { get; init; } = [];
     public ImmutableArray<ContractEnum> Enums { get; init; } = [];
@@ -66,7 +70,7 @@ internal sealed record ContractDescription
     // By what they say: topics by the thousand have one contract among them.
     public bool Equals(ContractDescription? other) => ReferenceEquals(this, other) || (other is not null
         && TypeName == other.TypeName && Kind == other.Kind && Guarantee == other.Guarantee && Security == other.Security
-        && IsPinned == other.IsPinned
+        && IsPinned == other.IsPinned && Parameters == other.Parameters
         && Fields.AsSpan().SequenceEqual(other.Fields.AsSpan()) && Nested.AsSpan().SequenceEqual(other.Nested.AsSpan())
         && Enums.AsSpan().SequenceEqual(other.Enums.AsSpan()));
 
@@ -78,6 +82,7 @@ internal sealed record ContractDescription
         hash.Add(Guarantee);
         hash.Add(Security);
         hash.Add(IsPinned);
+        hash.Add(Parameters);
         foreach (var field in Fields)
         {
             hash.Add(field);

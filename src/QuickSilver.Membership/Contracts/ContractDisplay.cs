@@ -45,7 +45,8 @@ internal static class ContractDisplay
     public static bool IsSameWithout(ContractDescription one, ContractDescription other)
     {
         if (one.TypeName != other.TypeName || one.Kind != other.Kind || one.Guarantee != other.Guarantee
-            || one.Security != other.Security || one.IsPinned != other.IsPinned || one.Nested.Length != other.Nested.Length)
+            || one.Security != other.Security || one.IsPinned != other.IsPinned
+            || one.Parameters != other.Parameters || one.Nested.Length != other.Nested.Length)
         {
             return false;
         }

@@ -44,7 +44,14 @@ internal static class ContractLimits
                 + $" '{longName[..32]}…'. The limit is {MaxNameBytes}.";
         }
 
+        if (contract.Parameters.Bytes.Length > ContractParameters.MaxBytes)
+        {
+            return $"Topic '{topic}': the parameters of the guarantee {contract.Guarantee} have {contract.Parameters.Bytes.Length} bytes."
+                + $" The limit is {ContractParameters.MaxBytes}.";
+        }
+
         string type = $"Topic '{topic}': the contract of {contract.TypeName}";
+        bytes += contract.Parameters.Bytes.Length;
         bytes += FieldBytes * (fields + contract.Nested.Length);
         if (contract.Nested.Length > MaxNested)
         {

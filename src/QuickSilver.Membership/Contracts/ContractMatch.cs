@@ -75,6 +75,11 @@ internal sealed class ContractMatch
             return $"{subject} {HasGuarantee} {open.Guarantee}; this endpoint asks for {asked.Guarantee}.";
         }
 
+        if (open.Parameters != asked.Parameters)
+        {
+            return $"{subject} has the guarantee {open.Guarantee} with {Parameters(open)}; this endpoint asks for {Parameters(asked)}.";
+        }
+
         if (open.Security != asked.Security)
         {
             return $"{subject} has security {open.Security}; this endpoint asks for {asked.Security}.";
@@ -210,6 +215,9 @@ internal sealed class ContractMatch
 
     private static string Regions(ContractDescription contract) =>
         contract.IsPinned ? "has a region of its own" : "shares regions with other topics";
+
+    private static string Parameters(ContractDescription contract) =>
+        contract.Parameters.IsEmpty ? "no parameters" : $"the parameters {Clip(contract.Parameters.ToString())}";
 
     private static string Clip(string name) => name.Length <= MaxNameChars ? name : name[..MaxNameChars] + "…";
 }

@@ -32,6 +32,8 @@ internal static class ContractFields
             WriteEnum(buffer, 8, one);
         }
 
+        buffer.Bytes(9, contract.Parameters.Bytes);
+
         buffer.End(start);
     }
 
@@ -96,6 +98,7 @@ internal static class ContractFields
         var nested = ImmutableArray.CreateBuilder<ContractMessage>();
         var enums = ImmutableArray.CreateBuilder<ContractEnum>(0);
         bool isPinned = false;
+        var parameters = ContractParameters.None;
         int fieldsLeft = ContractLimits.MaxFields + 1;
         int valuesLeft = ContractDisplay.MaxEnumValues + 1;
         while (reader.TryReadField(out var field))
@@ -110,6 +113,7 @@ internal static class ContractFields
                 case 6 when nested.Count <= ContractLimits.MaxNested: nested.Add(ReadNested(ref reader, field, ref fieldsLeft)); break;
                 case 7: isPinned = reader.ReadBool(field); break;
                 case 8 when enums.Count <= ContractDisplay.MaxEnums: enums.Add(ReadEnum(ref reader, field, ref valuesLeft)); break;
+                case 9: parameters = new ContractParameters(reader.ReadBytes(field)); break;
                 default: reader.Skip(field); break;
             }
         }
@@ -121,6 +125,7 @@ internal static class ContractFields
             Guarantee = guarantee,
             Security = security,
             IsPinned = isPinned,
+            Parameters = parameters,
             Fields = fields.DrainToImmutable(),
             Nested = nested.DrainToImmutable(),
             Enums = enums.DrainToImmutable(),

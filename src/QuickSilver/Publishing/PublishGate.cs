@@ -294,7 +294,7 @@ internal sealed class PublishGate : SignalRequest
         bool mayServe = isDue || HasMuchRoom;
         while (mayServe && _lineHead is { } request)
         {
-            // The endpoint has ended, and another thread is about to fail its line. The room of its queued messages may be free before that.
+            // The endpoint has ended, and another thread is about to fail its line. The room of its queued messages may be free before.
             if (request.Marker is null && request.Origin?.DropReason is { } reason)
             {
                 FailWaiting(request, reason);

@@ -101,6 +101,26 @@ public sealed class ControlBytesTests
             + "2A1008021201421A05696E74333238014002421A0A014510011A030A01581A0E0A015910FFFFFFFFFFFFFFFFFF01");
 
     [Fact]
+    public void SetTopic_with_parameters() => Holds(
+        new SetTopicMessage
+        {
+            RequestId = 5,
+            Topic = Topic(TopicRole.Publish) with
+            {
+                Contract = new ContractDescription
+                {
+                    TypeName = "T",
+                    Kind = "bytes",
+                    Guarantee = "R",
+                    IsPinned = true,
+                    Parameters = ContractParameters.Of("k=2"),
+                },
+            },
+        },
+        "330000001A3108051206666CC3BC6765194D0000000000000020012A1A0A0154120562797465731A015222044E6F6E653801"
+            + "4A036B3D32");
+
+    [Fact]
     public void SetTopic_by_an_earlier_contract() => Holds(
         new SetTopicMessage { RequestId = 6, Topic = Topic(TopicRole.Publish), ContractOf = 5 },
         "190000001A1708061206666CC3BC6765194D0000000000000020013805");

@@ -37,13 +37,16 @@ internal sealed record NodeJson
 }
 
 internal sealed record TopicDescriptionJson(
-    string Topic, string Guarantee, bool IsPinned, int Publishers, int Subscribers, IReadOnlyList<VersionJson> Versions)
+    string Topic, string Guarantee, string? Parameters, bool IsPinned, int Publishers, int Subscribers,
+    IReadOnlyList<VersionJson> Versions)
 {
     public static TopicDescriptionJson Of(TopicContracts contracts, NodeNames? names = null)
     {
         var first = contracts.Versions[0];
         return new TopicDescriptionJson(
-            contracts.Name, first.Contract.Guarantee, first.Contract.IsPinned, first.Publishers, first.Subscribers,
+            contracts.Name, first.Contract.Guarantee,
+            first.Contract.Parameters.IsEmpty ? null : first.Contract.Parameters.ToString(),
+            first.Contract.IsPinned, first.Publishers, first.Subscribers,
             [.. contracts.Versions.Select(one => new VersionJson(
                 one.Contract.TypeName,
                 one.Contract.Kind,

@@ -31,7 +31,8 @@ internal sealed class TopicContracts(string name, IReadOnlyList<ListedTopicMessa
     /// <summary>The options with which an endpoint agrees with those that are open; this guarantee if there are none.</summary>
     public TopicOptions OptionsOr(Guarantee assumed) => !IsOpen
         ? new TopicOptions { Guarantee = assumed }
-        : Enum.TryParse(Versions[0].Contract.Guarantee, out Guarantee guarantee) && !Versions[0].Contract.IsPinned
+        : Enum.TryParse(Versions[0].Contract.Guarantee, out Guarantee guarantee)
+            && Versions[0].Contract is { IsPinned: false, Parameters.IsEmpty: true }
             ? new TopicOptions { Guarantee = guarantee }
             : throw new ToolException(
                 ExitCode.Failed, $"{Name}: the topic has the guarantee {Versions[0].Contract.Guarantee}, which qsm does not know.");

@@ -90,10 +90,12 @@ internal static class TopicCommand
     private static void Print(TopicContracts contracts, NodeNames names)
     {
         var first = contracts.Versions[0];
+        string parameters = first.Contract.Parameters.ToString();
         Terminal.Table(
         [
             ("topic", SafeText.Of(contracts.Name)),
             ("guarantee", SafeText.Of(first.Contract.Guarantee)),
+            .. parameters.Length == 0 ? Array.Empty<(string, string)>() : [("parameters", parameters)],
             ("publishers", $"{first.Publishers}"),
             ("subscribers", $"{first.Subscribers}"),
         ]);
