@@ -102,12 +102,9 @@ public sealed class TwelveProgramsTests(Feed feed)
     [Fact]
     public async Task A_program_that_is_compiled_ahead_of_time_reads_what_another_one_publishes()
     {
-        string folder = feed.NewcomersFolder(TwelvePrograms.AheadOfTime, withPublicFeed: true);
-        TwelvePrograms.All.Single(static one => one.Name == TwelvePrograms.AheadOfTime).Write(folder);
-        PublishedProgram.Publish(folder, "PublishAot");
-        string program = Path.Combine(folder, "out", TwelvePrograms.AheadOfTime);
-        await using var reader = RunningProgram.Start(folder, program, "read", _cluster);
-        await using var publisher = RunningProgram.Start(folder, program, "publish", _cluster);
+        var program = feed.CompiledAheadOfTime;
+        await using var reader = RunningProgram.Start(program.Folder, program.File, "read", _cluster);
+        await using var publisher = RunningProgram.Start(program.Folder, program.File, "publish", _cluster);
         await ExpectSuccessiveAsync(reader, "^UAL costs ([0-9]+)$");
     }
 

@@ -9,12 +9,16 @@ public sealed class Feed : IDisposable
 {
     private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory("quicksilver-packages-");
     private readonly Lazy<BuiltPrograms> _programs;
+    private readonly Lazy<PublishedProgram> _compiledAheadOfTime;
+    private readonly Lazy<PublishedProgram> _trimmed;
     private readonly Lazy<string> _installed;
 
     public Feed()
     {
         NewcomersPackages = _folder.CreateSubdirectory("packages").FullName;
         _programs = new Lazy<BuiltPrograms>(() => new BuiltPrograms(this));
+        _compiledAheadOfTime = new Lazy<PublishedProgram>(() => new PublishedProgram(this, "PublishAot"));
+        _trimmed = new Lazy<PublishedProgram>(() => new PublishedProgram(this, "PublishTrimmed"));
         _installed = new Lazy<string>(Install);
         string configuration = OwnAttribute<AssemblyConfigurationAttribute>().Configuration;
         DotnetCommand.Dotnet(Root, "pack", "QuickSilver.sln", "--no-build", "-c", configuration, "-o", PackageFolder,
@@ -51,6 +55,12 @@ public sealed class Feed : IDisposable
 
     /// <summary>The programs of all pages and users, which are built together when a test first needs one of them.</summary>
     internal BuiltPrograms Programs => _programs.Value;
+
+    /// <summary>The application that is compiled ahead of time when a test first needs it.</summary>
+    internal PublishedProgram CompiledAheadOfTime => _compiledAheadOfTime.Value;
+
+    /// <summary>The application that is trimmed when a test first needs it.</summary>
+    internal PublishedProgram Trimmed => _trimmed.Value;
 
     private string PackageFolder => Path.Combine(_folder.FullName, "feed");
 
