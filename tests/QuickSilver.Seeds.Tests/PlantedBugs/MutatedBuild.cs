@@ -50,15 +50,16 @@ internal sealed class MutatedBuild : IDisposable
 
     private string Output => Path.Combine(_folder.FullName, "bin");
 
-    /// <summary>The first seed of the campaign, from 1 on, that fails; null when none does.</summary>
+    /// <summary>The first seed of the campaign, from the first of the bug on, that fails; null when none does.</summary>
     /// <param name="seeds">How many are tried.</param>
     /// <param name="bug">What is planted: it has the campaign, and what each seed meets.</param>
     public ulong? FirstFailing(int seeds, PlantedBug bug)
     {
         string[] campaign = bug.Campaign is { } name ? [name, "first"] : ["first"];
         string assembly = Path.Combine(Output, Path.GetFileName(typeof(MutatedBuild).Assembly.Location));
+        string first = bug.FirstSeed.ToString(CultureInfo.InvariantCulture);
         string count = seeds.ToString(CultureInfo.InvariantCulture);
-        var (exitCode, output) = Run(RunLimit, ["exec", assembly, "1", count, .. campaign], bug.Hardships);
+        var (exitCode, output) = Run(RunLimit, ["exec", assembly, first, count, .. campaign], bug.Hardships);
         string? found = output.Split('\n').LastOrDefault(line => line.StartsWith(Program.Found, StringComparison.Ordinal));
         Assert.True(exitCode == (found is null ? 0 : 1), $"The campaign ended with {exitCode}:\n{output}");
         return found is null ? null : ulong.Parse(found[Program.Found.Length..].Trim(), CultureInfo.InvariantCulture);
