@@ -240,18 +240,19 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IViewsObs
     // Registers the handler of each packet kind. Data packets have theirs already.
     private void RegisterHandlers()
     {
+        var handlers = _dispatcher.Handlers;
         var stability = new StabilityHandler(_context, _open);
-        _dispatcher.Register(PacketKind.Announce, _dispatcher.Data, keepEarly: true);
-        _dispatcher.Register(PacketKind.Token, stability);
-        _dispatcher.Register(PacketKind.Probe, stability);
-        _dispatcher.Register(PacketKind.ProbeReply, stability);
-        _dispatcher.Register(PacketKind.Ack, new AckHandler(_context, _topics, _context));
-        _dispatcher.Register(PacketKind.Pull, new RepairResponder(_context.Sending, _topics, _open, _context));
-        _dispatcher.Register(PacketKind.Hearing, _ways);
-        _dispatcher.Register(PacketKind.Credit, _topics, keepEarly: true);
-        _dispatcher.Register(PacketKind.Pause, new NodePauses(_topics, _context, _open));
-        _dispatcher.Register(PacketKind.Echo, _context);
-        _dispatcher.Register(PacketKind.EchoReply, _context);
-        _dispatcher.Register(PacketKind.Piece, _dispatcher);
+        handlers.Register(PacketKind.Announce, _dispatcher.Data, keepsEarly: true);
+        handlers.Register(PacketKind.Token, stability);
+        handlers.Register(PacketKind.Probe, stability);
+        handlers.Register(PacketKind.ProbeReply, stability);
+        handlers.Register(PacketKind.Ack, new AckHandler(_context, _topics, _context));
+        handlers.Register(PacketKind.Pull, new RepairResponder(_context.Sending, _topics, _open, _context));
+        handlers.Register(PacketKind.Hearing, _ways);
+        handlers.Register(PacketKind.Credit, _topics, keepsEarly: true);
+        handlers.Register(PacketKind.Pause, new NodePauses(_topics, _context, _open));
+        handlers.Register(PacketKind.Echo, _context);
+        handlers.Register(PacketKind.EchoReply, _context);
+        handlers.Register(PacketKind.Piece, _dispatcher);
     }
 }

@@ -55,7 +55,7 @@ internal static class SealedPacket
             return DropReason.ForeignCluster;
         }
 
-        if (header.Kind is PacketKind.None or > PacketHeader.LastKind)
+        if (header.Kind is PacketKind.None or > PacketKinds.Last)
         {
             return DropReason.UnknownKind;
         }
@@ -77,8 +77,10 @@ internal static class SealedPacket
     public static ulong CounterOf(ReadOnlySpan<byte> packet) =>
         BinaryPrimitives.ReadUInt64LittleEndian(packet[^(TrailerBytes - CounterOffset)..]);
 
-    /// <summary>Data packets and others are counted apart, so that a burst of the ones does not age the others.</summary>
-    public static bool IsData(PacketKind kind) => kind is PacketKind.Data or PacketKind.Shared;
+    /// <summary>
+    /// Whether the packet is counted with data. Control packets are counted apart, so that a burst of data does not age them.
+    /// </summary>
+    public static bool IsData(PacketKind kind) => PacketKinds.ClassOf(kind) != PacketClass.Control;
 
     /// <summary>Fills in the nonce, 12 bytes.</summary>
     public static void WriteNonce(Span<byte> nonce, PacketKind kind, ulong counter)

@@ -23,8 +23,6 @@ internal readonly ref struct PacketHeader(ReadOnlySpan<byte> packet)
 {
     public const int Bytes = 64;
     public const byte CurrentVersion = 3;
-    // The known kind with the highest number.
-    public const PacketKind LastKind = PacketKind.Piece;
 
     public const int VersionOffset = 0;
     public const int KindOffset = 1;
@@ -105,7 +103,7 @@ internal readonly ref struct PacketHeader(ReadOnlySpan<byte> packet)
             return DropReason.ForeignCluster;
         }
 
-        if (header.Kind is PacketKind.None or > LastKind)
+        if (header.Kind is PacketKind.None or > PacketKinds.Last)
         {
             return DropReason.UnknownKind;
         }

@@ -16,14 +16,11 @@ namespace QuickSilver.Multicast.Dispatch;
 // after each configuration.
 internal sealed class PacketDispatcher : IPacketHandler
 {
-    private const int Kinds = 16;
-
     private readonly NodeContext _context;
     private readonly OpenViews _views;
     private readonly DataHandler _data;
     private readonly PacketWays _ways;
-    private readonly IPacketHandler?[] _handlers = new IPacketHandler?[Kinds];
-    private uint _kept = 1u << (int)PacketKind.Data;
+    private readonly PacketHandlers _handlers = new();
     // Null until such a packet comes.
     private UnknownViewBuffer? _unknown;
     private Alarm? _expiry;
@@ -43,20 +40,8 @@ internal sealed class PacketDispatcher : IPacketHandler
 
     public MulticastCounters Counters => _context.Counters;
 
-    /// <param name="kind">The kind that the handler takes from now on; each has one.</param>
-    /// <param name="handler">The handler.</param>
-    /// <param name="keepEarly">Whether packets that the handler refuses because their view is unknown are kept and dispatched
-    /// again.</param>
-    public void Register(PacketKind kind, IPacketHandler handler, bool keepEarly = false)
-    {
-        if (kind is PacketKind.None or PacketKind.Data or PacketKind.Shared || _handlers[(int)kind] is not null)
-        {
-            throw new ArgumentException($"The packet kind {kind} already has a handler.", nameof(kind));
-        }
-
-        _handlers[(int)kind] = handler;
-        _kept |= keepEarly ? 1u << (int)kind : 0;
-    }
+    /// <summary>The handlers of the kinds other than data.</summary>
+    public PacketHandlers Handlers => _handlers;
 
     public void BeginRun(IDatagramPort port)
     {
@@ -137,13 +122,13 @@ internal sealed class PacketDispatcher : IPacketHandler
             return _data.OnShared(header, lease, offset);
         }
 
-        // All packets other than data concern reliable streams.
-        if (header.StreamClass != StreamClass.Reliable.Value)
+        // All packets of this layer other than data concern reliable streams.
+        if (header.StreamClass != StreamClass.Reliable.Value && !PacketKinds.IsOfProtocol(header.Kind))
         {
             return DropReason.UnknownClass;
         }
 
-        return (int)header.Kind < Kinds && _handlers[(int)header.Kind] is { } handler
+        return _handlers.Find(header.Kind) is { } handler
             ? handler.OnPacket(header, new NodeKey(header.Sender, header.Incarnation))
             : DropReason.UnknownKind;
     }
@@ -152,7 +137,7 @@ internal sealed class PacketDispatcher : IPacketHandler
     {
         var environment = _context.Environment;
         var now = environment.Now;
-        if ((_kept & (1u << (int)header.Kind)) == 0)
+        if (!_handlers.KeepsEarly(header.Kind))
         {
             return DropReason.UnknownView;
         }

@@ -18,11 +18,12 @@ internal sealed class RunSplitter(ulong cluster, KeyRing? keys = null) : IDatagr
 
     bool IDatagramReceiver.IsControl(ReadOnlySpan<byte> firstBytes) =>
         firstBytes.Length > PacketHeader.KindOffset
-        && (PacketKind)firstBytes[PacketHeader.KindOffset] is not (PacketKind.Data or PacketKind.Shared);
+        && PacketKinds.ClassOf((PacketKind)firstBytes[PacketHeader.KindOffset]) == PacketClass.Control;
 
     // The low byte of the flags.
-    bool IDatagramReceiver.IsRepair(ReadOnlySpan<byte> firstBytes) =>
-        firstBytes.Length > PacketHeader.FlagsOffset && (firstBytes[PacketHeader.FlagsOffset] & (byte)PacketFlags.Repair) != 0;
+    bool IDatagramReceiver.IsRepair(ReadOnlySpan<byte> firstBytes) => firstBytes.Length > PacketHeader.FlagsOffset
+        && ((firstBytes[PacketHeader.FlagsOffset] & (byte)PacketFlags.Repair) != 0
+            || PacketKinds.ClassOf((PacketKind)firstBytes[PacketHeader.KindOffset]) == PacketClass.Repair);
 
     void IDatagramReceiver.OnRun(in ReceivedRun run)
     {

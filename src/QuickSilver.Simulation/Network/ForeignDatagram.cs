@@ -25,7 +25,7 @@ internal static class ForeignDatagram
         }
         else
         {
-            datagram[PacketHeader.KindOffset] = (byte)((int)PacketHeader.LastKind + 1 + random.Below(200));
+            datagram[PacketHeader.KindOffset] = (byte)(PacketKinds.Count + random.Below(256 - PacketKinds.Count));
         }
 
         if (datagram.Length >= PacketHeader.Bytes)

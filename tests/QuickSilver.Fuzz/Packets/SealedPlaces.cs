@@ -67,7 +67,7 @@ internal static class SealedPlaces
         byte[] packet = new byte[Math.Clamp(content.Length, PacketHeader.Bytes, MostPlainBytes)];
         content[..Math.Min(content.Length, packet.Length)].CopyTo(packet);
         packet[PacketHeader.VersionOffset] = PacketHeader.CurrentVersion;
-        packet[PacketHeader.KindOffset] = (byte)(1 + ((packet[PacketHeader.KindOffset] + 255) % (int)PacketHeader.LastKind));
+        packet[PacketHeader.KindOffset] = (byte)(1 + ((packet[PacketHeader.KindOffset] + 255) % (int)PacketKinds.Last));
         bool isData = SealedPacket.IsData(new PacketHeader(packet).Kind);
         BinaryPrimitives.WriteUInt64LittleEndian(packet.AsSpan(PacketHeader.ClusterOffset), Cluster);
         BinaryPrimitives.WriteUInt64LittleEndian(packet.AsSpan(PacketHeader.RegionOffset), IsOfView(place) ? Region : 0);

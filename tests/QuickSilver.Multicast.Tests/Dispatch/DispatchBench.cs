@@ -45,8 +45,8 @@ internal sealed class DispatchBench : IViewsObserver
         // No hearing notices arrive here, which are all that needs the node.
         var ways = new PacketWays(Context.Sending, null!, Views, Port);
         Dispatcher = new PacketDispatcher(Context, Views, new DataHandler(Views, ways, Consumer), ways);
-        Dispatcher.Register(PacketKind.Announce, Announcements, keepEarly: true);
-        Dispatcher.Register(PacketKind.Token, Tokens);
+        Dispatcher.Handlers.Register(PacketKind.Announce, Announcements, keepsEarly: true);
+        Dispatcher.Handlers.Register(PacketKind.Token, Tokens);
         Splitter.Begin(Dispatcher);
     }
 

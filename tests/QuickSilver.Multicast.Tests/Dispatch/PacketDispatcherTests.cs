@@ -13,7 +13,19 @@ public sealed class PacketDispatcherTests
     [InlineData(PacketKind.Data)]
     [InlineData(PacketKind.Token)]
     public void A_kind_has_one_handler(object kind) =>
-        Assert.Throws<ArgumentException>(() => _bench.Dispatcher.Register((PacketKind)kind, _bench.Tokens));
+        Assert.Throws<ArgumentException>(() => _bench.Dispatcher.Handlers.Register((PacketKind)kind, _bench.Tokens));
+
+    [Fact]
+    public void Packets_of_a_protocol_go_to_its_handler_and_are_dropped_while_it_has_none()
+    {
+        var handler = new DispatchBench.RecordingHandler();
+        _bench.Receive(DispatchBench.Packet(PacketKinds.FirstRepair, 1));
+        _bench.Dispatcher.Handlers.Register(PacketKinds.FirstRepair, "Healing", handler);
+        _bench.Receive(DispatchBench.Packet(PacketKinds.FirstRepair, 2), DispatchBench.Packet(PacketKinds.FirstRepair + 1, 3));
+
+        Assert.Equal([2], handler.Sequences);
+        Assert.Equal(2, _bench.Counters.Dropped(DropReason.UnknownKind));
+    }
 
     [Fact]
     public void Data_goes_to_its_view()

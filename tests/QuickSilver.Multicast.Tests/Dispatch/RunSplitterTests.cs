@@ -165,6 +165,9 @@ public sealed class RunSplitterTests
         Assert.False(splitter.IsControl(DispatchBench.Packet(PacketKind.Data, 1)));
         Assert.True(splitter.IsControl(DispatchBench.Packet(PacketKind.Token, 1)));
         Assert.True(splitter.IsControl([2, (byte)PacketKind.Ack]));
+        Assert.True(splitter.IsControl([2, (byte)PacketKinds.FirstControl]));
+        Assert.False(splitter.IsControl([2, (byte)PacketKinds.FirstRepair]));
+        Assert.False(splitter.IsControl([2, (byte)PacketKinds.FirstData]));
         // Too short to be recognized.
         Assert.False(splitter.IsControl([2]));
         Assert.False(splitter.IsControl([]));
@@ -179,5 +182,7 @@ public sealed class RunSplitterTests
         PacketTemplate.AddFlags(packet, PacketFlags.Repair);
         Assert.True(splitter.IsRepair(packet));
         Assert.False(splitter.IsRepair([2, (byte)PacketKind.Data]));
+        Assert.True(splitter.IsRepair(DispatchBench.Packet(PacketKinds.FirstRepair, 1)));
+        Assert.False(splitter.IsRepair(DispatchBench.Packet(PacketKinds.FirstData, 1)));
     }
 }
