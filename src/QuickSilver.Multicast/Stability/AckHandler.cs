@@ -4,6 +4,7 @@ using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Repair;
 using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.Stability.Tokens;
 
 namespace QuickSilver.Multicast.Stability;
 

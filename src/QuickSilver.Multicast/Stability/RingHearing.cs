@@ -1,5 +1,6 @@
 using QuickSilver.Core.Environment;
 using QuickSilver.Multicast.Nodes;
+using QuickSilver.Multicast.Stability.Tokens;
 
 namespace QuickSilver.Multicast.Stability;
 

@@ -2,6 +2,7 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Schemes;
+using QuickSilver.Multicast.Stability.Tokens;
 using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Stability;

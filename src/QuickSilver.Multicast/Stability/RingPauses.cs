@@ -1,6 +1,7 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Stability.Rounds;
 
 namespace QuickSilver.Multicast.Stability;
 

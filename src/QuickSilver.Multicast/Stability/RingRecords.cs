@@ -1,6 +1,7 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Schemes;
+using QuickSilver.Multicast.Stability.Tokens;
 
 namespace QuickSilver.Multicast.Stability;
 

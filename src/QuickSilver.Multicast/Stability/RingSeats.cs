@@ -1,3 +1,5 @@
+using QuickSilver.Multicast.Stability.Tokens;
+
 namespace QuickSilver.Multicast.Stability;
 
 // The seats of one ring in their order, and the members that occupy them: at level 0 all members, above it the leaders of the rings below.

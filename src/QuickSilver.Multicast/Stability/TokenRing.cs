@@ -3,6 +3,7 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Schemes;
+using QuickSilver.Multicast.Stability.Rounds;
 
 namespace QuickSilver.Multicast.Stability;
 
@@ -24,60 +25,45 @@ namespace QuickSilver.Multicast.Stability;
 // token).
 internal sealed class TokenRing
 {
-    private const int QuietRounds = 3;
-    private const int TimeoutsUntilProbe = 3;
-
-    private readonly NodeContext _context;
-    private readonly ITrackedView _region;
     private readonly RingHierarchy _rings;
-    private readonly RingRecords _records;
     private readonly RingSeats _seats;
-    private readonly RingRepair _repair;
     private readonly RingResults _results;
+    private readonly RoundContents _contents;
     private readonly Alarm _timer;
     private readonly Alarm _watch;
-    private readonly RoundTimer _clock;
     private readonly RingProbes _probes;
-    // The last round that this member began. It continues from there if it leads again.
-    private long _lastLedRound;
-    private bool _isInFlight;
-    private bool _waitsIdle;
-    private bool _isWanted;
-    // The number of rounds since the last one in which a value changed.
-    private int _unchangedRounds;
-    private bool _sawToken;
+    // Not readonly: both are structs that have state of their own.
+    private RingLeader _leader;
     // A member of a higher rank may lead because it considers a member removed that is not removed here. When the higher one is removed
     // itself, lower ranks lead again.
-    private RoundSequence _rounds;
+    private RingMember _member;
 
     public TokenRing(RingHierarchy rings, int level)
     {
         _rings = rings;
-        _records = rings.Records;
-        _seats = new RingSeats(rings, level);
-        _repair = new RingRepair(rings, _seats, level);
-        _results = new RingResults(rings);
-        _context = rings.Context;
-        _region = rings.Region;
         Level = level;
+        _seats = new RingSeats(rings, level);
+        _results = new RingResults(rings);
+        _contents = new RoundContents(rings, new RingRepair(rings, _seats, level), _results, level);
         _timer = new Alarm(OnTimer);
         _watch = new Alarm(OnWatch);
-        _clock = new RoundTimer(_context.Options) { HeardAllAt = _context.Environment.Now };
-        _probes = new RingProbes(rings, _seats, _clock);
-        Pauses = new RingPauses(rings, _seats, _clock, _probes, _timer, _watch);
-        Hearing = new RingHearing(_context);
+        var clock = new RoundTimer(Context.Options) { HeardAllAt = Context.Environment.Now };
+        _leader = new RingLeader(clock);
+        _probes = new RingProbes(rings, _seats, clock);
+        Pauses = new RingPauses(rings, _seats, clock, _probes, _timer, _watch);
+        Hearing = new RingHearing(Context);
         Rest();
     }
 
     public int Level { get; }
 
     /// <summary>Whether this member leads, and its token is under way.</summary>
-    public bool IsInFlight => _isInFlight;
+    public bool IsInFlight => _leader.IsInFlight;
 
     public bool IsLeader => _seats.Leader == _rings.SelfRank;
 
     /// <summary>The duration of the last whole round at the leader; zero before the first.</summary>
-    public TimeSpan LastRoundTrip => _clock.Last;
+    public TimeSpan LastRoundTrip => _leader.Clock.Last;
 
     /// <summary>The datagrams that the kernels of all members under this ring have dropped, from its last whole round.</summary>
     public long KernelDrops => _results.KernelDrops;
@@ -87,6 +73,8 @@ internal sealed class TokenRing
     public RingHearing Hearing { get; }
 
     public RingPauses Pauses { get; }
+
+    private NodeContext Context => _rings.Context;
 
     private bool IsRoot => Level == _rings.Shape.Levels - 1;
 
@@ -110,26 +98,18 @@ internal sealed class TokenRing
     /// <summary>Called when packets have come, from a sender or through the ring below: a leader that rests begins a round soon.</summary>
     public void OnActivity()
     {
-        if (!_isInFlight && (_waitsIdle || !_timer.IsPending) && IsLeader && !_clock.IsSteady)
+        if (IsLeader && _leader.TryHurry(_timer.IsPending))
         {
-            _waitsIdle = false;
-            _context.Environment.Schedule(_timer, _context.Options.TokenIntervalActive);
+            Context.Environment.Schedule(_timer, Context.Options.TokenIntervalActive);
         }
     }
 
     /// <summary>A sender has asked for an acknowledgement: the next round begins at once, or when the present one is over.</summary>
     public void OnAckWanted()
     {
-        if (!IsLeader || _clock.IsSteady)
+        if (IsLeader && _leader.TryWant())
         {
-            return;
-        }
-
-        _isWanted = true;
-        if (!_isInFlight)
-        {
-            _waitsIdle = false;
-            _context.Environment.Schedule(_timer, TimeSpan.Zero);
+            Context.Environment.Schedule(_timer, TimeSpan.Zero);
         }
     }
 
@@ -151,20 +131,19 @@ internal sealed class TokenRing
 
     public void OnMembersChanged()
     {
+        bool isLeader = IsLeader;
         _probes.Clear();
-        _isInFlight = false;
-        _clock.Reset();
-        if (!_rings.Live.IsLive(_rounds.Leader))
+        _leader.OnMembersChanged(isLeader);
+        if (!_rings.Live.IsLive(_member.Leader))
         {
-            _rounds = default;
+            _member.LoseLeader();
         }
 
         _results.OnMembersChanged();
-        if (IsLeader)
+        if (isLeader)
         {
-            _waitsIdle = false;
-            _context.Environment.Schedule(_timer, TimeSpan.Zero);
-            _context.Environment.Cancel(_watch);
+            Context.Environment.Schedule(_timer, TimeSpan.Zero);
+            Context.Environment.Cancel(_watch);
         }
     }
 
@@ -172,6 +151,7 @@ internal sealed class TokenRing
     public DropReason OnToken(NodeKey from)
     {
         var token = _rings.Token;
+        var now = Context.Environment.Now;
         int leader = _rings.Live.RankOf(token.Leader);
         if (!_rings.Live.IsLive(leader) || !_seats.IsIn(leader))
         {
@@ -180,9 +160,8 @@ internal sealed class TokenRing
 
         if (leader == _rings.SelfRank)
         {
-            if (!_isInFlight || token.Round != _lastLedRound)
+            if (!_leader.TryReturn(token.Round, now))
             {
-                _clock.OnLate(token.Round, _context.Environment.Now);
                 return DropReason.Duplicate;
             }
 
@@ -191,13 +170,11 @@ internal sealed class TokenRing
         }
 
         bool isExpected = leader == _seats.Leader;
-        var (now, patience) = (_context.Environment.Now, _context.Options.TokenTimeout);
-        if (!_rounds.TryFollow(leader, token.Round, isExpected, from == token.Leader, now, patience))
+        if (!_member.TryFollow(leader, token.Round, isExpected, from == token.Leader, now, Context.Options.TokenTimeout))
         {
             return DropReason.Duplicate;
         }
 
-        _sawToken = true;
         _probes.Clear();
         Visit(from);
         Pass(_seats.Successor(_rings.Token), 0);
@@ -215,7 +192,7 @@ internal sealed class TokenRing
     {
         if (!IsLeader && _probes.Count == 0)
         {
-            _sawToken = false;
+            _member.EndWatch();
             OnWatch();
         }
     }
@@ -229,22 +206,22 @@ internal sealed class TokenRing
     /// </summary>
     public void Align()
     {
-        var wait = _clock.Align(_context.Environment.Now);
-        if (!_isInFlight && IsLeader)
+        var wait = _leader.Clock.Align(Context.Environment.Now);
+        if (!_leader.IsInFlight && IsLeader)
         {
-            _context.Environment.Schedule(_timer, wait);
+            Context.Environment.Schedule(_timer, wait);
         }
     }
 
     public void Close()
     {
-        _context.Environment.Cancel(_timer);
-        _context.Environment.Cancel(_watch);
+        Context.Environment.Cancel(_timer);
+        Context.Environment.Cancel(_watch);
     }
 
     public override string ToString() =>
-        $"level {Level} seats {_seats}{(IsLeader ? " leads" : "")} round {_rounds.Round} of {_rounds.Leader}"
-        + $"{(_isInFlight ? " in flight" : "")}, {_clock.Timeouts} timeouts, {_unchangedRounds} unchanged, {_probes.Count} probed";
+        $"level {Level} seats {_seats}{(IsLeader ? " leads" : "")} round {_member.Round} of {_member.Leader}"
+        + $"{(IsInFlight ? " in flight" : "")}, {_leader.Clock.Timeouts} timeouts, {_leader.Unchanged} unchanged, {_probes.Count} probed";
 
     private void OnTimer()
     {
@@ -253,12 +230,10 @@ internal sealed class TokenRing
             return;
         }
 
-        if (_isInFlight)
+        if (_leader.IsInFlight)
         {
-            _context.Counters.TokenTimeouts++;
-            _clock.OnTimeout();
-            if (_clock.Timeouts >= TimeoutsUntilProbe
-                && _context.Environment.Now - _clock.HeardAllAt >= _context.Options.TokenTimeout * 7)
+            Context.Counters.TokenTimeouts++;
+            if (_leader.Lose(Context.Environment.Now, Context.Options.TokenTimeout * 7))
             {
                 _probes.SendToAll();
             }
@@ -270,73 +245,42 @@ internal sealed class TokenRing
     private void StartRound()
     {
         // The numbers continue from the last round that this member led, even if others have led since.
-        _lastLedRound++;
-        _rounds.Set(_rings.SelfRank, _lastLedRound);
+        long round = _leader.Round + 1;
+        _member.Lead(_rings.SelfRank, round);
         var token = _rings.Token;
         token.Clear();
         token.Level = Level;
-        token.Round = _lastLedRound;
-        token.Leader = _context.Self;
+        token.Round = round;
+        token.Leader = Context.Self;
         token.KernelDrops = _rings.DropsUnder(Level);
         token.ReceiveBufferBytes = _rings.BufferUnder(Level);
         token.Gone = _rings.Live.Gone;
-        token.IsSentTwice = _clock.LosesTokens;
+        token.IsSentTwice = _leader.Clock.LosesTokens;
         token.IsAnyUnheard = _rings.IsAnyUnheardUnder(Level);
         token.IsUnheardInView = IsRoot ? Hearing.IsAnyUnheard : _rings.IsUnheardAbove(Level);
-        if (_probes.TrySkip(token) && _context.Environment.Now - _clock.ProbedAt >= _context.Options.TokenTimeout)
+        if (_probes.TrySkip(token) && Context.Environment.Now - _leader.Clock.ProbedAt >= Context.Options.TokenTimeout)
         {
             _probes.SendToAll();
         }
 
-        // By index: an enumerator would be an object.
-        for (int i = 0; i < _region.Streams.Count; i++)
-        {
-            var stream = _region.Streams[i];
-            if (!stream.IsReliable)
-            {
-                continue;
-            }
-
-            var settlement = _records.SettlementOf(stream.Sender);
-            var result = _results.FindOrAdd(stream.Sender);
-            // The last values must reach the ring above. If the sender has departed or is not heard here, no announcement asks again, and
-            // a member that accepts the last packets later cannot report it.
-            bool quiet = settlement.Stable >= Math.Max(stream.Highest, settlement.HeldByAny) && stream.IsDrained && !settlement.IsGathering
-                && result.ConsumedByAll >= stream.Highest;
-            result.QuietRounds = quiet ? result.QuietRounds + 1 : 0;
-            if (result.QuietRounds > QuietRounds)
-            {
-                continue;
-            }
-
-            if (IsRoot)
-            {
-                _records.BeginEpochIfDue(stream, settlement);
-            }
-
-            var record = token.Add(stream.Sender);
-            _records.Tell(settlement, record);
-            _records.Open(Level, stream, settlement, record);
-        }
-
-        _isInFlight = true;
-        _clock.Begin(_lastLedRound, _context.Environment.Now);
+        _contents.Begin(token);
+        var timeout = _leader.Begin(Context.Environment.Now);
         AlignBelow();
         int next = _seats.Successor(_rings.Token);
         if (next == _rings.SelfRank)
         {
-            Complete(_context.Self);
+            Complete(Context.Self);
             return;
         }
 
-        Pass(next, (int)(_lastLedRound % int.MaxValue));
-        _context.Environment.Schedule(_timer, _clock.Timeout);
+        Pass(next, (int)(round % int.MaxValue));
+        Context.Environment.Schedule(_timer, timeout);
     }
 
     // After the round or the visit has begun: it takes what the ring below has found until now.
     private void AlignBelow()
     {
-        if (Level > 0 && _clock.IsSteady)
+        if (Level > 0 && _leader.Clock.IsSteady)
         {
             _rings.Rings[Level - 1].Align();
         }
@@ -351,132 +295,36 @@ internal sealed class TokenRing
         token.IsAnyUnheard |= _rings.IsAnyUnheardUnder(Level);
         Hearing.OnVisit(token);
         AlignBelow();
-        for (int i = 0; i < token.Count; i++)
-        {
-            var record = token[i];
-            if (_region.FindTold(record.Sender) is not { } stream)
-            {
-                // The record names a sender that this member does not know, and there are more of those than can exist: this member reports
-                // nothing about them.
-                record.HeldByAll = record.ConsumedByAll = record.ReadByAll = record.ReplicatedByAll = record.Unheld.KnownThrough = 0;
-                record.IsPartial = true;
-                continue;
-            }
-
-            var settlement = _records.SettlementOf(record.Sender);
-            if (_records.Learn(record, settlement, stream) && Level > 0)
-            {
-                _rings.RecallBelow(Level, record.Sender);
-            }
-
-            _repair.Compare(stream, record, neighbour);
-            _records.Join(Level, stream, settlement, record);
-            _records.NoteUnsettled(record, settlement, stream);
-        }
-
-        for (int i = 0; i < _region.Streams.Count; i++)
-        {
-            var stream = _region.Streams[i];
-            if (stream.IsReliable && token.Find(stream.Sender) is null && IsUnsettled(stream))
-            {
-                // The leader does not know of the stream, or that this member missed the rounds that settled it: this round reports it, and
-                // the next round asks all members.
-                var record = token.Add(stream.Sender);
-                _records.Tell(_records.SettlementOf(stream.Sender), record);
-                record.HeldByAny = stream.Highest;
-                record.IsPartial = true;
-            }
-        }
-
+        _contents.Visit(token, neighbour);
         _rings.NoteBusy(token);
         if (!_watch.IsPending)
         {
-            _context.Environment.Schedule(_watch, _context.Options.TokenIntervalIdle * 3);
+            Context.Environment.Schedule(_watch, Context.Options.TokenIntervalIdle * 3);
         }
     }
-
-    private bool IsUnsettled(ITrackedStream stream) =>
-        stream.Highest > stream.Stable || (stream.IsSenderGone && _records.SettlementOf(stream.Sender).IsGathering);
 
     private void Complete(NodeKey neighbour)
     {
         var token = _rings.Token;
+        var now = Context.Environment.Now;
         bool hasVisitedAll = token.Skipped.Count == 0;
-        bool isWhole = hasVisitedAll && !token.IsDisputed;
-        _isInFlight = false;
+        _leader.End(hasVisitedAll, now);
         Hearing.OnRound(token, IsRoot);
-        _clock.End(_context.Environment.Now);
-        if (neighbour != _context.Self)
+        if (neighbour != Context.Self)
         {
-            _context.Counters.TokenRoundTrips.Add(Level, _clock.Last);
+            Context.Counters.TokenRoundTrips.Add(Level, _leader.Clock.Last);
         }
 
         if (hasVisitedAll)
         {
             _probes.Clear();
-            _clock.HeardAllAt = _context.Environment.Now;
         }
 
-        if (isWhole)
+        var found = _contents.End(token, neighbour, hasVisitedAll && !token.IsDisputed, _leader.Clock.Began);
+        bool wantAbove = _leader.IsWanted || found.WantsAbove;
+        if (found.IsOpen)
         {
-            _results.Take(token);
-        }
-
-        _rings.NoteBusy(token);
-        bool open = !isWhole;
-        bool moved = false;
-        bool wantAbove = _isWanted;
-        for (int i = 0; i < token.Count; i++)
-        {
-            var record = token[i];
-            if (_region.FindTold(record.Sender) is not { } stream)
-            {
-                continue;
-            }
-
-            var settlement = _records.SettlementOf(record.Sender);
-            var result = _results.FindOrAdd(record.Sender);
-            _repair.Compare(stream, record, neighbour);
-            RingRecords.Bound(record, stream);
-            bool isNews = RingResults.Take(record, result, isWhole, _clock.Began);
-            _rings.NoteResult(Level, record.Sender, result.HeldByAll);
-            moved |= isNews || result.NoteDecision(record);
-            var lacked = _repair.End(stream, record);
-            _records.NoteUnsettled(record, settlement, stream);
-            if (IsRoot)
-            {
-                _records.Settle(record, settlement, stream, isWhole);
-                _results.Acknowledge(record, settlement, result, lacked, isWhole);
-            }
-            else
-            {
-                wantAbove |= result.NoteLacked(lacked);
-                _records.Learn(record, settlement, stream);
-                if (isNews)
-                {
-                    _rings.RecallAbove(Level, record.Sender);
-                }
-            }
-
-            if (record.Stable < settlement.Stable || (record.IsGathering && !settlement.IsGathering))
-            {
-                // There is a new value or decision, or a member that no quiet round has reached yet: report it (again), or decide again.
-                result.QuietRounds = 0;
-            }
-
-            open |= settlement.Stable < stream.Highest || settlement.IsGathering || record.ConsumedByAll < stream.Highest
-                || result.QuietRounds < QuietRounds;
-        }
-
-        bool wasWanted = _isWanted;
-        _isWanted = false;
-        if (open)
-        {
-            _unchangedRounds = moved ? 0 : _unchangedRounds + 1;
-            // Packets that arrive meanwhile end the wait.
-            _waitsIdle = _unchangedRounds > 0;
-            var interval = wasWanted ? TimeSpan.Zero : _clock.OpenInterval(_unchangedRounds, _context.Environment.Now);
-            _context.Environment.Schedule(_timer, interval);
+            Context.Environment.Schedule(_timer, _leader.Continue(found.HasMoved, now));
         }
         else
         {
@@ -492,13 +340,12 @@ internal sealed class TokenRing
     // A ring of one member has nothing to watch: it rests until there is data.
     private void Rest()
     {
-        _waitsIdle = true;
+        var idle = _leader.Rest(Context.Environment.Now);
         _rings.TrimStreams(Level);
         if (_rings.Live.Count > 1)
         {
             bool leads = IsLeader;
-            var idle = _context.Options.TokenIntervalIdle;
-            _context.Environment.Schedule(leads ? _timer : _watch, leads ? _clock.IdleInterval(_context.Environment.Now) : idle * 3);
+            Context.Environment.Schedule(leads ? _timer : _watch, leads ? idle : Context.Options.TokenIntervalIdle * 3);
         }
     }
 
@@ -506,16 +353,16 @@ internal sealed class TokenRing
     {
         var token = _rings.Token;
         var next = _rings.Live[rank];
-        if (_context.Directory.Find(next) is { } address)
+        if (Context.Directory.Find(next) is { } address)
         {
             token.To = next;
-            var packet = _context.Scratch.FullPacket.AsSpan(0, _rings.Shared.Paths.Sizes.To(address));
+            var packet = Context.Scratch.FullPacket.AsSpan(0, _rings.Shared.Paths.Sizes.To(address));
             int bytes = token.Write(packet, _rings.Template, token.Count == 0 ? 0 : rotation % token.Count);
             // A copy that comes second is of a round that its receiver has seen.
             for (int copy = token.IsSentTwice ? 2 : 1; copy > 0; copy--)
             {
-                _context.SendControl(packet[..bytes], address);
-                _context.Counters.TokensSent++;
+                Context.SendControl(packet[..bytes], address);
+                Context.Counters.TokensSent++;
             }
         }
     }
@@ -530,12 +377,11 @@ internal sealed class TokenRing
         }
 
         _rings.TrimStreams(Level);
-        if (!_sawToken)
+        if (!_member.EndWatch())
         {
             _probes.Send(_rings.Live[leader], PacketFlags.None);
         }
 
-        _sawToken = false;
-        _context.Environment.Schedule(_watch, _context.Options.TokenIntervalIdle * 3);
+        Context.Environment.Schedule(_watch, Context.Options.TokenIntervalIdle * 3);
     }
 }

@@ -6,6 +6,7 @@ using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Schemes;
 using QuickSilver.Multicast.Stability;
+using QuickSilver.Multicast.Stability.Tokens;
 
 namespace QuickSilver.Multicast.Tests.Infrastructure;
 

@@ -2,7 +2,7 @@ using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
-using QuickSilver.Multicast.Stability;
+using QuickSilver.Multicast.Stability.Tokens;
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Multicast.Views;
 using QuickSilver.Simulation;

@@ -2,7 +2,7 @@ using System.Globalization;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Receiving;
-using QuickSilver.Multicast.Stability;
+using QuickSilver.Multicast.Stability.Tokens;
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Tests.Infrastructure;
 

@@ -1,7 +1,7 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Repair;
-using QuickSilver.Multicast.Stability;
+using QuickSilver.Multicast.Stability.Tokens;
 
 namespace QuickSilver.Multicast.Tests.Stability;
 

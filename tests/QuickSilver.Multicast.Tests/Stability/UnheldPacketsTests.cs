@@ -1,6 +1,6 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Schemes;
-using QuickSilver.Multicast.Stability;
+using QuickSilver.Multicast.Stability.Tokens;
 
 namespace QuickSilver.Multicast.Tests.Stability;
 

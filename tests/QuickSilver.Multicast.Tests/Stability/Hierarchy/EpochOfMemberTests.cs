@@ -1,5 +1,5 @@
 using QuickSilver.Core.Wire;
-using QuickSilver.Multicast.Stability;
+using QuickSilver.Multicast.Stability.Tokens;
 using QuickSilver.Multicast.Tests.Infrastructure;
 
 namespace QuickSilver.Multicast.Tests.Stability.Hierarchy;

@@ -97,7 +97,7 @@ public sealed class PushTests
         return _member.Port.Take(PacketKind.Data).ConvertAll(packet => packet.Sequence);
     }
 
-    private Multicast.Stability.RecoveryRecord Tell(params (long First, long Last)[] gaps)
+    private Multicast.Stability.Tokens.RecoveryRecord Tell(params (long First, long Last)[] gaps)
     {
         var token = _member.TokenOf(_member.Keys[0], ++_round);
         var record = token.Add(LoneMember.Publisher);

@@ -1,4 +1,4 @@
-using QuickSilver.Multicast.Stability;
+using QuickSilver.Multicast.Stability.Rounds;
 
 namespace QuickSilver.Multicast.Tests.Stability.Rings;
 

@@ -1,6 +1,6 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast.Stability;
+using QuickSilver.Multicast.Stability.Tokens;
 using QuickSilver.Multicast.Tests.Infrastructure;
 
 namespace QuickSilver.Multicast.Tests.Stability.Rings;

@@ -2,7 +2,7 @@ using System.Buffers.Binary;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 
-namespace QuickSilver.Multicast.Stability;
+namespace QuickSilver.Multicast.Stability.Tokens;
 
 // The body of an Ack packet, from the leader of a view to one sender: u64 and u32 the sender of the stream, i64 held by all, i64 accepted
 // above by all, i64 read by all, i64 datagrams that the members' kernels have dropped so far, i64 the smallest receive buffer of the

@@ -3,7 +3,7 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Schemes;
 
-namespace QuickSilver.Multicast.Stability;
+namespace QuickSilver.Multicast.Stability.Tokens;
 
 // The token of one ring of one view. Body: i64 round, u64 and u32 leader, i64 sum of kernel drops so far, i64 smallest receive buffer so
 // far, u16 count of records, u64 and u32 receiver, u8 level of the ring, u8 count of members that are skipped and the rank of each as u32,

@@ -5,7 +5,7 @@ using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Schemes;
 
-namespace QuickSilver.Multicast.Stability;
+namespace QuickSilver.Multicast.Stability.Tokens;
 
 // What the token of a ring reports about one sender's stream (000, section 2). On the wire: u64 id, u32 incarnation, u8 flags, u8
 // stream class, i64 stable, then as u32 offsets from it: held by all, consumed by all, read by all, held by any, known as held by any,

@@ -3,7 +3,7 @@ using QuickSilver.Core.Environment;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Pacing;
 
-namespace QuickSilver.Multicast.Stability;
+namespace QuickSilver.Multicast.Stability.Rounds;
 
 // Measures how long the rounds of a ring take, and computes how long to wait for one: the smoothed round trip plus four times its mean
 // deviation (as in TCP, RFC 6298), doubled while tokens are lost. On a lossy link, every sixth round of a ring of sixteen may be lost, so

@@ -1,10 +1,14 @@
-namespace QuickSilver.Multicast.Stability;
+namespace QuickSilver.Multicast.Stability.Rounds;
 
-// Determines which rounds of a ring a member takes part in: the next ones of the leader that it knows. A round of another leader, or one
-// that is not among the next, usually is late, or is a false claim. If the member trusted a number that is far ahead, all true rounds
-// would look late forever. So it follows such rounds only if they continue for a while. Then there is another leader of which this member
-// does not know yet, or this member was disconnected, or the number that it trusted was false (F22).
-internal struct RoundSequence
+// Which rounds of a ring a member takes part in, and whether it misses their token.
+//
+// It follows the next rounds of the leader that it knows. A round of another leader, or one that is not among the next, usually is late, or
+// is a false claim. If the member trusted a number that is far ahead, all true rounds would look late forever. So it follows such rounds
+// only if they continue for a while. Then there is another leader of which this member does not know yet, or this member was disconnected,
+// or the number that it trusted was false (F22).
+//
+// It watches the leader: the token must come between two looks.
+internal struct RingMember
 {
     // How many rounds a member may have missed.
     private const long MostMissed = 4096;
@@ -12,6 +16,7 @@ internal struct RoundSequence
     private int _otherLeader;
     private long _other;
     private TimeSpan _otherSince;
+    private bool _isTokenSeen;
 
     // The newest round seen.
     public long Round { get; private set; }
@@ -35,11 +40,26 @@ internal struct RoundSequence
             return false;
         }
 
+        _isTokenSeen = true;
         Set(leader, round);
         return true;
     }
 
-    public void Set(int leader, long round)
+    /// <summary>This member leads, and begins a round.</summary>
+    public void Lead(int rank, long round) => Set(rank, round);
+
+    /// <summary>The leader was removed. If a member of a lower rank leads then, it is the one that is expected.</summary>
+    public void LoseLeader() => (Leader, Round, _other) = (0, 0, 0);
+
+    /// <summary>Looks whether the token has come since the last look.</summary>
+    public bool EndWatch()
+    {
+        bool isSeen = _isTokenSeen;
+        _isTokenSeen = false;
+        return isSeen;
+    }
+
+    private void Set(int leader, long round)
     {
         Leader = leader;
         Round = round;

@@ -1,0 +1,166 @@
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Schemes;
+using QuickSilver.Multicast.Stability.Tokens;
+
+namespace QuickSilver.Multicast.Stability;
+
+// The records of the token of one ring, at one of its members: one for each sender of which something is not settled.
+//
+//   Begin    the leader fills the token
+//   Visit    each other member learns from it, and adds what it holds
+//   End      the leader takes what all members under the ring hold, and acknowledges it or passes it to the ring above
+//
+// It has no state of its own: what it finds is in the results of the ring and in the records of the view.
+internal readonly struct RoundContents(RingHierarchy rings, RingRepair repair, RingResults results, int level)
+{
+    // A stream of which nothing has changed is in so many rounds more, so that each member has seen its last values.
+    private const int QuietRounds = 3;
+
+    private bool IsRoot => level == rings.Shape.Levels - 1;
+
+    /// <summary>At the leader: adds the streams of which something is open.</summary>
+    public void Begin(Token token)
+    {
+        // By index: an enumerator would be an object.
+        for (int i = 0; i < rings.Region.Streams.Count; i++)
+        {
+            var stream = rings.Region.Streams[i];
+            if (!stream.IsReliable)
+            {
+                continue;
+            }
+
+            var settlement = rings.Records.SettlementOf(stream.Sender);
+            var result = results.FindOrAdd(stream.Sender);
+            // The last values must reach the ring above. If the sender has departed or is not heard here, no announcement asks again, and
+            // a member that accepts the last packets later cannot report it.
+            bool quiet = settlement.Stable >= Math.Max(stream.Highest, settlement.HeldByAny) && stream.IsDrained && !settlement.IsGathering
+                && result.ConsumedByAll >= stream.Highest;
+            result.QuietRounds = quiet ? result.QuietRounds + 1 : 0;
+            if (result.QuietRounds > QuietRounds)
+            {
+                continue;
+            }
+
+            if (IsRoot)
+            {
+                rings.Records.BeginEpochIfDue(stream, settlement);
+            }
+
+            var record = token.Add(stream.Sender);
+            rings.Records.Tell(settlement, record);
+            rings.Records.Open(level, stream, settlement, record);
+        }
+    }
+
+    /// <summary>At another member: takes what the members before have found, and adds what this one holds.</summary>
+    public void Visit(Token token, NodeKey neighbour)
+    {
+        for (int i = 0; i < token.Count; i++)
+        {
+            var record = token[i];
+            if (rings.Region.FindTold(record.Sender) is not { } stream)
+            {
+                // The record names a sender that this member does not know, and there are more of those than can exist: this member reports
+                // nothing about them.
+                record.HeldByAll = record.ConsumedByAll = record.ReadByAll = record.ReplicatedByAll = record.Unheld.KnownThrough = 0;
+                record.IsPartial = true;
+                continue;
+            }
+
+            var settlement = rings.Records.SettlementOf(record.Sender);
+            if (rings.Records.Learn(record, settlement, stream) && level > 0)
+            {
+                rings.RecallBelow(level, record.Sender);
+            }
+
+            repair.Compare(stream, record, neighbour);
+            rings.Records.Join(level, stream, settlement, record);
+            rings.Records.NoteUnsettled(record, settlement, stream);
+        }
+
+        for (int i = 0; i < rings.Region.Streams.Count; i++)
+        {
+            var stream = rings.Region.Streams[i];
+            if (stream.IsReliable && token.Find(stream.Sender) is null && IsUnsettled(stream))
+            {
+                // The leader does not know of the stream, or that this member missed the rounds that settled it: this round reports it, and
+                // the next round asks all members.
+                var record = token.Add(stream.Sender);
+                rings.Records.Tell(rings.Records.SettlementOf(stream.Sender), record);
+                record.HeldByAny = stream.Highest;
+                record.IsPartial = true;
+            }
+        }
+    }
+
+    /// <summary>At the leader: takes what the round has found.</summary>
+    /// <param name="token">The token, which has returned.</param>
+    /// <param name="neighbour">The member that has sent it.</param>
+    /// <param name="isWhole">Whether all members were visited, and none disputes who the members are.</param>
+    /// <param name="began">When the round began.</param>
+    public RoundOutcome End(Token token, NodeKey neighbour, bool isWhole, TimeSpan began)
+    {
+        if (isWhole)
+        {
+            results.Take(token);
+        }
+
+        rings.NoteBusy(token);
+        bool open = !isWhole;
+        bool moved = false;
+        bool wantAbove = false;
+        for (int i = 0; i < token.Count; i++)
+        {
+            var record = token[i];
+            if (rings.Region.FindTold(record.Sender) is not { } stream)
+            {
+                continue;
+            }
+
+            var settlement = rings.Records.SettlementOf(record.Sender);
+            var result = results.FindOrAdd(record.Sender);
+            repair.Compare(stream, record, neighbour);
+            RingRecords.Bound(record, stream);
+            bool isNews = RingResults.Take(record, result, isWhole, began);
+            rings.NoteResult(level, record.Sender, result.HeldByAll);
+            moved |= isNews || result.NoteDecision(record);
+            var lacked = repair.End(stream, record);
+            rings.Records.NoteUnsettled(record, settlement, stream);
+            if (IsRoot)
+            {
+                rings.Records.Settle(record, settlement, stream, isWhole);
+                results.Acknowledge(record, settlement, result, lacked, isWhole);
+            }
+            else
+            {
+                wantAbove |= result.NoteLacked(lacked);
+                rings.Records.Learn(record, settlement, stream);
+                if (isNews)
+                {
+                    rings.RecallAbove(level, record.Sender);
+                }
+            }
+
+            if (record.Stable < settlement.Stable || (record.IsGathering && !settlement.IsGathering))
+            {
+                // There is a new value or decision, or a member that no quiet round has reached yet: report it (again), or decide again.
+                result.QuietRounds = 0;
+            }
+
+            open |= settlement.Stable < stream.Highest || settlement.IsGathering || record.ConsumedByAll < stream.Highest
+                || result.QuietRounds < QuietRounds;
+        }
+
+        return new RoundOutcome(open, moved, wantAbove);
+    }
+
+    private bool IsUnsettled(ITrackedStream stream) =>
+        stream.Highest > stream.Stable || (stream.IsSenderGone && rings.Records.SettlementOf(stream.Sender).IsGathering);
+}
+
+/// <summary>What a round has found.</summary>
+/// <param name="IsOpen">Whether the next round may find more.</param>
+/// <param name="HasMoved">Whether a value has changed since the round before.</param>
+/// <param name="WantsAbove">Whether the ring above is to begin a round now.</param>
+internal readonly record struct RoundOutcome(bool IsOpen, bool HasMoved, bool WantsAbove);
