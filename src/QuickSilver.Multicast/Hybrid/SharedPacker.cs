@@ -1,14 +1,15 @@
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Sending;
 
 namespace QuickSilver.Multicast.Hybrid;
 
 // Packs the messages of one topic into shared packets, which form one run in one block of packet memory. Each packet has room for a list
 // behind its messages. The numbers in the list are written when the run is sent.
 //
-// Invariants: a run begins and ends with a message, so the packets of a message get adjacent numbers in every stream. An open packet is at
-// [_start, _start + _length) of _block, and all packets before it are full.
+// Invariants: a run begins and ends with a message, so the packets of a message get adjacent numbers in every stream. All packets before
+// the open one are full.
 internal sealed class SharedPacker(SlabPool pool, PacketTemplate template, int packetBytes, int entries, int packetsInRun)
 {
     // What a message takes besides its payload, at most.
@@ -16,29 +17,26 @@ internal sealed class SharedPacker(SlabPool pool, PacketTemplate template, int p
 
     private readonly PacketTemplate _template = template;
     private readonly List<SharedSlot> _closed = [];
-    private Lease? _block;
-    private int _used;
-    private int _start;
-    private int _length;
-    private bool _open;
+    // Not readonly: it is a struct that has state of its own.
+    private PacketBlock _block;
     private bool _isRunClosed;
 
     /// <summary>How many entries the list of each packet has.</summary>
     public int Entries => entries;
 
-    public bool IsEmpty => _closed.Count == 0 && !_open;
+    public bool IsEmpty => _closed.Count == 0 && !_block.IsOpen;
 
-    public int Count => _closed.Count + (_open ? 1 : 0);
+    public int Count => _closed.Count + (_block.IsOpen ? 1 : 0);
 
     /// <summary>The packets of the run, once it is closed.</summary>
     public List<SharedSlot> Run => _closed;
 
-    public Lease Block => _block!;
+    public Lease Block => _block.Lease;
 
-    // The bytes of a packet without its list.
     /// <summary>The size of a full packet, with its list.</summary>
     public int PacketBytes => packetBytes;
 
+    // The size of a full packet without its list.
     private int DataBytes => packetBytes - SharedPacket.ListBytes(entries);
 
     /// <summary>The largest payload of a message that fits into a run.</summary>
@@ -53,36 +51,29 @@ internal sealed class SharedPacker(SlabPool pool, PacketTemplate template, int p
     /// <summary>Packs one message. The caller has checked that there is room, and a free block.</summary>
     public void Append(ulong topicId, long sequence, ReadOnlySpan<byte> extensions, ReadOnlySpan<byte> payload)
     {
-        if (IsEmpty && (_block is null || !Fits(payload.Length + Overhead)))
+        if (IsEmpty && (!_block.IsRented || !Fits(payload.Length + Overhead)))
         {
-            Release();
-            _block = pool.TryRentToSend() ?? throw new InvalidOperationException("No packet memory, although it was checked before.");
+            _block.Rent(pool);
         }
 
-        int needed = MessageHeader.Bytes + (extensions.IsEmpty ? 0 : 1 + extensions.Length);
-        if (_open && DataBytes - _length < needed)
+        if (_block.IsOpen && DataBytes - _block.Length < PacketBlock.BytesBefore(start: null, extensions))
         {
             Close(pad: true);
         }
 
-        if (!_open)
+        if (!_block.IsOpen)
         {
             Open(headBytes: 0, headDistance: 0);
         }
 
-        var packet = _block!.Span.Slice(_start, DataBytes);
-        var marks = extensions.IsEmpty ? MessageMarks.None : MessageMarks.Extended;
-        MessageHeader.Write(packet[_length..], payload.Length, marks, topicId, sequence);
-        _length += MessageHeader.Bytes;
-        _length += MessageExtensions.Write(packet[_length..], extensions);
-        Spread(payload);
+        Spread(_block.Write(DataBytes, topicId, sequence, start: null, extensions, payload));
     }
 
     /// <summary>Closes the open packet. Nothing is packed until the run is sent.</summary>
     public void CloseRun()
     {
         _isRunClosed = true;
-        if (_open)
+        if (_block.IsOpen)
         {
             Close(pad: false);
         }
@@ -90,14 +81,14 @@ internal sealed class SharedPacker(SlabPool pool, PacketTemplate template, int p
 
     /// <summary>The bytes of one packet of the run, with its list.</summary>
     public Span<byte> PacketAt(int index) =>
-        _block!.Span.Slice(_closed[index].Offset, _closed[index].Length + SharedPacket.ListBytes(entries));
+        _block.Lease.Span.Slice(_closed[index].Offset, _closed[index].Length + SharedPacket.ListBytes(entries));
 
     /// <summary>The bytes of adjacent packets of the run.</summary>
     public ReadOnlySpan<byte> Packets(int first, int count)
     {
         int begin = _closed[first].Offset;
         var last = _closed[first + count - 1];
-        return _block!.Span[begin..(last.Offset + last.Length + SharedPacket.ListBytes(entries))];
+        return _block.Lease.Span[begin..(last.Offset + last.Length + SharedPacket.ListBytes(entries))];
     }
 
     /// <summary>The run was given to its streams. The next one begins.</summary>
@@ -105,9 +96,9 @@ internal sealed class SharedPacker(SlabPool pool, PacketTemplate template, int p
     {
         _closed.Clear();
         _isRunClosed = false;
-        if (pool.IsHalfUsed || SlabPool.BlockBytes - _used < packetBytes)
+        if (pool.IsHalfUsed || SlabPool.BlockBytes - _block.Used < packetBytes)
         {
-            Release();
+            _block.Release();
         }
     }
 
@@ -116,21 +107,14 @@ internal sealed class SharedPacker(SlabPool pool, PacketTemplate template, int p
     {
         if (IsEmpty)
         {
-            Release();
+            _block.Release();
         }
-    }
-
-    private void Release()
-    {
-        _block?.Release();
-        _block = null;
-        _used = 0;
     }
 
     // The rest of the open packet counts only if it has room for the whole message, because it may be too small for a header.
     private bool Fits(int bytes)
     {
-        if (_open && bytes <= DataBytes - _length)
+        if (_block.IsOpen && bytes <= DataBytes - _block.Length)
         {
             return true;
         }
@@ -143,49 +127,34 @@ internal sealed class SharedPacker(SlabPool pool, PacketTemplate template, int p
     {
         get
         {
-            int used = _open ? _start + packetBytes : _used;
-            return Math.Min((SlabPool.BlockBytes - used) / packetBytes, packetsInRun - Count) * (DataBytes - PacketHeader.Bytes);
+            int left = (SlabPool.BlockBytes - _block.UsedWith(packetBytes)) / packetBytes;
+            return Math.Min(left, packetsInRun - Count) * (DataBytes - PacketHeader.Bytes);
         }
     }
 
-    private void Spread(ReadOnlySpan<byte> payload)
+    private void Spread(ReadOnlySpan<byte> rest)
     {
         int first = _closed.Count;
-        while (true)
+        while (!rest.IsEmpty)
         {
-            int taken = Math.Min(payload.Length, DataBytes - _length);
-            payload[..taken].CopyTo(_block!.Span[(_start + _length)..]);
-            _length += taken;
-            payload = payload[taken..];
-            if (payload.IsEmpty)
-            {
-                return;
-            }
-
             Close(pad: true);
-            Open(Math.Min(payload.Length, DataBytes - PacketHeader.Bytes), _closed.Count - first);
+            Open(Math.Min(rest.Length, DataBytes - PacketHeader.Bytes), _closed.Count - first);
+            rest = _block.Write(DataBytes, rest);
         }
     }
 
-    private void Open(int headBytes, long headDistance)
-    {
-        _start = _used;
-        _length = PacketHeader.Bytes;
-        _open = true;
-        _template.Write(_block!.Span[_start..], PacketKind.Shared, PacketFlags.None, 0, headBytes, headDistance);
-    }
+    private void Open(int headBytes, long headDistance) =>
+        _template.Write(_block.Open(), PacketKind.Shared, PacketFlags.None, 0, headBytes, headDistance);
 
     private void Close(bool pad)
     {
         if (pad)
         {
-            _block!.Span[(_start + _length)..(_start + DataBytes)].Clear();
-            _length = DataBytes;
+            _block.Pad(DataBytes);
         }
 
-        _closed.Add(new SharedSlot(_start, _length));
-        _used = _start + _length + SharedPacket.ListBytes(entries);
-        _open = false;
+        _closed.Add(new SharedSlot(_block.Start, _block.Length));
+        _block.Close(SharedPacket.ListBytes(entries));
     }
 }
 

@@ -10,7 +10,7 @@ namespace QuickSilver.Multicast.Sending;
 // run. A full packet is exactly PacketBytes long, padded with zeros if a header does not fit. A packet that is closed because no more
 // messages wait is as long as its content.
 //
-// Invariant: an open packet is at [_start, _start + _length) of _block and has the number packets.Next.
+// Invariant: the open packet has the number packets.Next.
 //
 // Packets that go out sealed have no checksum, and a block has room for no more of them than one run of sealed packets takes.
 internal sealed class Packer(
@@ -22,13 +22,10 @@ internal sealed class Packer(
     // What its packets have apart from their headers.
     private int _blockContent = ContentOf(packetBytes, isSealed);
     private readonly PacketTemplate _template = template;
-    private Lease? _block;
-    private int _used;
-    private int _start;
-    private int _length;
-    private bool _open;
+    // Not readonly: it is a struct that has state of its own.
+    private PacketBlock _block;
 
-    public bool HasOpenPacket => _open;
+    public bool HasOpenPacket => _block.IsOpen;
 
     /// <summary>The size of a full packet. It changes between messages only, and what is packed stays unchanged.</summary>
     public int PacketBytes
@@ -85,7 +82,7 @@ internal sealed class Packer(
     {
         // The rest of the open packet is not counted, because it may be too small for a header.
         int packets = Interval.Parts(WithStart(payloadBytes), _packetBytes - PacketHeader.Bytes);
-        int used = _block is null ? _blockBytes : _open ? _start + _packetBytes : _used;
+        int used = _block.IsRented ? _block.UsedWith(_packetBytes) : _blockBytes;
         int more = packets - ((_blockBytes - used) / _packetBytes);
         return more <= 0 ? 0 : Interval.Parts(more, PacketsInBlock);
     }
@@ -93,57 +90,29 @@ internal sealed class Packer(
     /// <summary>Packs one message and returns the number of the packet in which it ends. The caller has checked FreeBlocks.</summary>
     public long Append(ulong topicId, long sequence, StartTable? start, ReadOnlySpan<byte> extensions, ReadOnlySpan<byte> payload)
     {
-        var marks = start is null ? MessageMarks.None : MessageMarks.Start;
-        int needed = MessageHeader.Bytes + (start?.EncodedBytes ?? 0);
-        if (!extensions.IsEmpty)
-        {
-            marks |= MessageMarks.Extended;
-            needed += 1 + extensions.Length;
-        }
-
-        if (topicId == MessageHeader.MarkTopic)
-        {
-            // A mark is read as soon as its packet is held, so it lies in one.
-            needed += payload.Length;
-        }
-
-        if (_open && _packetBytes - _length < needed)
+        // A mark is read as soon as its packet is held, so it lies in one.
+        int needed = PacketBlock.BytesBefore(start, extensions) + (topicId == MessageHeader.MarkTopic ? payload.Length : 0);
+        if (_block.IsOpen && _packetBytes - _block.Length < needed)
         {
             Close(pad: true);
         }
 
-        if (!_open)
+        if (!_block.IsOpen)
         {
             Open(headBytes: 0, headDistance: 0);
         }
 
-        var packet = _block!.Span.Slice(_start, _packetBytes);
-        MessageHeader.Write(packet[_length..], payload.Length, marks, topicId, sequence);
-        _length += MessageHeader.Bytes;
-        if (start is not null)
-        {
-            start.Write(packet[_length..]);
-            _length += start.EncodedBytes;
-        }
-
-        _length += MessageExtensions.Write(packet[_length..], extensions);
-        if (payload.Length <= _packetBytes - _length)
-        {
-            payload.CopyTo(packet[_length..]);
-            _length += payload.Length;
-            return packets.Next;
-        }
-
-        return Spread(payload);
+        var rest = _block.Write(_packetBytes, topicId, sequence, start, extensions, payload);
+        return rest.IsEmpty ? packets.Next : Spread(rest);
     }
 
     /// <summary>Marks the open packet, in which the last message ends, as one that asks for an acknowledgement.</summary>
-    public void WantAck() => PacketTemplate.AddFlags(_block!.Span.Slice(_start, _packetBytes), PacketFlags.AckWanted);
+    public void WantAck() => PacketTemplate.AddFlags(_block.Packet(_packetBytes), PacketFlags.AckWanted);
 
     /// <summary>Closes the open packet, if there is one, without padding.</summary>
     public void Flush()
     {
-        if (_open)
+        if (_block.IsOpen)
         {
             Close(pad: false);
         }
@@ -155,42 +124,30 @@ internal sealed class Packer(
     /// </summary>
     public void Rest(bool isNeeded)
     {
-        if (_block is not null && !_open && (isNeeded || pool.IsHalfUsed))
+        if (_block.IsRented && !_block.IsOpen && (isNeeded || pool.IsHalfUsed))
         {
             _block.Release();
-            _block = null;
             FullThrough = packets.Last;
         }
     }
 
-    public void Dispose()
-    {
-        _block?.Release();
-        _block = null;
-        _open = false;
-    }
+    public void Dispose() => _block.Release();
 
     private static int WithStart(int payloadBytes) =>
         payloadBytes + MessageHeader.Bytes + StartTable.MaxBytes + 1 + MessageExtensions.MostBytes;
 
     // Continues the message in as many packets as it needs.
-    private long Spread(ReadOnlySpan<byte> payload)
+    private long Spread(ReadOnlySpan<byte> rest)
     {
         long first = packets.Next;
-        while (true)
+        while (!rest.IsEmpty)
         {
-            int taken = Math.Min(payload.Length, _packetBytes - _length);
-            payload[..taken].CopyTo(_block!.Span[(_start + _length)..]);
-            _length += taken;
-            payload = payload[taken..];
-            if (payload.IsEmpty)
-            {
-                return packets.Next;
-            }
-
             Close(pad: true);
-            Open(Math.Min(payload.Length, _packetBytes - PacketHeader.Bytes), packets.Next - first);
+            Open(Math.Min(rest.Length, _packetBytes - PacketHeader.Bytes), packets.Next - first);
+            rest = _block.Write(_packetBytes, rest);
         }
+
+        return packets.Next;
     }
 
     private static int ContentOf(int packetBytes, bool isSealed) =>
@@ -202,40 +159,33 @@ internal sealed class Packer(
 
     private void Open(int headBytes, long headDistance)
     {
-        if (_block is null || _blockBytes - _used < _packetBytes)
+        if (!_block.IsRented || _blockBytes - _block.Used < _packetBytes)
         {
-            _block?.Release();
             FullThrough = packets.Last;
-            _block = pool.TryRentToSend() ?? throw new InvalidOperationException("No packet memory, although it was checked before.");
-            _used = 0;
+            _block.Rent(pool);
         }
 
-        _start = _used;
-        _length = PacketHeader.Bytes;
-        _open = true;
-        _template.Write(_block.Span[_start..], PacketKind.Data, PacketFlags.None, packets.Next, headBytes, headDistance);
+        _template.Write(_block.Open(), PacketKind.Data, PacketFlags.None, packets.Next, headBytes, headDistance);
     }
 
     private void Close(bool pad)
     {
-        var packet = _block!.Span.Slice(_start, _packetBytes);
         if (pad)
         {
-            packet[_length..].Clear();
-            _length = _packetBytes;
+            _block.Pad(_packetBytes);
         }
 
+        var packet = _block.Packet(_block.Length);
         if (isSealed)
         {
-            PacketTemplate.CompleteWithoutChecksum(packet[.._length]);
+            PacketTemplate.CompleteWithoutChecksum(packet);
         }
         else
         {
-            PacketTemplate.Seal(packet[.._length]);
+            PacketTemplate.Seal(packet);
         }
 
-        packets.Append(_block, _start, _length);
-        _used = _start + _length;
-        _open = false;
+        packets.Append(_block.Lease, _block.Start, _block.Length);
+        _block.Close(behind: 0);
     }
 }
