@@ -34,7 +34,7 @@ public sealed class CorpusTests
         Directory.EnumerateDirectories(Root).Select(static folder => Path.GetFileName(folder)).Order());
 
     [Fact]
-    public void What_throws_and_what_allocates_too_much_is_a_finding()
+    public void An_exception_and_an_excessive_allocation_are_findings()
     {
         Assert.Throws<FormatException>(() => FuzzRun.Execute(new Bad(), [1]));
         var finding = Assert.Throws<FindingException>(() => FuzzRun.Execute(new Bad(), [2]));

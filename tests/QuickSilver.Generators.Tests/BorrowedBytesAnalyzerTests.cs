@@ -139,7 +139,7 @@ public sealed class BorrowedBytesAnalyzerTests
     [InlineData("BODY", "await foreach (var m in topic.ReadAllAsync()) await SaveAsync(m.Value);")]
     [InlineData("BODY", "foreach (var m in _queue) _all.Add(m.Value);")]
     [InlineData("BODY", "var all = await arrays.ReadAllAsync().ToListAsync();")]
-    public async Task What_is_copied_or_used_while_it_is_valid_is_not_reported(string place, string statements) =>
+    public async Task Bytes_copied_or_used_while_they_are_valid_are_not_reported(string place, string statements) =>
         Assert.Empty(await ReportsAsync(place, statements));
 
     private static Task<IReadOnlyList<string>> ReportsAsync(string place, string statements) =>

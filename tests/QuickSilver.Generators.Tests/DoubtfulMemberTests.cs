@@ -26,7 +26,7 @@ public sealed class DoubtfulMemberTests
     [InlineData("internal int Y { get; set; }")]
     [InlineData("[IgnoreDataMember] public int Y { get; set; }")]
     [InlineData("public int this[int at] { get => at; set { } }")]
-    public async Task What_is_not_state_or_is_ignored_is_not_reported(string member) => Assert.Empty(
+    public async Task Members_that_are_not_state_or_are_ignored_are_not_reported(string member) => Assert.Empty(
         await ReportsAsync($$"""[DataContract] public class C { [DataMember(Order = 1)] public int X { get; set; } {{member}} }"""));
 
     [Fact]

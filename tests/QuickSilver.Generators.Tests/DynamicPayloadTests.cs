@@ -71,7 +71,7 @@ public sealed class DynamicPayloadTests
     }
 
     [Fact]
-    public void What_is_shown_of_no_bytes_is_what_a_handler_gets()
+    public void An_empty_payload_is_shown_as_a_handler_gets_it()
     {
         string shown = Encoding.UTF8.GetString(Shown<Displayed>([]).Span);
         Assert.Equal(shown, Json(Codecs.Decode<Displayed>([])));

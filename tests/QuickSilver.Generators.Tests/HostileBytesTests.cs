@@ -121,7 +121,7 @@ public sealed class HostileBytesTests
     [InlineData(new byte[] { 34, 7, (byte)'h', (byte)'t', (byte)'t', (byte)'p', (byte)':', (byte)'/', (byte)'/' })]
     [InlineData(new byte[] { 42, 2, 1, 2 })]
     [InlineData(new byte[] { 50, 17, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 })]
-    public void What_no_type_can_be_made_of_is_malformed(byte[] bytes) =>
+    public void Bytes_of_which_no_type_can_be_made_are_malformed(byte[] bytes) =>
         Assert.Throws<PayloadFormatException>(() => Codecs.Decode<Converted>(bytes));
 
     private static byte[] LengthOf(byte[] bytes) =>

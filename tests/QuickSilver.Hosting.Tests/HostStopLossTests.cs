@@ -17,7 +17,7 @@ public sealed class HostStopLossTests
     private int _handled;
 
     [Fact]
-    public async Task What_the_subscribers_do_not_take_in_time_is_reported_with_the_exact_number_and_the_option()
+    public async Task Messages_that_subscribers_do_not_take_in_time_are_reported_with_the_exact_number_and_the_option()
     {
         await using var subscriber = await _network.StartNodeAsync();
         await using var topic = await SubscribeAsync(subscriber);

@@ -60,7 +60,7 @@ public sealed class StartOrderTests
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public async Task What_services_publish_when_the_host_stops_is_sent_whatever_their_order(bool stopsConcurrently)
+    public async Task Messages_that_services_publish_when_the_host_stops_are_sent_in_any_order_of_services(bool stopsConcurrently)
     {
         var network = new InMemoryNetwork();
         var options = new QuickSilverOptions { Cluster = "order" };

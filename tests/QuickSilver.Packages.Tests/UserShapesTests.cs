@@ -33,7 +33,7 @@ public sealed class UserShapesTests(Feed feed)
     }
 
     [Fact]
-    public void What_the_shell_prints_of_each_topic_in_csharp_compiles_and_opens_it()
+    public void The_csharp_source_that_the_shell_prints_of_each_topic_compiles_and_opens_it()
     {
         string folder = feed.NewcomersFolder("held");
         string cluster = $"held-{Guid.NewGuid():N}";

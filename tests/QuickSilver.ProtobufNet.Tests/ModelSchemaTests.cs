@@ -55,7 +55,7 @@ public sealed class ModelSchemaTests
     }
 
     [Fact]
-    public void What_is_left_out_or_wrapped_is_in_brackets() => Assert.Equal(
+    public void Conditions_and_wrappers_are_in_brackets() => Assert.Equal(
         [
             "1 int32 [default = 5]", "2 int32", "3 int32 [if ShouldSerializeMaybe]", "4 int32 [if CountSpecified]", "5 group",
             "6 repeated group", "7 repeated int32 [null wrapped]", "8 repeated int32 [null wrapped collection]", "9 int32",
@@ -85,7 +85,7 @@ public sealed class ModelSchemaTests
     }
 
     [Fact]
-    public void What_the_model_keeps_to_itself_is_found()
+    public void The_internals_of_the_model_are_found()
     {
         Assert.NotNull(ModelInternals.Surrogate);
         Assert.NotNull(ModelInternals.Factory);

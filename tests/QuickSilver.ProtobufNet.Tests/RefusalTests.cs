@@ -22,7 +22,7 @@ public sealed class RefusalTests
     }
 
     [Fact]
-    public void What_a_nested_type_has_is_refused_too() => Assert.Contains("Unserializable.Share", RefusalOf<Outer>());
+    public void A_refused_feature_of_a_nested_type_is_refused_too() => Assert.Contains("Unserializable.Share", RefusalOf<Outer>());
 
     [Fact]
     public void An_initial_value_that_arrives_in_place_of_a_zero_is_refused()

@@ -24,7 +24,7 @@ public sealed class StopsCampaign(ITestOutputHelper output)
 
     [Theory]
     [MemberData(nameof(Chosen))]
-    public void What_was_accepted_is_handled_or_reported(ulong seed) => output.WriteLine(new StopRun(seed).Check());
+    public void Accepted_messages_are_handled_or_reported(ulong seed) => output.WriteLine(new StopRun(seed).Check());
 
     [Fact]
     public void One_seed_is_one_run() => Assert.Equal(new StopRun(1).Check(), new StopRun(1).Check());

@@ -36,7 +36,7 @@ public sealed class AmbientContextTests
 
     [Theory]
     [MemberData(nameof(EachNode))]
-    public async Task What_a_node_was_started_with_is_released_while_the_node_lives(bool isInMemory, bool isSealed)
+    public async Task The_context_in_which_a_node_was_started_is_released_while_the_node_lives(bool isInMemory, bool isSealed)
     {
         using var logs = new ContextLogs();
         var (node, user) = await Task.Run(() => FirstRequestAsync(isInMemory, isSealed, logs)).OrFail();
@@ -53,7 +53,7 @@ public sealed class AmbientContextTests
     }
 
     [Fact]
-    public async Task What_a_handler_leaves_in_the_execution_context_does_not_reach_the_handlers_of_later_messages()
+    public async Task Values_that_a_handler_leaves_in_the_execution_context_do_not_reach_the_handlers_of_later_messages()
     {
         await using var node = await new InMemoryNetwork().StartNodeAsync(new QuickSilverOptions()).OrFail();
         await using var topic = await node.OpenTopicAsync<string>("t").OrFail();

@@ -218,7 +218,7 @@ public sealed class OptionRulesTests
     }
 
     [Fact]
-    public async Task What_is_changed_in_a_group_after_the_start_changes_nothing()
+    public async Task A_change_in_a_group_of_options_after_the_start_has_no_effect()
     {
         var options = new QuickSilverOptions();
         var copy = options.Copy();

@@ -21,7 +21,7 @@ public sealed unsafe class AddressSpaceTests
     }
 
     [Fact]
-    public void What_is_given_back_reads_as_zeros_and_can_be_written_again()
+    public void Memory_given_back_reads_as_zeros_and_can_be_written_again()
     {
         Assert.SkipUnless(OperatingSystem.IsLinux(), "Only Linux takes pages back.");
         var slab = Slab.Reserved(AddressSpace.PieceBytes);

@@ -30,7 +30,7 @@ public sealed class ReservedPoolTests
     }
 
     [Fact]
-    public void What_a_burst_used_is_given_back_when_it_was_not_used_for_some_time()
+    public void Memory_that_a_burst_used_is_given_back_after_some_time_without_use()
     {
         var pool = Reserved();
         Assert.Equal(0, pool.TouchedBlocks);
@@ -52,7 +52,7 @@ public sealed class ReservedPoolTests
     }
 
     [Fact]
-    public void What_is_used_all_the_time_is_never_given_back()
+    public void Memory_in_constant_use_is_never_given_back()
     {
         const int Steady = 100;
         var pool = Reserved();

@@ -229,7 +229,7 @@ public sealed class DutyCycleTests
     }
 
     [Fact]
-    public void What_is_put_off_is_done_at_the_end_of_the_turn_and_by_priority()
+    public void Postponed_work_is_done_at_the_end_of_the_turn_and_by_priority()
     {
         _cycle.Requests.Enqueue(new ActionRequest(() =>
         {
@@ -369,7 +369,7 @@ public sealed class DutyCycleTests
     }
 
     [Fact]
-    public void What_handlers_throw_reaches_the_host_and_ends_nothing()
+    public void An_exception_of_a_handler_reaches_the_host_and_ends_nothing()
     {
         var thrower = new ScriptedPort(new RecordingReceiver { OnEach = _ => throw new InvalidDataException("run") });
         thrower.Bring([1]);
@@ -383,7 +383,7 @@ public sealed class DutyCycleTests
     }
 
     [Fact]
-    public void What_was_taken_in_and_not_served_gives_its_memory_back_at_the_end()
+    public void Requests_taken_in_and_not_served_give_their_memory_back_at_the_end()
     {
         _port.Bring([1], [2]);
         _cycle.TakeIn([_port]);

@@ -134,7 +134,7 @@ public sealed class HandlerWatchTests
     }
 
     [Fact]
-    public void What_the_collector_took_since_the_turn_began_is_known_until_it_is_reported()
+    public void The_collectors_time_since_the_turn_began_is_known_until_it_is_reported()
     {
         _watch.BeginTurn();
         Assert.Equal(Ms(0), _watch.CollectorPause);

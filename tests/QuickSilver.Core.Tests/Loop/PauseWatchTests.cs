@@ -86,7 +86,7 @@ public sealed class PauseWatchTests : IPauseObserver
     }
 
     [Fact]
-    public void What_passes_between_two_parts_of_a_turn_is_a_pause()
+    public void Time_that_passes_between_two_parts_of_a_turn_is_a_pause()
     {
         _cycle.Schedule(Alarm(), TimeSpan.Zero);
         _cycle.Requests.Enqueue(new ActionRequest(() => _steps.Add("request")));
@@ -124,7 +124,7 @@ public sealed class PauseWatchTests : IPauseObserver
     }
 
     [Fact]
-    public void What_an_observer_throws_reaches_the_host_and_ends_nothing()
+    public void An_exception_of_an_observer_reaches_the_host_and_ends_nothing()
     {
         _cycle.Pauses.Add(new Thrower());
         _cycle.Requests.Enqueue(new ActionRequest(() => _host.Now += Ms(400)));

@@ -51,7 +51,7 @@ public sealed class ClusterSealsTests
 
     // Every node has the key. One uses it in the name of another, with the last possible epochs and a counter that is far ahead.
     [Fact]
-    public void What_is_sealed_in_the_name_of_another_does_not_make_deaf_for_it()
+    public void A_packet_sealed_in_the_name_of_another_node_does_not_keep_out_that_nodes_packets()
     {
         using var seals = new ClusterSeals(new Sealer(1, 1), new SealedPackets.Budget(old: 2));
         seals.Add(Keys[0]);
@@ -101,7 +101,7 @@ public sealed class ClusterSealsTests
     [InlineData((byte)PacketKind.Shared)]
     [InlineData((byte)PacketKind.Piece)]
     [InlineData((byte)PacketKind.Token)]
-    public void What_concerns_members_of_a_view_is_not_taken_under_the_key_that_all_nodes_have(byte kind)
+    public void Packets_for_members_of_a_view_are_not_taken_under_the_key_that_all_nodes_have(byte kind)
     {
         using var seals = new ClusterSeals(new Sealer(1, 1), _budget);
         seals.Add(Keys[0]);

@@ -21,7 +21,7 @@ public sealed class KeyEpochsTests
             }).QuickCheckThrowOnFailure();
 
     [Fact]
-    public void What_would_be_a_number_used_before_is_refused()
+    public void A_number_used_before_is_refused()
     {
         Assert.Equal(1U << 31 | 0xFFFF, KeyEpochs.OfRest(0).Number(0xFFFF));
         Assert.Throws<InvalidOperationException>(() => KeyEpochs.OfRest(0).Number(0x1_0000));

@@ -69,7 +69,7 @@ public sealed partial class PacketCipherTests
 
     [Theory]
     [MemberData(nameof(All))]
-    public void What_is_forged_is_refused_and_nothing_of_it_stays(string name)
+    public void A_forged_packet_is_refused_and_nothing_of_it_stays(string name)
     {
         using var cipher = Create(name, Key);
         byte[] body = new byte[100], header = [1, 2, 3];

@@ -9,7 +9,7 @@ public sealed class PacketOpenerTests
     private readonly SealedPackets.Budget _budget = new();
 
     [Fact]
-    public void What_is_not_data_is_taken_once_and_data_is_left_to_its_stream()
+    public void Packets_other_than_data_are_taken_once_and_data_is_left_to_its_stream()
     {
         using var sealer = NewSealer();
         using var opener = new PacketOpener(SealedPackets.Key, _budget);
@@ -59,7 +59,7 @@ public sealed class PacketOpenerTests
     }
 
     [Fact]
-    public void What_has_come_is_refused_also_after_what_was_derived_was_given_up()
+    public void A_repeated_packet_is_refused_also_after_its_derived_key_was_given_up()
     {
         using var sealer = NewSealer(packetsPerEpoch: 6);
         using var opener = new PacketOpener(SealedPackets.Key, _budget);

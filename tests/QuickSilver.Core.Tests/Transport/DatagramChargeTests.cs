@@ -25,7 +25,7 @@ public sealed class DatagramChargeTests
     [InlineData(4094)]
     [InlineData(8187)]
     [InlineData(8188)]
-    public void What_is_assumed_of_a_datagram_that_waits_alone_is_what_the_system_charges(int bytes)
+    public void The_assumed_charge_of_a_datagram_that_waits_alone_is_the_systems(int bytes)
     {
         Assert.SkipUnless(OperatingSystem.IsLinux(), "Linux's accounting.");
         int charged = Math.Max(ChargeOf(bytes, isRun: false), ChargeOf(bytes, isRun: true));

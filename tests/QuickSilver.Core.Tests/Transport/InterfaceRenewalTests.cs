@@ -45,7 +45,7 @@ public sealed class InterfaceRenewalTests
     });
 
     [Fact]
-    public void What_is_sent_to_groups_passes_as_many_routers_as_it_may()
+    public void Datagrams_to_groups_pass_as_many_routers_as_they_may()
     {
         var options = new DatagramPortOptions { Receives = false };
         var near = new DatagramSocketFactory(IPAddress.Loopback, false, new CoreCounters(), _log);

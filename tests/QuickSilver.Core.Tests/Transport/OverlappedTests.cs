@@ -72,7 +72,7 @@ public sealed class OverlappedTests : IDisposable
     }
 
     [Fact]
-    public void What_came_and_was_not_taken_is_dropped_at_the_close_and_its_memory_comes_back()
+    public void Received_datagrams_not_taken_are_dropped_at_the_close_and_their_memory_comes_back()
     {
         var source = OpenAndBegin();
         Send(1);

@@ -31,7 +31,7 @@ public sealed class PiecePacketTests
     }).Check(Config.QuickThrowOnFailure);
 
     [Fact]
-    public void What_is_no_piece_is_refused() => Prop.ForAll<byte[]>(body =>
+    public void A_malformed_piece_is_refused() => Prop.ForAll<byte[]>(body =>
     {
         if (PiecePacket.TryRead(body, out var piece))
         {

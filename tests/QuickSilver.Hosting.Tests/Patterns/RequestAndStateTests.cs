@@ -91,7 +91,7 @@ public sealed class RequestAndStateTests
     }
 
     [Fact]
-    public void What_is_added_twice_or_with_an_invalid_option_is_refused()
+    public void A_second_addition_or_one_with_an_invalid_option_is_refused()
     {
         var builder = new ServiceCollection().AddQuickSilver().AddState<string, string>("s").AddRequester<string, string>("r");
         var twice = Assert.Throws<ArgumentException>(() => builder.AddState<string, string>("s"));

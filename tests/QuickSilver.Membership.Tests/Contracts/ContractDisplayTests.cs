@@ -41,7 +41,7 @@ public sealed class ContractDisplayTests
         };
 
     [Fact]
-    public void What_is_sound_goes_over_the_wire_and_what_is_not_is_left_out_of_the_contract() => Prop.ForAll(
+    public void Sound_displays_go_over_the_wire_and_others_are_left_out_of_the_contract() => Prop.ForAll(
         Displays.ToArbitrary(),
         static contract =>
         {

@@ -125,7 +125,7 @@ public sealed class PinnedTopicTests
     }
 
     [Fact]
-    public void Whatever_comes_and_goes_each_pinned_topic_has_one_region_with_its_subscribers() =>
+    public void Each_pinned_topic_has_one_region_with_its_subscribers_under_random_changes() =>
         Prop.ForAll<int>(PlayChanges).QuickCheckThrowOnFailure();
 
     private static void PlayChanges(int seed)

@@ -29,7 +29,7 @@ public sealed class RegionMapTests
             .Check(Config.QuickThrowOnFailure.WithMaxTest(400).WithEndSize(150));
 
     [Fact]
-    public void What_a_node_has_to_do_with_another_follows_from_the_regions_of_the_other()
+    public void The_relation_of_a_node_to_another_follows_from_the_regions_of_the_other()
     {
         var map = new RegionMap(NewPlan(), 1);
         NodeKey[] nodes = [.. Enumerable.Range(1, 5).Select(static id => new NodeKey((ulong)id, 1))];

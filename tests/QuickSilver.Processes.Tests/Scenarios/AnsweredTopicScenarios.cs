@@ -42,7 +42,7 @@ public sealed class AnsweredTopicScenarios : IDisposable
     }
 
     [Fact]
-    public void What_begins_so_is_printed_without_states_and_requests()
+    public void Topics_with_the_prefix_are_printed_without_states_and_requests()
     {
         var node = StartAnswering();
         var reader = Join("sub", "s", "--prefix", "--topic", "--count", "1");

@@ -71,7 +71,7 @@ public sealed class KeysScenarios : IDisposable
     }
 
     [Fact]
-    public void What_is_in_a_file_is_shown_without_what_is_secret()
+    public void The_contents_of_a_file_are_shown_without_its_secrets()
     {
         string secret = Make("one.secret", "secret", "trading");
         File.AppendAllText(PathOf("one.secret"), Make("two.secret", "secret", "older"));
@@ -127,7 +127,7 @@ public sealed class KeysScenarios : IDisposable
     }
 
     [Fact]
-    public void What_is_no_file_is_neither_written_nor_replaced()
+    public void A_path_that_is_no_file_is_neither_written_nor_replaced()
     {
         Assert.SkipUnless(OperatingSystem.IsLinux(), "other systems have other files");
         string pipe = PathOf("pipe");

@@ -165,7 +165,7 @@ public sealed class ShellScenarios : IDisposable
     }
 
     [Fact]
-    public void What_is_assumed_of_a_topic_that_no_node_has_open_is_said_and_an_open_one_has_its_own_guarantee()
+    public void Assumptions_about_a_topic_that_no_node_has_open_are_named_and_an_open_one_has_its_own_guarantee()
     {
         string assumption = Assert.Single(Assumptions(Join("sub", "unknown")));
         Assert.StartsWith("No node has the topic 'unknown' open. It is assumed to be Reliable: ", assumption);

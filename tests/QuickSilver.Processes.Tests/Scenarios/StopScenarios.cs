@@ -28,7 +28,7 @@ public sealed partial class StopScenarios(ITestOutputHelper output)
     ];
 
     [Fact]
-    public void What_a_publisher_had_accepted_when_it_ended_is_handled_or_reported()
+    public void Messages_that_a_publisher_had_accepted_when_it_ended_are_handled_or_reported()
     {
         for (int round = 0; round < ScenarioSize.Rounds; round++)
         {
@@ -55,7 +55,7 @@ public sealed partial class StopScenarios(ITestOutputHelper output)
     }
 
     [Fact]
-    public void What_was_stable_when_a_consumer_ended_is_handled_or_reported()
+    public void Messages_that_were_stable_when_a_consumer_ended_are_handled_or_reported()
     {
         for (int round = 0; round < ScenarioSize.Rounds; round++)
         {

@@ -68,7 +68,7 @@ public sealed class TopScenarios : IDisposable
     }
 
     [Fact]
-    public async Task What_is_no_membership_service_is_named_as_that()
+    public async Task A_server_that_is_no_membership_service_is_named_as_that()
     {
         using var other = new TcpListener(IPAddress.Loopback, 0);
         other.Start();

@@ -37,7 +37,7 @@ public sealed class DifferentialTests
     });
 
     [Fact]
-    public void What_the_generated_codec_makes_of_damaged_bytes_is_what_Google_makes_of_them() => ForAll((shape, chance) =>
+    public void The_generated_codec_reads_damaged_bytes_as_Google_reads_them() => ForAll((shape, chance) =>
     {
         byte[] bytes = Damaged(Changed(shape, chance), chance);
         string ours = shape.Read(bytes);

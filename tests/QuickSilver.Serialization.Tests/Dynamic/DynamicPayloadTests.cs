@@ -41,7 +41,7 @@ public sealed class DynamicPayloadTests
     [InlineData("""{"Gaet":1}""", "Trip has no field 'Gaet'. Did you mean 'Gate'? Fields: Name, Gate, ")]
     [InlineData("""{"Legs":[{"x":1}]}""", "Leg at Legs[0] has no field 'x'. Fields: From.")]
     [InlineData("[]", "The payload: expected an object with the fields of Trip, but it is an array.")]
-    public void What_does_not_fit_is_named_with_its_path_and_what_is_expected(string json, string said) =>
+    public void A_value_that_does_not_fit_is_named_with_its_path_and_what_is_expected(string json, string said) =>
         Assert.StartsWith(said, Assert.Throws<PayloadFormatException>(() => Write(Trip, json)).Message);
 
     [Fact]

@@ -66,7 +66,7 @@ public sealed class LogicalValueTests
     [InlineData("""{"At":"25:00"}""", "Field At: expected a string such as \"12:30:15.5\" (TimeOnly), but it is \"25:00\".")]
     [InlineData("""{"Row":256}""", "Field Row: expected a whole number from 0 to 255 (byte), but it is 256.")]
     [InlineData("""{"ByLetter":{"xy":1}}""", "Key ByLetter[xy]: expected a string of one character (char).")]
-    public void What_does_not_fit_is_named_with_what_is_expected(string json, string said) =>
+    public void A_value_that_does_not_fit_is_named_with_what_is_expected(string json, string said) =>
         Assert.Equal(said, Assert.Throws<PayloadFormatException>(() => Write(json)).Message);
 
     [Fact]

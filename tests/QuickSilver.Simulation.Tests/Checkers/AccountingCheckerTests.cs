@@ -95,7 +95,7 @@ public sealed class AccountingCheckerTests
     [InlineData(2, null)]
     [InlineData(3, null)]
     [InlineData(4, "Node 2 counts 4 messages that its subscribers did not handle. They are at least 2 and at most 3.")]
-    public void What_is_dropped_below_a_subscriber_that_ends_at_once_is_in_the_count_of_its_node(long counted, string? violation)
+    public void Messages_dropped_below_a_subscriber_that_ends_at_once_are_in_the_count_of_its_node(long counted, string? violation)
     {
         Handle(1);
         _history.Gap(TimeSpan.Zero, Reader, Sender, 2, 2);

@@ -6,7 +6,7 @@ namespace QuickSilver.Simulation.Tests.Checkers;
 public sealed class RightsCheckerTests
 {
     [Fact]
-    public void What_has_the_right_is_delivered()
+    public void A_message_with_the_right_is_delivered()
     {
         var story = Story(mayPublish: true, subscriberWithout: 0);
         story.Send(1);

@@ -19,7 +19,7 @@ public sealed class FeedTests
     [InlineData(0, false)]
     [InlineData(0.02, false)]
     [InlineData(0.02, true)]
-    public void What_is_reported_as_stable_is_at_all_subscribers_and_comes_to_all_that_was_given(double loss, bool severalRegions)
+    public void Messages_reported_as_stable_are_at_all_subscribers_and_add_up_to_all_that_were_given(double loss, bool severalRegions)
     {
         using var cluster = Start(4, loss, severalRegions);
         var feed = new NumberedFeed(20_000, Bytes);

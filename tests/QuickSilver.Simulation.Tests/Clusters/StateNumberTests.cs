@@ -126,7 +126,7 @@ public sealed class StateNumberTests : IDisposable
     }
 
     [Fact]
-    public void What_cannot_be_read_is_asked_for_at_growing_intervals_and_logged_at_growing_intervals()
+    public void An_unreadable_state_is_asked_for_and_logged_at_growing_intervals()
     {
         using var cluster = new SimulatedCluster(nodes: 2, seed: 11);
         cluster.Start();

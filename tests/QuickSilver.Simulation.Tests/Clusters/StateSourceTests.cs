@@ -129,7 +129,7 @@ public sealed class StateSourceTests : IDisposable
     }
 
     [Fact]
-    public void What_came_of_a_request_is_known_until_the_next_one_ends()
+    public void The_outcome_of_a_request_is_known_until_the_next_one_ends()
     {
         Lies(1, Lie.Unreadable, isComplete: true);
         _ = OpenLater(2);
@@ -184,7 +184,7 @@ public sealed class StateSourceTests : IDisposable
 
     // A node that joined meanwhile may not get what a member sends that does not answer its hello.
     [Fact]
-    public void What_a_member_sends_that_answers_no_hello_is_forwarded_for_a_minute()
+    public void Messages_of_a_member_that_answers_no_hello_are_forwarded_for_a_minute()
     {
         var state = Open(0);
         var silent = new StateByHand(_cluster, 1, Name) { OnMessage = static (_, _) => { } };

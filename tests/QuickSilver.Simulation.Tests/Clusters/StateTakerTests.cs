@@ -33,7 +33,7 @@ public sealed class StateTakerTests
 
     // No node asks for their places.
     [Fact]
-    public void What_is_given_to_members_that_take_nothing_more_ends()
+    public void A_transfer_to_members_that_take_nothing_more_ends()
     {
         using var cluster = new SimulatedCluster(Options);
         var state = (ReplicatedState<string, string>)BeginTaking(cluster, areSlow: false);

@@ -186,7 +186,7 @@ public sealed class StateUndecodableTests : IDisposable
 
     // Each time costs the network all of it.
     [Fact]
-    public void What_takes_long_and_cannot_be_decoded_is_asked_for_rarely()
+    public void A_long_transfer_that_cannot_be_decoded_is_asked_for_rarely()
     {
         Open(0, 1);
         string large = new('x', 20_000);

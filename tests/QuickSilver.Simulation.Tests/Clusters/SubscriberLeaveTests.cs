@@ -15,7 +15,7 @@ public sealed class SubscriberLeaveTests
     [InlineData("stop with a limit", 1)]
     [InlineData("dispose", 1)]
     [InlineData("dispose the node", 1)]
-    public void What_was_stable_is_handled_or_reported_without_a_hole(string verb, int concurrency)
+    public void Stable_messages_are_handled_or_reported_without_a_hole(string verb, int concurrency)
     {
         for (int seed = 1; seed <= 3; seed++)
         {

@@ -62,7 +62,7 @@ public sealed class UndecodableRequestTests : IDisposable
 
     // The exception of a codec of the library says what to do by itself.
     [Fact]
-    public void What_to_do_about_a_request_that_cannot_be_decoded_is_said_once()
+    public void The_remedy_for_an_undecodable_request_is_given_once()
     {
         Respond(1, new Words(static () => PayloadFormatException.Of("The payload is malformed: it ends early")));
         var requester = Requester(0);

@@ -10,7 +10,7 @@ public sealed class DiskCrashTests
     private readonly SimulatedLogHouse _house = new();
 
     [Fact]
-    public void What_a_failed_sync_dropped_can_be_read_is_never_durable_and_goes_with_a_truncation()
+    public void Bytes_dropped_by_a_failed_sync_can_be_read_are_never_durable_and_go_with_a_truncation()
     {
         var log = _house.Open();
         log.AppendAndSync(Filled(100, 1));

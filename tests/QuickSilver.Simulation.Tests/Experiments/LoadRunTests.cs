@@ -239,7 +239,7 @@ public sealed class LoadRunTests
     }
 
     [Fact]
-    public void What_a_perturbed_node_lost_is_reported_of_it_alone()
+    public void Losses_of_a_perturbed_node_are_reported_of_it_alone()
     {
         var plan = Small with { Duration = TimeSpan.FromSeconds(2), Rate = 2000 };
         var figures = LoadRun.Measure(plan with { Faults = new LoadFaults { LossBursts = true } });

@@ -38,7 +38,7 @@ public sealed class InterfaceChoiceTests
     [InlineData("tap0", "an interface with an address, which tap0 does not have: lo (127.0.0.1), eth0 (10.0.0.5), ")]
     [InlineData("11.0.0.0/8", "a subnet that contains an address of this machine: lo (127.0.0.1), ")]
     [InlineData("10.0.0.0/8", "one address of this machine, not 2. Use one of them: 10.0.0.5 (eth0), 10.1.0.5 (eth1).")]
-    public void What_fits_no_interface_or_several_is_refused_with_those_there_are(string wanted, string allowed)
+    public void A_choice_that_fits_no_interface_or_several_is_refused_with_the_existing_ones(string wanted, string allowed)
     {
         var failure = Assert.Throws<QuickSilverOptionsException>(() => InterfaceChoice.Of(NodeInterface.Parse(wanted), All, null));
         Assert.StartsWith($"The option Interface is {wanted}. Allowed: ", failure.Message);

@@ -109,7 +109,7 @@ public sealed class NodeMeterTests
     }
 
     [Fact]
-    public async Task What_was_lost_is_counted_apart_from_what_was_delivered()
+    public async Task Lost_messages_are_counted_apart_from_delivered_ones()
     {
         using var meter = new MeterReading(_options.Cluster);
         await using var parts = new FakeParts();

@@ -36,7 +36,7 @@ public sealed class TimeHistogramTests
     }
 
     [Fact]
-    public void What_came_since_an_earlier_snapshot_is_the_difference()
+    public void Values_since_an_earlier_snapshot_are_the_difference()
     {
         var cells = new DurationHistogram();
         cells.Add(TimeSpan.FromMilliseconds(1));

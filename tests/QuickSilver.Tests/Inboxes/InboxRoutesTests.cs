@@ -89,7 +89,7 @@ public sealed class InboxRoutesTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task What_waits_for_a_node_that_does_not_come_is_dropped_after_the_limit_and_the_next_letter_tries_again()
+    public async Task Letters_for_a_node_that_does_not_come_are_dropped_after_the_limit_and_the_next_letter_tries_again()
     {
         await _routes.SendAsync(Asker, Letter(1));
         await _routes.SendAsync(Asker, Letter(2));

@@ -165,7 +165,7 @@ public sealed class FaultTests
     }
 
     [Fact]
-    public void What_is_written_is_read_again() => Prop.ForAll(
+    public void A_written_fault_is_read_again() => Prop.ForAll(
         ArbMap.Default.ArbFor<string>(),
         ArbMap.Default.ArbFor<int>(),
         ArbMap.Default.ArbFor<string>(),

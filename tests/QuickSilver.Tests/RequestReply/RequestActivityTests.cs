@@ -133,7 +133,7 @@ public sealed class RequestActivityTests : IDisposable
     [InlineData(false, true)]
     [InlineData(true, false)]
     [InlineData(true, true)]
-    public async Task What_a_handler_throws_is_the_error_of_its_activity(bool isInline, bool waits)
+    public async Task An_exception_of_a_handler_is_the_error_of_its_activity(bool isInline, bool waits)
     {
         await using var node = await new InMemoryNetwork().StartNodeAsync().OrFail();
         await using var responder = await node.OpenResponderAsync<string, string>(

@@ -59,7 +59,7 @@ public sealed class TopicRulesTests
     [InlineData("{ \"rules\": [], \"rules\": [] }", "it has the key \"rules\" twice")]
     [InlineData("{ \"rules\": [ { \"topic\": \"a\", \"publish\": [], \"subscribe\": [], \"pubish\": [] } ] }", "is not known")]
     [InlineData("{ \"rules\": [ { \"topic\": \"a\", \"publish\": [\"desk*\"], \"subscribe\": [] } ] }", "the identity \"desk*\"")]
-    public void What_is_no_rule_is_refused_with_the_file_and_what_is_wrong(string text, string expected)
+    public void A_malformed_rule_is_refused_with_the_file_and_its_fault(string text, string expected)
     {
         string path = Path.GetTempFileName();
         File.WriteAllText(path, text);
@@ -79,7 +79,7 @@ public sealed class TopicRulesTests
     }
 
     [Fact]
-    public void What_a_rule_of_the_program_throws_is_logged_with_whom_and_what_it_was_asked_about_and_at_growing_intervals()
+    public void An_exception_of_the_programs_rule_is_logged_with_its_question_and_at_growing_intervals()
     {
         var logs = new RecordingLogs();
         var rights = new ProgramRights(new Throwing(), logs);

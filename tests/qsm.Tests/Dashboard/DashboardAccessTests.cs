@@ -83,7 +83,7 @@ public sealed class DashboardAccessTests
     [InlineData("0123456789abcde", "15 characters")]
     [InlineData("0123456789 abcdef", "spaces")]
     [InlineData("0123456789abcdéf", "not ASCII")]
-    public void What_is_wrong_with_a_token_is_said_without_the_token(string token, string fault)
+    public void A_fault_of_a_token_is_described_without_the_token(string token, string fault)
     {
         string said = DashboardAccess.Fault(token)!;
         Assert.Contains(fault, said);

@@ -64,7 +64,7 @@ public sealed class HistoryTests
     }
 
     [Fact]
-    public void What_was_not_measured_is_nothing_and_not_zero()
+    public void A_value_that_was_not_measured_is_absent_and_not_zero()
     {
         var idle = HistoryPoint.Of(Cluster.At(0, Cluster.Told(1, new NodeSnapshot { Repairs = 9 })));
         Assert.Equal((null, null, 0L, 0.0), (idle.AckP99, idle.Token, idle.GcPause, idle.Repairs));

@@ -25,7 +25,7 @@ public sealed class EtcdRefusalTests
     [InlineData("etcdserver: no leader", "restore the network between them")]
     [InlineData("etcdserver: request timed out", "the network between them")]
     [InlineData("etcdserver: something new", null)]
-    public void What_etcd_refuses_comes_with_what_to_do(string words, string? whatToDo)
+    public void A_refusal_of_etcd_comes_with_a_remedy(string words, string? whatToDo)
     {
         string? said = EtcdRefusal.WhatToDo($"http://10.0.0.1:2379/: status 503 ({words})");
         Assert.Equal(whatToDo is null, said is null);

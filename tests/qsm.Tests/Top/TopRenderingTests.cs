@@ -188,7 +188,7 @@ public sealed class TopRenderingTests
     public void Names_are_text_and_never_markup() => Assert.Contains("[red]gates[/]", Render(TopScreen.Of(Tables(), 160, 50)));
 
     [Fact]
-    public void What_others_wrote_gives_no_commands_to_the_terminal()
+    public void Texts_of_others_give_no_commands_to_the_terminal()
     {
         const string Command = "\u001b[2J";
         var tables = Tables(null, Node(1, Idle with { Trouble = Command, TopicRows = [new TopicSnapshot(Command)] }));

@@ -63,7 +63,7 @@ public sealed class SecretTests
     [InlineData("quicksilver-secret:a b:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")]
     [InlineData("quicksilver-secret:x:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHg==")]
     [InlineData("quicksilver-secret:x:not base64 at all, but it is long enough for a key")]
-    public void What_is_no_secret_is_refused_without_being_shown(string text)
+    public void A_malformed_secret_is_refused_without_being_shown(string text)
     {
         Assert.False(Secret.TryParse(text, out _, out string? fault));
         Assert.EndsWith(".", fault);

@@ -52,7 +52,7 @@ public sealed class TlsControlStreamTests
     }
 
     [Fact]
-    public void What_was_queued_before_a_close_is_still_sent()
+    public void Bytes_queued_before_a_close_are_still_sent()
     {
         using var service = new TlsService(TlsHouse.Of(Ours)) { OnOffer = static (_, bytes) => bytes.Length };
         using var node = new TlsNode(TlsHouse.Of(Ours));

@@ -9,7 +9,7 @@ namespace QuickSilver.Membership.Tests.Client.Discovery;
 public sealed class DiscoveryDatagramTests
 {
     [Fact]
-    public void What_is_written_is_read_with_an_address_of_either_kind()
+    public void A_written_datagram_is_read_with_an_address_of_either_kind()
     {
         var parts = ArbMap.Default.ArbFor<(ulong Cluster, ulong Host, ushort Port, ulong High, ulong Low, bool IsIpv6)>();
         Prop.ForAll(parts, one => TryOne(one.Cluster, one.Host, one.Port, one.High, one.Low, one.IsIpv6))
@@ -33,7 +33,7 @@ public sealed class DiscoveryDatagramTests
     }
 
     [Fact]
-    public void Whatever_comes_is_read_or_refused() => Prop.ForAll<byte[]>(TryTail).Check(Config.QuickThrowOnFailure);
+    public void Random_bytes_are_read_or_refused() => Prop.ForAll<byte[]>(TryTail).Check(Config.QuickThrowOnFailure);
 
     private static void TryTail(byte[] tail)
     {

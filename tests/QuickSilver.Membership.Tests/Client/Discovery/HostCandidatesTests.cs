@@ -55,7 +55,7 @@ public sealed class HostCandidatesTests
 
     // Which of those kept is taken must not depend on when it came.
     [Fact]
-    public void What_is_taken_first_is_chance()
+    public void The_first_candidate_is_chosen_at_random()
     {
         int first = 0;
         for (int round = 0; round < Rounds; round++)

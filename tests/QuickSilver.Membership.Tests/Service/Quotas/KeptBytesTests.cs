@@ -68,7 +68,7 @@ public sealed class KeptBytesTests
     }
 
     [Fact]
-    public void What_was_sent_is_forgotten_and_frames_count_until_the_last_has_sent_them()
+    public void Sent_bytes_are_forgotten_and_frames_count_until_the_last_session_has_sent_them()
     {
         var kept = new KeptBytes(new SessionLimits { MaxKeptBytesInAll = 100_000 });
         var frames = new SharedFrames(new byte[80_000]);

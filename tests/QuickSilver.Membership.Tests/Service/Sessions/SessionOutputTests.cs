@@ -42,7 +42,7 @@ public sealed class SessionOutputTests : SessionOutput.IOwner
     }
 
     [Fact]
-    public void What_waits_counts_until_it_is_sent()
+    public void Waiting_bytes_count_until_they_are_sent()
     {
         _output.SendShared(Frames(50_000));
         Assert.Equal(50_000, _output.Share);
