@@ -1,4 +1,5 @@
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.VitalSigns;
 
 namespace QuickSilver.Multicast;
@@ -10,6 +11,10 @@ internal interface IMulticast
 
     /// <summary>Starts to hand what arrives on the channel to the sink, from the first view on in which this node subscribes.</summary>
     ITopicReceiver OpenSubscription(in ChannelSpec channel, IDeliverySink sink);
+
+    /// <summary>The packets of protocols.</summary>
+    /// <exception cref="NotSupportedException">The network carries messages only.</exception>
+    IPacketExchange Packets => throw new NotSupportedException("This network carries messages of topics, and no packets of protocols.");
 
     /// <summary>What can be read of the streams and views; null if nothing can.</summary>
     VitalReadings? Readings => null;

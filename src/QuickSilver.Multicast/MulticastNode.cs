@@ -140,6 +140,8 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IViewsObs
         Keys = Keys,
     };
 
+    public IPacketExchange Packets => field ??= new PacketExchange(_context, _dispatcher.Handlers);
+
     public ITopicSender OpenPublisher(in ChannelSpec channel) => _topics.Router.Topics.OpenPublisher(channel);
 
     public ITopicReceiver OpenSubscription(in ChannelSpec channel, IDeliverySink sink) =>

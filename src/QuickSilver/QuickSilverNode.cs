@@ -6,6 +6,7 @@ using QuickSilver.Core.Diagnostics;
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
 using QuickSilver.Inboxes;
+using QuickSilver.Multicast.Protocols;
 using QuickSilver.Nodes;
 using QuickSilver.Prefixes;
 using QuickSilver.RequestReply;
@@ -35,6 +36,7 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
     {
         _parts = parts;
         _core = core;
+        core.Protocols.Inbox = () => Letters;
     }
 
     /// <summary>The identity of this incarnation of the node, as receivers of its messages see it.</summary>
@@ -71,7 +73,7 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
 
     private Inbox Letters => LazyInitializer.EnsureInitialized(ref _inbox, () =>
     {
-        var options = new TopicOptions { Protocol = Inbox.Guarantee };
+        var options = new TopicOptions { Protocol = new ProtocolChoice(PlainTopics.Inbox) };
         return new Inbox(_core, (name, access) => OpenEndpointAsync<ReadOnlyMemory<byte>>(name, access, options));
     });
 
@@ -516,13 +518,14 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
         string name, IPayloadCodec<T> codec, TopicAccess access, TopicOptions options, CancellationToken cancellationToken)
         where TTopic : class, ITopicEndpoint
     {
-        var contract = TopicContract.Describe(name, codec.Schema, options, _core.Protocols);
+        var factory = _core.Protocols.FactoryOf(options);
+        var contract = TopicContract.Describe(name, codec.Schema, factory, options.Protocol?.Parameters ?? default);
         var created = new TaskCompletionSource<(TopicOpening Opening, TopicEndpoint<T> Endpoint)>(_core.Completions);
         _core.Run(() =>
         {
             try
             {
-                var shared = _core.GetOrAdd(name, contract);
+                var shared = _core.GetOrAdd(name, contract, options.Protocol?.Settings);
                 var endpoint = new TopicEndpoint<T>(shared, codec, access, options);
                 var asked = new TopicOpening(shared, endpoint, contract);
                 created.SetResult((asked, endpoint));

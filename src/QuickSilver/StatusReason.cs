@@ -115,6 +115,9 @@ public enum StatusReasonKind
 
     /// <summary>A replicated state has a value that this node cannot decode.</summary>
     StateUndecodable = 36,
+
+    /// <summary>The protocol of a topic's guarantee waits without progress.</summary>
+    ProtocolWaits = 37,
 }
 
 /// <summary>Why a node is not ready, or which problem it has although it is ready.</summary>

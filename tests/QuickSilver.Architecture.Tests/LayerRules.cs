@@ -90,6 +90,6 @@ internal static class LayerRules
         ["Prefixes"] = ["", "Diagnostics", "Publishing", "Endpoints"],
         ["States"] = ["", "Diagnostics", "Publishing", "Endpoints", "Inboxes"],
         ["InMemory"] = ["", "Composition"],
-        ["Nodes"] = ["", "Diagnostics", "Composition", "Publishing", "Endpoints", "Topics"],
+        ["Nodes"] = ["", "Diagnostics", "Composition", "Publishing", "Endpoints", "Inboxes", "Topics"],
     };
 }

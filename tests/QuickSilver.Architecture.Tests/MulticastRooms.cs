@@ -31,6 +31,6 @@ internal static class MulticastRooms
                 "Nodes", "Channels", "Paths", "Reachability", "Hearing", "Dissemination", "Reassembly", "Schemes", "Sending",
                 "Receiving", "Repair", "Stability", "Ordering", "Sealing", "Dispatch", "Stalls", "VitalSigns"
             ]),
-        new("Protocols", ["Channels", Room.Root]),
+        new("Protocols", ["Nodes", "Channels", Room.Root]),
     ]);
 }

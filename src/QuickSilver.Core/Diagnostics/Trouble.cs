@@ -29,6 +29,7 @@ internal enum TroubleKind
     HeapFull,
     StateOpening,
     StateUndecodable,
+    ProtocolWaits,
 }
 
 /// <summary>A trouble of a node.</summary>

@@ -13,9 +13,9 @@ internal enum PacketClass : byte
     Data,
 }
 
-// The kinds of packets by number. The class of a kind follows from its number alone, so that a packet can be classed before anything else is
-// known of it. The multicast layer has the numbers below 32. A protocol or a scheme that has packets of its own takes a number of the range
-// of their class, and registers its handler with each node that uses it. No handler: the packet is dropped, and counted.
+// The kinds of packets by number. The class of a kind follows from its number alone, so that a packet can be classed before anything else
+// is known of it. The multicast layer has the numbers below 32. A protocol or a scheme that has packets of its own takes a number of the
+// range of their class, and registers its handler with each node that uses it. No handler: the packet is dropped, and counted.
 internal static class PacketKinds
 {
     /// <summary>The number of kinds that a packet can name, <see cref="PacketKind.None"/> included.</summary>

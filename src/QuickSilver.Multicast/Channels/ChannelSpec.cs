@@ -1,3 +1,5 @@
+using QuickSilver.Membership.Contracts;
+
 namespace QuickSilver.Multicast.Channels;
 
 // The properties of a topic that its publishers and subscribers agree on and that the multicast layer uses. The topic's contract ensures
@@ -16,6 +18,9 @@ internal readonly record struct ChannelSpec(ulong Topic)
     /// Only one node may ever subscribe to the topic, and the topic ends with it: an inbox. Of a publisher, no number is kept for it then.
     /// </summary>
     public bool HasOneSubscriber { get; init; }
+
+    /// <summary>The parameters of the topic's guarantee, on which all its endpoints agree.</summary>
+    public ContractParameters Parameters { get; init; }
 
     /// <summary>The class of the streams that carry the channel.</summary>
     public StreamClass Class => Reliability == Reliability.Reliable ? StreamClass.Reliable : StreamClass.BestEffort;

@@ -49,8 +49,8 @@ internal sealed class PacketHandlers
         if (!PacketKinds.IsOfProtocol(kind))
         {
             throw new ArgumentException(
-                $"{owner} registers packets of kind {(int)kind}. Kinds of protocols have the numbers {(int)PacketKinds.FirstOfProtocols} to "
-                + $"{(int)PacketKinds.Last}.",
+                $"{owner} registers packets of kind {(int)kind}. Kinds of protocols have the numbers {(int)PacketKinds.FirstOfProtocols} "
+                + $"to {(int)PacketKinds.Last}.",
                 nameof(kind));
         }
 

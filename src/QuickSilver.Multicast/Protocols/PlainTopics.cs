@@ -18,10 +18,12 @@ internal sealed class PlainTopics(IMulticast multicast, ChannelSpec channel) : I
     /// <param name="guarantee">The name of the guarantee in contracts.</param>
     /// <param name="channel">The channel of each topic, without the topic's number.</param>
     public static TopicProtocolFactory Of(string guarantee, ChannelSpec channel) =>
-        new(guarantee, context => new PlainTopics(context.Multicast, channel)) { IsPinned = channel.IsPinned };
+        new(guarantee, node => new PlainTopics(node.Multicast, channel)) { IsPinned = channel.IsPinned };
 
-    public ITopicSender OpenPublisher(ulong topic) => multicast.OpenPublisher(channel with { Topic = topic });
+    public ITopicSender OpenPublisher(in ProtocolTopic topic) => multicast.OpenPublisher(ChannelOf(topic));
 
-    public ITopicReceiver OpenSubscription(ulong topic, IDeliverySink sink) =>
-        multicast.OpenSubscription(channel with { Topic = topic }, sink);
+    public ITopicReceiver OpenSubscription(in ProtocolTopic topic, IDeliverySink sink) =>
+        multicast.OpenSubscription(ChannelOf(topic), sink);
+
+    private ChannelSpec ChannelOf(in ProtocolTopic topic) => channel with { Topic = topic.Id, Parameters = topic.Contract.Parameters };
 }

@@ -200,7 +200,8 @@ internal sealed class KeyRing(INodeEnvironment environment, NodeOptions options)
         var header = new PacketHeader(packet);
         var sealer = SealedPacket.SealerOf(packet);
         // Members send data of each other again. Of all other packets, the sender is the sealer.
-        if (PacketKinds.ClassOf(header.Kind) != PacketClass.Data && (header.Sender != sealer.Id || header.Incarnation != sealer.Incarnation))
+        if (PacketKinds.ClassOf(header.Kind) != PacketClass.Data
+            && (header.Sender != sealer.Id || header.Incarnation != sealer.Incarnation))
         {
             return DropReason.NotAuthentic;
         }

@@ -9,15 +9,17 @@ namespace QuickSilver.Simulation.Topics;
 // other, each with numbers of its own, so that one topic does not change the fate of another.
 internal sealed class WatchedTopics(ITopicProtocol protocol, INodeEnvironment environment, WatchedTopics.Settings settings) : ITopicProtocol
 {
-    public ITopicSender OpenPublisher(ulong topic)
+    public IReadOnlyList<ProtocolCounter> Counters => protocol.Counters;
+
+    public ITopicSender OpenPublisher(in ProtocolTopic topic)
     {
         var sender = protocol.OpenPublisher(topic);
         return settings.LongestDelay <= TimeSpan.Zero
             ? sender
-            : new DelayedSender(sender, environment, SeededRandom.Derive(settings.Seed, purpose: 15, topic), settings.LongestDelay);
+            : new DelayedSender(sender, environment, SeededRandom.Derive(settings.Seed, purpose: 15, topic.Id), settings.LongestDelay);
     }
 
-    public ITopicReceiver OpenSubscription(ulong topic, IDeliverySink sink)
+    public ITopicReceiver OpenSubscription(in ProtocolTopic topic, IDeliverySink sink)
     {
         if (settings.Deliveries is not { } deliveries)
         {
@@ -28,6 +30,10 @@ internal sealed class WatchedTopics(ITopicProtocol protocol, INodeEnvironment en
         watched.Receiver = protocol.OpenSubscription(topic, watched);
         return watched;
     }
+
+    public void OnConfiguration() => protocol.OnConfiguration();
+
+    public void AddWaits(List<IProtocolWait> waits) => protocol.AddWaits(waits);
 
     public void Close() => protocol.Close();
 

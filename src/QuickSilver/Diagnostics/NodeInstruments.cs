@@ -2,6 +2,7 @@ using System.Collections.Immutable;
 using System.Diagnostics.Metrics;
 using System.Globalization;
 using QuickSilver.Core.Diagnostics;
+using QuickSilver.Multicast.Protocols;
 
 namespace QuickSilver.Diagnostics;
 
@@ -28,6 +29,8 @@ internal static class NodeInstruments
         "Time from acceptance of a message by the core thread until all subscribers hold it (sampled).",
         tags: null, new InstrumentAdvice<double> { HistogramBucketBoundaries = LatencySeconds }));
     private static readonly Lock Change = new();
+    // The names of instruments that protocols have added.
+    private static readonly HashSet<string> OfProtocols = new(StringComparer.Ordinal);
     // Replaced as a whole, so that a collection reads it without the lock.
     private static volatile NodeMeter[] _nodes = [];
 
@@ -157,6 +160,32 @@ internal static class NodeInstruments
         lock (Change)
         {
             _nodes = [.. _nodes.Where(one => one != node)];
+        }
+    }
+
+    /// <summary>Creates the instruments of a protocol, once for the process.</summary>
+    public static void Add(IReadOnlyList<ProtocolCounter> counters)
+    {
+        foreach (var counter in counters)
+        {
+            lock (Change)
+            {
+                if (!OfProtocols.Add(counter.Name))
+                {
+                    continue;
+                }
+            }
+
+            Func<IEnumerable<Measurement<long>>> observe = () => Each(node =>
+                node.Protocols.Where(one => one.Name == counter.Name).Select(one => node.Measure(one.Read())));
+            if (counter.IsLevel)
+            {
+                Gauge(counter.Name, observe, counter.Unit, counter.Description);
+            }
+            else
+            {
+                Counter(counter.Name, observe, counter.Unit, counter.Description);
+            }
         }
     }
 

@@ -1,4 +1,5 @@
 using System.Diagnostics.Metrics;
+using QuickSilver.Multicast.Protocols;
 
 namespace QuickSilver.Diagnostics;
 
@@ -9,6 +10,9 @@ internal sealed class NodeMeter : IDisposable
 
     // The tags of each measurement, after its own.
     private readonly KeyValuePair<string, object?>[] _tags;
+
+    // Replaced as a whole, so that a collection reads it without a lock.
+    private volatile ProtocolCounter[] _protocols = [];
 
     /// <param name="cluster">The value of a tag that all measurements have.</param>
     /// <param name="node">The value of another, which distinguishes the nodes of one process.</param>
@@ -36,6 +40,19 @@ internal sealed class NodeMeter : IDisposable
     {
         NodeInstruments.Add(this);
         return this;
+    }
+
+    /// <summary>The figures of the protocols of the node. From any thread.</summary>
+    public IReadOnlyList<ProtocolCounter> Protocols => _protocols;
+
+    /// <summary>From now on, collections read these too. Core thread.</summary>
+    public void Add(IReadOnlyList<ProtocolCounter> counters)
+    {
+        if (counters.Count > 0)
+        {
+            _protocols = [.. _protocols, .. counters];
+            NodeInstruments.Add(counters);
+        }
     }
 
     public void RecordStable(TimeSpan time) => NodeInstruments.RecordStable(time, _tags);

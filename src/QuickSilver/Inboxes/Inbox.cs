@@ -43,7 +43,7 @@ internal sealed class Inbox : IAsyncDisposable
     {
         _core = core;
         _open = open;
-        Routes = new InboxRoutes(core, node => open(NameOf(node), TopicAccess.Publish));
+        Routes = new InboxRoutes(core, node => open(NameOf(node), TopicAccess.Publish), OnUndelivered);
     }
 
     /// <summary>The ways from this node to the inboxes of others.</summary>
@@ -81,6 +81,17 @@ internal sealed class Inbox : IAsyncDisposable
         {
             _boxes = _boxes.Add(++_lastBox, box);
             return _lastBox;
+        }
+    }
+
+    /// <summary>From any thread: adds a box of a protocol, which has the same number on all nodes. False: there is one.</summary>
+    public bool TryAdd(int number, ILetterBox box)
+    {
+        lock (_lock)
+        {
+            bool isNew = !_boxes.ContainsKey(number);
+            _boxes = isNew ? _boxes.Add(number, box) : _boxes;
+            return isNew;
         }
     }
 
@@ -124,6 +135,15 @@ internal sealed class Inbox : IAsyncDisposable
         }
     }
 
+    // Of a letter to a box of a protocol, the box here is that of the same protocol. Other boxes are the other node's.
+    private void OnUndelivered(NodeId to, int box)
+    {
+        if (ProtocolLetters.IsOfProtocol(box))
+        {
+            _core.Run(() => _boxes.GetValueOrDefault(box)?.OnUndelivered(to));
+        }
+    }
+
     private void OnEnded(SubscriptionEnd end)
     {
         var error = end.Error ?? AfterDispose.OfNode();
@@ -140,6 +160,11 @@ internal interface ILetterBox
 {
     /// <summary>The letter is valid during the call. It is not trusted.</summary>
     void OnLetter(NodeId sender, ReadOnlySpan<byte> letter);
+
+    /// <summary>A letter from this box to the same box of another node was dropped.</summary>
+    void OnUndelivered(NodeId to)
+    {
+    }
 
     /// <summary>Nothing comes any more.</summary>
     void OnEnded(Exception error);

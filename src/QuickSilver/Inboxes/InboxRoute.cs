@@ -12,7 +12,7 @@ internal sealed class InboxRoute
     private static readonly TimeSpan OpeningLimit = TimeSpan.FromSeconds(5);
 
     private readonly IEndpointNode _core;
-    private readonly Action<int> _undelivered;
+    private readonly Action<ReadOnlyMemory<byte>> _undelivered;
     private readonly Lock _lock = new();
     // Null when the way is open.
     private Queue<byte[]>? _waiting = [];
@@ -22,7 +22,7 @@ internal sealed class InboxRoute
     private readonly TaskCompletionSource<bool> _opened;
     private bool _isClosed;
 
-    public InboxRoute(IEndpointNode core, Task<TopicEndpoint<ReadOnlyMemory<byte>>> opening, Action<int> undelivered)
+    public InboxRoute(IEndpointNode core, Task<TopicEndpoint<ReadOnlyMemory<byte>>> opening, Action<ReadOnlyMemory<byte>> undelivered)
     {
         _core = core;
         _undelivered = undelivered;
@@ -54,7 +54,7 @@ internal sealed class InboxRoute
         {
             if (_isClosed || (_waiting is not null && (_waiting.Count >= MaxWaiting || _waitingBytes >= MaxWaitingBytes)))
             {
-                _undelivered(1);
+                _undelivered(letter);
                 return default;
             }
 
@@ -154,7 +154,7 @@ internal sealed class InboxRoute
             catch (MessageTooLargeException)
             {
                 // For the view of now. The others may have room.
-                _undelivered(1);
+                _undelivered(letter);
             }
         }
     }
@@ -164,16 +164,16 @@ internal sealed class InboxRoute
         try
         {
             var published = _endpoint!.PublishAsync(letter, cancellationToken);
-            return published.IsCompletedSuccessfully ? published : WaitAsync(published);
+            return published.IsCompletedSuccessfully ? published : WaitAsync(published, letter);
         }
         catch (Exception exception) when (IsEnd(exception))
         {
-            _undelivered(1);
+            _undelivered(letter);
             return default;
         }
     }
 
-    private async ValueTask WaitAsync(ValueTask published)
+    private async ValueTask WaitAsync(ValueTask published, ReadOnlyMemory<byte> letter)
     {
         try
         {
@@ -181,7 +181,7 @@ internal sealed class InboxRoute
         }
         catch (Exception exception) when (IsEnd(exception))
         {
-            _undelivered(1);
+            _undelivered(letter);
         }
     }
 
@@ -192,11 +192,11 @@ internal sealed class InboxRoute
     // Under the lock.
     private void Drop()
     {
-        if (_waiting is { Count: > 0 })
+        while (_waiting is not null && _waiting.TryDequeue(out byte[]? letter))
         {
-            _undelivered(_waiting.Count);
-            _waiting.Clear();
-            _waitingBytes = 0;
+            _undelivered(letter);
         }
+
+        _waitingBytes = 0;
     }
 }

@@ -1,10 +1,16 @@
+using System.Buffers.Binary;
 using QuickSilver.Endpoints;
 
 namespace QuickSilver.Inboxes;
 
 // The ways from this node to the inboxes of nodes that it answers: one publisher for each. The least recently used are closed, so that a
 // cluster whose members come and go costs no more than MaxRoutes. From any thread.
-internal sealed class InboxRoutes(IEndpointNode core, Func<NodeId, Task<TopicEndpoint<ReadOnlyMemory<byte>>>> open) : IAsyncDisposable
+/// <param name="core">The node.</param>
+/// <param name="open">Opens a publisher of the inbox of a node.</param>
+/// <param name="undelivered">Called with the node and the box of a letter that was dropped, from any thread; it must not wait.</param>
+internal sealed class InboxRoutes(
+    IEndpointNode core, Func<NodeId, Task<TopicEndpoint<ReadOnlyMemory<byte>>>> open, Action<NodeId, int>? undelivered = null)
+    : IAsyncDisposable
 {
     public const int MaxRoutes = 1024;
 
@@ -39,7 +45,7 @@ internal sealed class InboxRoutes(IEndpointNode core, Func<NodeId, Task<TopicEnd
             return route.SendAsync(letter, cancellationToken);
         }
 
-        CountUndelivered(1);
+        OnUndelivered(to, letter);
         return default;
     }
 
@@ -81,7 +87,7 @@ internal sealed class InboxRoutes(IEndpointNode core, Func<NodeId, Task<TopicEnd
             if (!_routes.TryGetValue(to, out route) || route.IsOver)
             {
                 closed = MakeRoom(to);
-                route = new InboxRoute(core, open(to), CountUndelivered);
+                route = new InboxRoute(core, open(to), letter => OnUndelivered(to, letter));
                 _routes[to] = route;
             }
 
@@ -126,5 +132,12 @@ internal sealed class InboxRoutes(IEndpointNode core, Func<NodeId, Task<TopicEnd
         return closed;
     }
 
-    private void CountUndelivered(int letters) => Interlocked.Add(ref _undelivered, letters);
+    private void OnUndelivered(NodeId to, ReadOnlyMemory<byte> letter)
+    {
+        Interlocked.Increment(ref _undelivered);
+        if (letter.Length >= Inbox.HeaderBytes)
+        {
+            undelivered?.Invoke(to, BinaryPrimitives.ReadInt32LittleEndian(letter.Span));
+        }
+    }
 }

@@ -41,8 +41,6 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     private HashSet<ContractDescription>? _contracts;
     // Created before the first topic, so that every topic and endpoint can use it on any thread.
     private NodePublishing? _publishing;
-    // The protocols of the topics opened so far; null until the first.
-    private List<(string Guarantee, ITopicProtocol Protocol)>? _protocols;
     // Of the topics whose subscribers the application wants to know. Null until the first.
     private List<SubscriberInterest>? _followed;
     // Created with the first wait.
@@ -89,6 +87,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         _status = new StatusReading(parts, options, Troubles);
         _losses = new ServiceLossWatch(Environment, _topics, parts.IsServiceHosted, Log);
         _pulse = new Alarm(OnPulse);
+        Protocols = new NodeProtocols(this, parts) { Waits = OnWait, Meter = () => _meter };
     }
 
     public INodeEnvironment Environment { get; }
@@ -122,8 +121,8 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
 
     public IMembership Membership => _parts.Membership;
 
-    /// <summary>From any thread: the protocols that topics can be opened with.</summary>
-    public TopicProtocols Protocols => _parts.Protocols;
+    /// <summary>The protocols that topics can be opened with.</summary>
+    public NodeProtocols Protocols { get; }
 
     /// <summary>The id of this node. From any thread, after the node has joined.</summary>
     public NodeId Self { get; private set; }
@@ -212,8 +211,10 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         }
     }
 
-    /// <summary>Gets the open topic of this name, or creates one with this contract.</summary>
-    public TopicCore GetOrAdd(string name, ContractDescription contract)
+    /// <summary>
+    /// Gets the open topic of this name, or creates one with this contract, and with what its first endpoint asks of its protocol.
+    /// </summary>
+    public TopicCore GetOrAdd(string name, ContractDescription contract, ProtocolSettings? settings = null)
     {
         if (_end is { } end)
         {
@@ -250,6 +251,11 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
             _status.Handlers = handlers;
         }
 
+        if (settings is not null)
+        {
+            Protocols.Set(id, settings);
+        }
+
         topic = new TopicCore(this, name, id, contract);
         _byId.Add(id, topic);
         _topics.Add(topic);
@@ -266,7 +272,10 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     {
         if (_waits is null)
         {
-            Volatile.Write(ref _waits, new TopicWaits(Environment, _options.StallWarning, _topics, _publishing!.Intake.Lane, Log));
+            Volatile.Write(ref _waits, new TopicWaits(Environment, _options.StallWarning, _topics, _publishing!.Intake.Lane, Log)
+            {
+                Protocols = Protocols,
+            });
             Readings.Waits = _waits;
             _status.Waits = _waits;
         }
@@ -274,22 +283,9 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         _waits.Look();
     }
 
-    /// <summary>The protocol that implements a guarantee.</summary>
-    public ITopicProtocol ProtocolOf(string guarantee)
-    {
-        foreach (var (known, protocol) in _protocols ??= new(1))
-        {
-            if (known == guarantee)
-            {
-                return protocol;
-            }
-        }
+    public ITopicProtocol ProtocolOf(string guarantee) => Protocols.Of(guarantee);
 
-        var context = new ProtocolContext(Environment, _parts.Multicast, Log);
-        var created = Protocols.Of(guarantee).Create(context);
-        _protocols.Add((guarantee, created));
-        return created;
-    }
+    public ProtocolSettings? SettingsOf(ulong topicId) => Protocols.SettingsOf(topicId);
 
     public void OnCountBegins(TopicCore topic, long published) => _metered?.OnCountBegins(topic, published);
 
@@ -298,6 +294,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     public void Forget(TopicCore topic)
     {
         _metered?.Forget(topic);
+        Protocols.Forget(topic.Id);
         _byId.Remove(topic.Id);
         _topics.Remove(topic);
         Volatile.Write(ref _openTopics, _topics.Count);
@@ -343,6 +340,8 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         {
             interest.Refresh();
         }
+
+        Protocols.OnConfiguration();
     }
 
     public void OnSettled(long configuration, ImmutableArray<OpenView> open)
@@ -425,6 +424,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         if (reachable)
         {
             _losses.OnBack();
+            Protocols.IsServiceHeard = true;
         }
 
         if (wasJoined && reachable)
@@ -441,6 +441,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     {
         if (State == NodeState.Running)
         {
+            Protocols.IsServiceHeard = false;
             _losses.OnSilent(since, _status.OnSilent(Environment.UtcNow - since));
         }
     }
@@ -461,10 +462,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         _losses.Close();
         _waits?.Close();
         EndTopics(AfterDispose.OfNode());
-        foreach (var (_, protocol) in _protocols ?? [])
-        {
-            protocol.Close();
-        }
+        Protocols.Close();
 
         if (_hasBegun)
         {

@@ -134,6 +134,9 @@ internal static class StatusReasons
             "This node cannot decode a value of a replicated state, so it lacks the value or has an older one.",
             "Use the same type and codec on all nodes that open the state, or set the key again, or remove it where it can be decoded. "
             + "The state asks again by itself, and is complete when no node has a value that this one cannot decode."),
+        [StatusReasonKind.ProtocolWaits] = (
+            "The protocol that provides the guarantee of a topic waits without progress, as for another member.",
+            "Look at the status of what the reason names, and at the network to it. The protocol continues by itself."),
     };
 
     public static string MeaningOf(StatusReasonKind kind) => Table[kind].Meaning;
@@ -173,6 +176,7 @@ internal static class StatusReasons
         TroubleKind.HeapFull => StatusReasonKind.HeapFull,
         TroubleKind.StateOpening => StatusReasonKind.StateOpening,
         TroubleKind.StateUndecodable => StatusReasonKind.StateUndecodable,
+        TroubleKind.ProtocolWaits => StatusReasonKind.ProtocolWaits,
         _ => StatusReasonKind.HandlerBlocks,
     };
 }

@@ -4,6 +4,7 @@ using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Diagnostics;
 using QuickSilver.Multicast.Nodes;
+using QuickSilver.Multicast.Protocols;
 using QuickSilver.Multicast.Stalls;
 using QuickSilver.Publishing;
 using QuickSilver.Topics;
@@ -14,7 +15,8 @@ namespace QuickSilver.Nodes;
 // Reports waits above the multicast layer that exceed the stall limit. One kind is a topic that is being opened: a service that is
 // reachable but does not answer yet, because it collects the nodes of another service, looks idle to the application. So does an earlier
 // subscription of this node that has not ended. Another kind is the publish lane: a codec that does not return from Write delays all
-// messages that were published after its own. The third kind is a call that waits for subscribers.
+// messages that were published after its own. The third kind is a call that waits for subscribers. Protocols
+// add theirs.
 internal sealed class TopicWaits
 {
     // The maximum number of waits that are reported one by one; more would add nothing.
@@ -26,6 +28,7 @@ internal sealed class TopicWaits
     private readonly ILogger _log;
     private readonly StallWatch _watch;
     private readonly Troubles _troubles = new();
+    private readonly List<IProtocolWait> _ofProtocols = [];
     private long _stalls;
 
     public TopicWaits(INodeEnvironment environment, TimeSpan limit, List<TopicCore> topics, PublishLane lane, ILogger log)
@@ -36,6 +39,9 @@ internal sealed class TopicWaits
         _log = log;
         _watch = new StallWatch(environment, limit, Collect, OnBegan, OnEnded);
     }
+
+    /// <summary>The protocols of the node.</summary>
+    public required NodeProtocols Protocols { get; init; }
 
     /// <summary>The oldest waits. From any thread.</summary>
     public IReadOnlyList<Trouble> Troubles => _troubles.Oldest;
@@ -56,6 +62,17 @@ internal sealed class TopicWaits
         {
             waits.Add(new Wait(_lane, _lane.Next));
         }
+
+        Protocols.AddWaits(_ofProtocols);
+        foreach (var wait in _ofProtocols)
+        {
+            if (waits.Count < Most)
+            {
+                waits.Add(new Wait(wait, wait.Progress));
+            }
+        }
+
+        _ofProtocols.Clear();
 
         foreach (var topic in _topics)
         {
@@ -99,6 +116,7 @@ internal sealed class TopicWaits
                 (TroubleKind.TopicOpening, "the membership service and the members of the earlier view"),
             TopicOpening => (TroubleKind.TopicOpening, "the membership service"),
             SubscriberWait wait => (TroubleKind.SubscribersMissing, $"subscribers of topic \"{wait.Endpoint.Name}\""),
+            IProtocolWait wait => (TroubleKind.ProtocolWaits, wait.WaitsFor),
             _ => (TroubleKind.CodecBlocks, "the codec to return from Write"),
         };
         _troubles.Begin(of, new Trouble(kind, why + ".", _environment.UtcNow - time, waitsFor));
@@ -117,6 +135,7 @@ internal sealed class TopicWaits
             {
                 TopicOpening opening => $"Topic \"{opening.Topic.Name}\"",
                 SubscriberWait wait => $"The publisher of topic \"{wait.Endpoint.Name}\"",
+                IProtocolWait wait => $"What had waited ({wait.What})",
                 _ => "The publish lane",
             };
             ApiLog.TopicGoesOn(_log, what, time.TotalSeconds);
@@ -136,6 +155,7 @@ internal sealed class TopicWaits
             CultureInfo.InvariantCulture,
             $"The publisher of topic \"{wait.Endpoint.Name}\" waits until {Counted.Of(wait.Count, "node")} "
                 + $"{(wait.Count == 1 ? "subscribes" : "subscribe")}, of which there are {wait.Subscribers} (WaitForSubscribersAsync)"),
+        IProtocolWait wait => wait.What,
         _ => "All publishers wait for one message whose codec has not returned from Write",
     };
 }

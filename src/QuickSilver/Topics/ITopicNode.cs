@@ -27,6 +27,9 @@ internal interface ITopicNode : IEndpointNode
     /// <summary>The protocol that implements a guarantee.</summary>
     ITopicProtocol ProtocolOf(string guarantee);
 
+    /// <summary>What the first endpoint of the topic asked of its protocol; null: nothing.</summary>
+    ProtocolSettings? SettingsOf(ulong topicId) => null;
+
     TopicView? ViewOf(ulong topicId);
 
     /// <summary>The current view of a region in which this node is, or to which it may send; null if there is none.</summary>

@@ -9,15 +9,16 @@ internal static class TopicContract
 {
     /// <summary>Describes the contract.</summary>
     /// <exception cref="NotSupportedException">
-    /// The service would refuse the contract whatever else is open, or no protocol provides the guarantee.
+    /// The service would refuse the contract whatever else is open.
     /// </exception>
-    public static ContractDescription Describe(string topic, PayloadSchema schema, TopicOptions options, TopicProtocols? protocols = null)
+    public static ContractDescription Describe(
+        string topic, PayloadSchema schema, TopicProtocolFactory protocol, ContractParameters parameters = default)
     {
-        var protocol = (protocols ?? TopicProtocols.BuiltIn).Of(options.GuaranteeName);
         var contract = ContractDisplay.Bounded(SchemaContract.Of(schema) with
         {
             Guarantee = protocol.Guarantee,
             IsPinned = protocol.IsPinned,
+            Parameters = parameters,
         });
         return ContractLimits.Problem(topic, contract) is { } problem ? throw new NotSupportedException(problem) : contract;
     }

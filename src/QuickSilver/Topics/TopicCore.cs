@@ -73,6 +73,8 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
 
     private ITopicProtocol Protocol => Node.ProtocolOf(Contract.Guarantee);
 
+    private ProtocolTopic Opened => new(Id, Name, Contract, Node.SettingsOf(Id));
+
     public void Join(TopicOpening opening)
     {
         if (ContractMatch.Difference(Name, Contract, opening.Contract) is { } difference)
@@ -371,7 +373,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
         }
         else if (!Publisher.HasSender)
         {
-            var sender = Protocol.OpenPublisher(Id);
+            var sender = Protocol.OpenPublisher(Opened);
             sender.Name = Name;
             Node.OnCountBegins(this, sender.Count);
             Publisher.Open(sender);
@@ -395,7 +397,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
 
     private void OpenReceiver()
     {
-        _receiver = Protocol.OpenSubscription(Id, this);
+        _receiver = Protocol.OpenSubscription(Opened, this);
         _receiver.Name = Name;
         _grant.OnReceiverOpened();
     }

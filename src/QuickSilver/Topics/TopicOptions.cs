@@ -1,4 +1,5 @@
 using QuickSilver.Multicast;
+using QuickSilver.Multicast.Protocols;
 
 namespace QuickSilver;
 
@@ -60,10 +61,10 @@ public sealed record TopicOptions
     /// </summary>
     public TimeSpan? ServiceLossLimit { get; init; }
 
-    // The guarantee of a protocol that the composition provides, which replaces Guarantee; null: none.
-    internal string? Protocol { get; init; }
+    // The protocol of the topic, which replaces Guarantee; null: that of the guarantee.
+    internal ProtocolChoice? Protocol { get; init; }
 
-    internal string GuaranteeName => Protocol ?? Guarantee.ToString();
+    internal string GuaranteeName => Protocol?.Factory.Guarantee ?? Guarantee.ToString();
 }
 
 /// <summary>

@@ -79,6 +79,10 @@ public sealed class ReasonTableTests
             StateReasons.StateUndecodable,
             ["State \"prices\" does not have the content that other nodes have. This node cannot decode a value from node NODE0"],
             "a value that this node can decode", "Use the same type and codec on all nodes"),
+        [StatusReasonKind.ProtocolWaits] = new(
+            ProtocolReasons.ProtocolWaits,
+            ["Topic \"prices\" waits for an answer. Waiting for "],
+            "node NODE0", "Look at the status of what the reason names"),
         [StatusReasonKind.GroupRefused] = new(
             ClusterReasons.GroupRefused,
             ["The system refuses the group ", "Too many open files"],

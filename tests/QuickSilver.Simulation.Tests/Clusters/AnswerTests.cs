@@ -1,3 +1,4 @@
+using QuickSilver.Multicast.Protocols;
 using System.Buffers.Binary;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Endpoints;
@@ -112,7 +113,7 @@ public sealed class AnswerTests : IDisposable
     public void A_node_cannot_read_the_inbox_of_another()
     {
         string inbox = Inbox.NameOf(_cluster.Nodes[0].Node.Id);
-        var options = new TopicOptions { Protocol = Inbox.Guarantee };
+        var options = new TopicOptions { Protocol = new ProtocolChoice(PlainTopics.Inbox) };
         var denied = Assert.Throws<TopicAccessDeniedException>(() => _cluster.RunUntilCompleted(
             _cluster.Nodes[1].Node.OpenEndpointAsync<ReadOnlyMemory<byte>>(inbox, TopicAccess.Subscribe, options)));
         Assert.Equal(inbox, denied.Topic);
@@ -153,7 +154,7 @@ public sealed class AnswerTests : IDisposable
             }
 
             string inbox = Inbox.NameOf(cluster.Nodes[0].Node.Id);
-            var options = new TopicOptions { Protocol = Inbox.Guarantee };
+            var options = new TopicOptions { Protocol = new ProtocolChoice(PlainTopics.Inbox) };
             _letters = cluster.RunUntilCompleted(
                 node.OpenEndpointAsync<ReadOnlyMemory<byte>>(inbox, TopicAccess.Publish, options));
             cluster.RunUntilCompleted(_letters.WaitForSubscribersAsync(1));

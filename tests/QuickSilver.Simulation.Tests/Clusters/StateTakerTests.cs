@@ -1,5 +1,6 @@
 using QuickSilver.Endpoints;
 using QuickSilver.Inboxes;
+using QuickSilver.Multicast.Protocols;
 using QuickSilver.Simulation.Tests.Infrastructure;
 using QuickSilver.States;
 
@@ -89,7 +90,7 @@ public sealed class StateTakerTests
         {
             // Its inbox has room for one message, and one is read.
             var node = cluster.Nodes[i].Node;
-            var inbox = new TopicOptions { Protocol = Inbox.Guarantee, ReaderCapacity = 1 };
+            var inbox = new TopicOptions { Protocol = new ProtocolChoice(PlainTopics.Inbox), ReaderCapacity = 1 };
             var letters = cluster.RunUntilCompleted(
                 node.OpenEndpointAsync<ReadOnlyMemory<byte>>(Inbox.NameOf(node.Id), TopicAccess.Subscribe, inbox));
             var reading = letters.ReadAllAsync().GetAsyncEnumerator();

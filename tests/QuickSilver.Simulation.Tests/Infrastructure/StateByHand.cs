@@ -1,3 +1,4 @@
+using QuickSilver.Multicast.Protocols;
 using System.Buffers.Binary;
 using System.Text;
 using QuickSilver.Endpoints;
@@ -70,7 +71,7 @@ internal sealed class StateByHand
     /// <summary>Opens the way to the inbox of another node.</summary>
     public void OpenLettersTo(NodeId node)
     {
-        var options = new TopicOptions { Protocol = Inbox.Guarantee };
+        var options = new TopicOptions { Protocol = new ProtocolChoice(PlainTopics.Inbox) };
         _last = node;
         _letters[node] = _cluster.RunUntilCompleted(
             _node.Node.OpenEndpointAsync<ReadOnlyMemory<byte>>(Inbox.NameOf(node), TopicAccess.Publish, options));

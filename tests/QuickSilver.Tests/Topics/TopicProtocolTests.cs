@@ -1,4 +1,5 @@
-using QuickSilver.Multicast;
+using QuickSilver.Core.Requests;
+using QuickSilver.Membership.Contracts;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Protocols;
 using QuickSilver.Tests.Infrastructure;
@@ -9,13 +10,24 @@ namespace QuickSilver.Tests.Topics;
 // sends every payload backwards.
 public sealed class TopicProtocolTests
 {
-    private static readonly TopicOptions Mirrored = new() { Protocol = "Mirrored" };
+    private readonly List<Mirror> _mirrors = [];
+    private readonly TopicProtocolFactory _factory;
+
+    public TopicProtocolTests() => _factory = new TopicProtocolFactory("Mirrored", node =>
+    {
+        _mirrors.Add(new Mirror(node));
+        return _mirrors[^1];
+    })
+    {
+        IsPinned = true,
+    };
+
+    private TopicOptions Mirrored => new() { Protocol = new ProtocolChoice(_factory) };
 
     [Fact]
     public async Task A_registered_protocol_carries_the_topics_of_its_guarantee_and_no_other()
     {
-        var mirrors = new List<Mirror>();
-        await using var parts = With(mirrors);
+        await using var parts = new FakeParts();
         var node = await parts.StartAsync();
         var topic = await parts.OpenAsync<byte[]>(node, "mirrored", Mirrored);
         var plain = await parts.OpenAsync<byte[]>(node, "plain");
@@ -36,7 +48,7 @@ public sealed class TopicProtocolTests
         await Patience.Until(() => parts.SenderOf("plain").Count == 1);
         Assert.Equal([3, 2, 1], Assert.Single(parts.SenderOf("mirrored").Sent));
         Assert.Equal([1, 2, 3], Assert.Single(parts.SenderOf("plain").Sent));
-        var mirror = Assert.Single(mirrors);
+        var mirror = Assert.Single(_mirrors);
         Assert.Equal(4, mirror.Opened);
         Assert.False(mirror.IsClosed);
         await node.DisposeAsync().AsTask().OrFail();
@@ -46,7 +58,7 @@ public sealed class TopicProtocolTests
     [Fact]
     public async Task Its_guarantee_and_whether_it_pins_stand_in_the_contract()
     {
-        await using var parts = With([]);
+        await using var parts = new FakeParts();
         var node = await parts.StartAsync();
         await parts.OpenAsync<byte[]>(node, "mirrored", Mirrored);
         var contract = parts.Service.Requests[^1].Contract;
@@ -56,49 +68,141 @@ public sealed class TopicProtocolTests
     }
 
     [Fact]
-    public async Task A_guarantee_that_no_protocol_provides_is_refused_by_name()
+    public async Task The_parameters_stand_in_the_contract_and_reach_the_protocol_with_the_settings_of_the_first_endpoint()
     {
-        await using var parts = With([]);
+        await using var parts = new FakeParts();
         var node = await parts.StartAsync();
-        var refusal = await Assert.ThrowsAsync<NotSupportedException>(
-            () => parts.OpenAsync<byte[]>(node, "topic", new TopicOptions { Protocol = "Sorted" }));
-        Assert.Equal(
-            "No protocol of this node provides the guarantee Sorted. Available guarantees: Reliable, BestEffort, Inbox, Mirrored.",
-            refusal.Message);
+        var settings = new Settings();
+        var options = new TopicOptions
+        {
+            Protocol = new ProtocolChoice(_factory) { Parameters = ContractParameters.Of("depth=2"), Settings = settings },
+        };
+        await parts.OpenPublisherAsync<byte[]>(node, "mirrored", options);
+        await parts.OpenSubscriberAsync<byte[]>(node, "mirrored", options with
+        {
+            Protocol = options.Protocol with { Settings = new Settings() },
+        });
+
+        Assert.Equal(ContractParameters.Of("depth=2"), parts.Service.Requests[^1].Contract.Parameters);
+        var topics = Assert.Single(_mirrors).Topics;
+        Assert.Equal(["mirrored", "mirrored"], topics.Select(topic => topic.Name));
+        Assert.All(topics, topic => Assert.Equal("depth=2"u8.ToArray(), topic.Parameters.ToArray()));
+        Assert.All(topics, topic => Assert.Same(settings, topic.Settings));
+        await Assert.ThrowsAsync<ContractMismatchException>(() => parts.OpenAsync<byte[]>(node, "mirrored", Mirrored));
+    }
+
+    [Fact]
+    public async Task Another_protocol_of_the_same_guarantee_is_refused_by_its_name()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        await parts.OpenAsync<byte[]>(node, "mirrored", Mirrored);
+        foreach (string guarantee in (string[])["Mirrored", "Reliable"])
+        {
+            var other = new TopicOptions { Protocol = new ProtocolChoice(_factory with { Guarantee = guarantee, IsPinned = false }) };
+            var refusal = await Assert.ThrowsAsync<InvalidOperationException>(() => parts.OpenAsync<byte[]>(node, "topic", other));
+            Assert.Equal(
+                $"Another protocol of this node provides the guarantee {guarantee}. Give one of them another name.", refusal.Message);
+        }
+    }
+
+    [Fact]
+    public async Task A_protocol_that_the_composition_has_is_used_without_registration()
+    {
+        await using var parts = new FakeParts { Protocols = TopicProtocols.BuiltIn.With(_factory) };
+        var node = await parts.StartAsync();
+        await parts.OpenAsync<byte[]>(node, "mirrored", Mirrored);
+        Assert.Single(_mirrors);
+    }
+
+    [Fact]
+    public async Task A_stage_of_the_composition_stands_in_front_of_protocols_that_are_registered_later()
+    {
+        var staged = new List<ITopicProtocol>();
+        await using var parts = new FakeParts
+        {
+            Protocols = TopicProtocols.BuiltIn.With(protocol =>
+            {
+                staged.Add(protocol);
+                return protocol;
+            }),
+        };
+        var node = await parts.StartAsync();
+        await parts.OpenAsync<byte[]>(node, "mirrored", Mirrored);
+        Assert.Same(Assert.Single(_mirrors), Assert.Single(staged));
+    }
+
+    [Fact]
+    public async Task A_wait_of_a_protocol_without_progress_is_reported_until_it_ends()
+    {
+        await using var parts = new FakeParts(threaded: false);
+        var node = await parts.StartAsync(new QuickSilverOptions { StallWarning = TimeSpan.FromSeconds(1) });
+        await parts.OpenAsync<byte[]>(node, "mirrored", Mirrored);
+        var mirror = Assert.Single(_mirrors);
+        mirror.Wait = new Waiting();
+        parts.Core.Post(new ActionRequest(mirror.Node.OnWait));
+        parts.Core.Pump();
+        for (int i = 0; i < 12; i++)
+        {
+            parts.Core.Advance(TimeSpan.FromMilliseconds(100));
+        }
+
+        var reason = Assert.Single(node.Status.Reasons);
+        Assert.Equal(StatusReasonKind.ProtocolWaits, reason.Kind);
+        Assert.StartsWith("The mirror waits for light. Waiting for 1", reason.What);
+        Assert.Equal("the sun", reason.WaitsFor);
+        Assert.Equal(1, node.GetCounters().Stalls);
+
+        mirror.Wait = null;
+        parts.Core.Advance(TimeSpan.FromSeconds(2));
+        Assert.Empty(node.Status.Reasons);
     }
 
     [Fact]
     public void Two_protocols_cannot_provide_one_guarantee() =>
         Assert.Throws<ArgumentException>(() => TopicProtocols.BuiltIn.With(PlainTopics.Of("Reliable", default)));
 
-    private static FakeParts With(List<Mirror> mirrors) => new()
-    {
-        Protocols = TopicProtocols.BuiltIn.With(new TopicProtocolFactory("Mirrored", context =>
-        {
-            mirrors.Add(new Mirror(context.Multicast));
-            return mirrors[^1];
-        })
-        {
-            IsPinned = true,
-        }),
-    };
+    private sealed class Settings : ProtocolSettings;
 
-    private sealed class Mirror(IMulticast multicast) : ITopicProtocol
+    private sealed class Waiting : IProtocolWait
     {
-        public int Opened { get; private set; }
+        public long Progress => 3;
+
+        public string What => "The mirror waits for light";
+
+        public string? WaitsFor => "the sun";
+    }
+
+    private sealed class Mirror(IProtocolNode node) : ITopicProtocol
+    {
+        public IProtocolNode Node => node;
+
+        public int Opened => Topics.Count;
+
+        public List<ProtocolTopic> Topics { get; } = [];
+
+        public IProtocolWait? Wait { get; set; }
 
         public bool IsClosed { get; private set; }
 
-        public ITopicSender OpenPublisher(ulong topic)
+        public ITopicSender OpenPublisher(in ProtocolTopic topic)
         {
-            Opened++;
-            return new Sender(multicast.OpenPublisher(new ChannelSpec(topic) { IsPinned = true }));
+            Topics.Add(topic);
+            return new Sender(node.Multicast.OpenPublisher(new ChannelSpec(topic.Id) { IsPinned = true }));
         }
 
-        public ITopicReceiver OpenSubscription(ulong topic, IDeliverySink sink)
+        public ITopicReceiver OpenSubscription(in ProtocolTopic topic, IDeliverySink sink)
         {
-            Opened++;
-            return multicast.OpenSubscription(new ChannelSpec(topic) { IsPinned = true }, new Sink(sink));
+            Topics.Add(topic);
+            return node.Multicast.OpenSubscription(new ChannelSpec(topic.Id) { IsPinned = true }, new Sink(sink));
+        }
+
+        public void AddWaits(List<IProtocolWait> waits)
+        {
+            if (Wait is not null)
+            {
+                waits.Add(Wait);
+            }
         }
 
         public void Close() => IsClosed = true;

@@ -1,0 +1,153 @@
+using Microsoft.Extensions.Logging;
+using QuickSilver.Composition;
+using QuickSilver.Core.Environment;
+using QuickSilver.Diagnostics;
+using QuickSilver.Endpoints;
+using QuickSilver.Inboxes;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast;
+using QuickSilver.Multicast.Nodes;
+using QuickSilver.Multicast.Protocols;
+
+namespace QuickSilver.Nodes;
+
+// The protocols of a node: those that it has from its start, and those that are registered when a topic is first opened with them. Each is
+// created with the first topic of its guarantee. Core thread only, unless stated otherwise.
+internal sealed class NodeProtocols(IEndpointNode node, INodeParts parts) : IProtocolNode
+{
+    private readonly Lock _lock = new();
+    // The protocols that were registered, by guarantee. Null until the first.
+    private Dictionary<string, TopicProtocolFactory>? _registered;
+    // The protocols of the topics opened so far; null until the first.
+    private List<(string Guarantee, ITopicProtocol Protocol)>? _created;
+    // Of the topics whose endpoints asked for something. Null until the first.
+    private Dictionary<ulong, ProtocolSettings>? _settings;
+
+    /// <summary>Opens the inbox of the node. Set once, before the first topic.</summary>
+    public Func<Inbox>? Inbox { get; set; }
+
+    /// <summary>Reports that something waits. Set once, before the first topic.</summary>
+    public Action? Waits { get; set; }
+
+    /// <summary>The meter of the node; null: it has none.</summary>
+    public Func<NodeMeter?>? Meter { get; set; }
+
+    public bool IsServiceHeard { get; set; } = true;
+
+    public INodeEnvironment Environment => node.Environment;
+
+    public IMulticast Multicast => parts.Multicast;
+
+    public ILogger Log => node.Log;
+
+    public NodeKey Self => parts.Membership.Self;
+
+    public NodeRoster Roster => parts.Membership.Roster;
+
+    public Troubles Troubles => node.Troubles;
+
+    public IPacketExchange Packets => parts.Multicast.Packets;
+
+    public NamedNode Named(NodeKey key) => node.Names.Named(key);
+
+    public TopicView? ViewOf(ulong topicId) => parts.ViewOf(topicId);
+
+    public RegionView? RegionOf(ulong region) => parts.RegionOf(region);
+
+    public void OnWait() => Waits?.Invoke();
+
+    public ILetters OpenLetters(string protocol, ILetterReader reader) =>
+        new ProtocolLetters((Inbox ?? throw new InvalidOperationException("The node has no inbox."))(), node, protocol, reader).Begin(
+            new NodeId(Self.Id, Self.Incarnation));
+
+    /// <summary>
+    /// From any thread: the protocol that an endpoint asks for. One that the node does not have yet is registered.
+    /// </summary>
+    /// <exception cref="InvalidOperationException">Another protocol of the node provides the guarantee.</exception>
+    public TopicProtocolFactory FactoryOf(TopicOptions options)
+    {
+        string guarantee = options.GuaranteeName;
+        var known = parts.Protocols.Find(guarantee);
+        if (options.Protocol is not { } choice)
+        {
+            return known ?? throw new NotSupportedException(
+                $"No protocol of this node provides the guarantee {guarantee}. Available guarantees: "
+                + $"{string.Join(", ", parts.Protocols.Guarantees)}.");
+        }
+
+        if (known is null)
+        {
+            lock (_lock)
+            {
+                _registered ??= new(StringComparer.Ordinal);
+                _registered.TryAdd(guarantee, choice.Factory);
+                known = _registered[guarantee];
+            }
+        }
+
+        return known == choice.Factory ? known : throw new InvalidOperationException(
+            $"Another protocol of this node provides the guarantee {guarantee}. Give one of them another name.");
+    }
+
+    /// <summary>The protocol that implements a guarantee.</summary>
+    public ITopicProtocol Of(string guarantee)
+    {
+        foreach (var (known, protocol) in _created ??= new(1))
+        {
+            if (known == guarantee)
+            {
+                return protocol;
+            }
+        }
+
+        TopicProtocolFactory? factory;
+        lock (_lock)
+        {
+            factory = parts.Protocols.Find(guarantee) ?? _registered?.GetValueOrDefault(guarantee);
+        }
+
+        if (factory is null)
+        {
+            throw new NotSupportedException($"No protocol of this node provides the guarantee {guarantee}.");
+        }
+
+        var created = parts.Protocols.Create(factory, this);
+        _created.Add((guarantee, created));
+        Meter?.Invoke()?.Add(created.Counters);
+        return created;
+    }
+
+    /// <summary>An endpoint is the first of its topic on this node, and asks for this.</summary>
+    public void Set(ulong topicId, ProtocolSettings settings) => (_settings ??= []).TryAdd(topicId, settings);
+
+    /// <summary>What the first endpoint of the topic asked for; null: nothing.</summary>
+    public ProtocolSettings? SettingsOf(ulong topicId) => _settings?.GetValueOrDefault(topicId);
+
+    /// <summary>The topic is closed.</summary>
+    public void Forget(ulong topicId) => _settings?.Remove(topicId);
+
+    public void OnConfiguration()
+    {
+        foreach (var (_, protocol) in _created ?? [])
+        {
+            protocol.OnConfiguration();
+        }
+    }
+
+    public void AddWaits(List<IProtocolWait> waits)
+    {
+        foreach (var (_, protocol) in _created ?? [])
+        {
+            protocol.AddWaits(waits);
+        }
+    }
+
+    /// <summary>The endpoints have ended.</summary>
+    public void Close()
+    {
+        foreach (var (_, protocol) in _created ?? [])
+        {
+            protocol.Close();
+        }
+    }
+}
