@@ -20,8 +20,8 @@ internal sealed class EndpointDrops
         }
     }
 
-    /// <summary>The endpoint on the next node. The last one has ended, or is about to.</summary>
-    public void Add(PublishOrigin endpoint)
+    /// <summary>The endpoint on the next node; null: it does not publish. The last one has ended, or is about to.</summary>
+    public void Add(PublishOrigin? endpoint)
     {
         lock (_lock)
         {

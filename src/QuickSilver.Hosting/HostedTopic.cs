@@ -68,7 +68,7 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
                 .ConfigureAwait(SoleThreadContext.IsCurrent);
             lock (_lock)
             {
-                _endpoints.Add(topic);
+                _endpoints.Add(topic.Publication);
                 _opening.Open(topic, AttachAll);
             }
         }

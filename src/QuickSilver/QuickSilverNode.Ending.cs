@@ -80,7 +80,7 @@ public sealed partial class QuickSilverNode
         {
             foreach (var endpoint in unread)
             {
-                endpoint.ReportUnread();
+                endpoint.Subscription?.ReportUnread();
             }
         }
     }

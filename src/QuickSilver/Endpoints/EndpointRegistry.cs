@@ -1,4 +1,5 @@
 using QuickSilver.Diagnostics;
+using QuickSilver.Endpoints.Subscriptions;
 
 namespace QuickSilver.Endpoints;
 
@@ -68,7 +69,7 @@ internal sealed class EndpointRegistry
         {
             for (var endpoint = _first; endpoint is not null; endpoint = endpoint.NextRegistered)
             {
-                if (endpoint.FindRunning() is { } running)
+                if (endpoint.Subscription?.FindRunning() is { } running)
                 {
                     return running;
                 }
@@ -85,7 +86,7 @@ internal sealed class EndpointRegistry
         {
             for (var endpoint = _first; endpoint is not null; endpoint = endpoint.NextRegistered)
             {
-                if (endpoint.Waiting is > 0 and var waiting)
+                if (endpoint.Subscription?.Waiting is > 0 and var waiting)
                 {
                     read(endpoint.Name, waiting);
                 }

@@ -1,156 +1,304 @@
-using QuickSilver.Multicast.Channels;
-using QuickSilver.Publishing;
+using QuickSilver.Diagnostics;
+using QuickSilver.Endpoints.Publications;
+using QuickSilver.Endpoints.Subscriptions;
 
 namespace QuickSilver.Endpoints;
 
-internal enum EndpointState
+// What one caller has opened, independent of its payload type: a publishing half, a subscribing half or both, which live and end together.
+//
+// The three ways to end it: drain waits until accepted messages are stable, cancel drops them, and dispose drains for a moment and leaves
+// the topic. Each returns within its limit even if a handler blocks the core thread.
+//
+// There are thousands of idle endpoints, so each object has only the fields that most of them need.
+internal abstract class TopicEndpoint(EndpointTopic topic, bool stampsTime = false)
 {
-    Open = 0,
-    // Accepts no more messages to publish; accepted messages are still sent.
-    Draining = 1,
-    Cancelled = 2,
-    // The endpoint cannot continue, because its node or its reader cannot.
-    Failed = 3,
-    Disposed = 4,
-}
+    private static readonly TimeSpan DrainLimit = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan DisposeDrainLimit = TimeSpan.FromMilliseconds(500);
+    private static readonly TimeSpan DisposeLeaveLimit = TimeSpan.FromMilliseconds(250);
+    // How long the count of what is dropped waits for publishers that are about to write into the lane: no encoding takes so long, unless a
+    // codec hangs.
+    private static readonly TimeSpan CommitLimit = TimeSpan.FromMilliseconds(100);
 
-// An endpoint, independent of its payload type, as the core thread uses it.
-internal abstract class TopicEndpoint(string name, TopicAccess access, bool stampsTime = false) : PublishOrigin
-{
+    // Null until the endpoint ends.
+    private EndpointEnd? _end;
     private int _state;
     private volatile bool _hasPublished;
-    // The lower half of the count when it was taken last. All of it would make each endpoint larger, and between two calls far fewer
-    // messages are dropped than a half can count.
-    private uint _takenDrops;
+    private volatile bool _isOver;
+    private volatile bool _isCancelled;
 
-    public string Name { get; } = name;
+    public EndpointTopic Topic { get; } = topic;
+
+    public string Name => Topic.Name;
+
+    /// <summary>Null if the endpoint was opened to subscribe only.</summary>
+    public TopicPublication? Publication { get; protected init; }
+
+    /// <summary>Null if the endpoint was opened to publish only.</summary>
+    public TopicSubscription? Subscription { get; protected init; }
 
     /// <summary>What the endpoint may do. It subscribes no more when it has left the topic in order.</summary>
-    public TopicAccess Access { get; private set; } = access;
+    public TopicAccess Access => (Publishes ? TopicAccess.Publish : 0) | (Subscribes ? TopicAccess.Subscribe : 0);
 
-    /// <summary>Whether this endpoint gets no messages that this node has published.</summary>
-    public bool NoEcho { get; init; }
+    public bool Publishes => Publication is not null;
 
-    public sealed override bool StampsTime { get; } = stampsTime;
+    public bool Subscribes => Subscription is { HasLeft: false };
 
-    /// <summary>After so long without the membership service, messages are refused.</summary>
-    public TimeSpan ServiceLossLimit { get; init; } = TimeSpan.MaxValue;
+    public EndpointState State => (EndpointState)Volatile.Read(ref _state);
 
-    public bool Publishes => (Access & TopicAccess.Publish) != 0;
+    /// <summary>Whether published messages carry the time of publication.</summary>
+    public bool StampsTime { get; } = stampsTime;
 
-    public bool Subscribes => (Access & TopicAccess.Subscribe) != 0;
-
-    protected bool HasPublished
+    /// <summary>From any thread: whether a message or a feed was ever accepted here.</summary>
+    public bool HasPublished
     {
         get => _hasPublished;
         set => _hasPublished = value;
     }
 
-    public EndpointState State => (EndpointState)Volatile.Read(ref _state);
+    /// <summary>From any thread: whether the endpoint takes nothing more, although the topic may not have left it out yet.</summary>
+    public bool IsOver => _isOver;
+
+    public bool IsCancelled => _isCancelled;
+
+    /// <summary>From any thread: why the endpoint has ended, by the first of its ends; null while it has not.</summary>
+    public Exception? EndReason => Volatile.Read(ref _end) is { } end ? Volatile.Read(ref end.Reason) : null;
+
+    /// <summary>After so long without the membership service, its messages are refused.</summary>
+    public TimeSpan ServiceLossLimit => Publication?.ServiceLossLimit ?? TimeSpan.MaxValue;
 
     /// <summary>Links of the registry.</summary>
     internal TopicEndpoint? NextRegistered { get; set; }
     internal TopicEndpoint? PreviousRegistered { get; set; }
 
-    /// <summary>Core thread: whether every consumer of this endpoint has room for a message of this size.</summary>
-    public abstract bool CanAccept(int payloadBytes);
-
-    /// <summary>Null if its reader may take any time.</summary>
-    public SlowReaderWatch? Watch { get; init; }
-
-    /// <summary>Core thread: passes a message to this endpoint's consumers.</summary>
-    /// <exception cref="OutOfMemoryException">There is no memory for it. No consumer has had it.</exception>
-    public abstract void Accept(in DeliveredMessage message);
+    private EndpointEnd End => LazyInitializer.EnsureInitialized(ref _end);
 
     /// <summary>
-    /// The only consumer of the endpoint, if it is a handler without a backlog, there was never a reader, and no other endpoint of this
-    /// node receives the topic's messages; otherwise null.
+    /// Registers this endpoint to end when its node has ended, so that no caller waits forever for a core thread that a handler blocks.
+    /// Called once, before the application gets the endpoint.
     /// </summary>
-    public abstract IDirectSink? Direct { get; }
+    public void EndWithNode() => Topic.Node.EndpointRegistry.Add(this);
 
-    /// <summary>Core thread: sets whether no other endpoint of this node receives the topic's messages.</summary>
-    public abstract void SetAlone(bool isAlone);
-
-    /// <summary>Core thread: reports a gap to this endpoint's consumers. Throws no exception.</summary>
-    public abstract void AcceptGap(in GapNotice gap);
-
-    /// <summary>Called from any thread when the endpoint cannot continue, because its node or its reader cannot.</summary>
-    public abstract void OnFailed(Exception reason);
-
-    /// <summary>From any thread: a handler of this endpoint that runs now; null if there is none.</summary>
-    public virtual RunningHandler? FindRunning() => null;
-
-    /// <summary>From any thread: the messages that wait for a reader or a consumer.</summary>
-    public virtual long Waiting => 0;
-
-    /// <summary>
-    /// From any thread: called when a handler of this endpoint has blocked the core thread for so long. Ends the endpoint as soon as the
-    /// core thread continues.
-    /// </summary>
-    public virtual void OnHandlerTooSlow(string method, TimeSpan limit)
+    /// <exception cref="Exception">The endpoint was cancelled, has failed or was disposed of.</exception>
+    public void CheckUsable()
     {
+        switch (State)
+        {
+            case EndpointState.Open or EndpointState.Draining:
+                return;
+            case EndpointState.Cancelled:
+                throw new InvalidOperationException($"This endpoint of the topic \"{Name}\" was cancelled. Open another one.");
+            case EndpointState.Failed:
+                throw Volatile.Read(ref End.Failure)!;
+            default:
+                throw AfterDispose.OfTopic(Name);
+        }
     }
-
-    /// <summary>Core thread: messages that were refused for want of the service are accepted again, and feeds are asked.</summary>
-    public virtual void OnServiceBack() => Loss = null;
 
     /// <summary>From any thread; see <see cref="ITopicPublisher{T}.DrainAsync"/>.</summary>
-    public abstract Task<bool> DrainAsync(TimeSpan? timeout = null);
-
-    /// <summary>From any thread: like DrainAsync, but also true if the application has already ended the endpoint.</summary>
-    public abstract Task<bool> DrainWithNodeAsync(TimeSpan within);
-
-    /// <summary>Core thread: called when the topic has removed the endpoint.</summary>
-    public abstract void LeaveIntake();
-
-    /// <summary>
-    /// Core thread: the endpoint leaves the topic, and nothing more is sent to it. It takes all that has come without a limit of its own.
-    /// </summary>
-    public virtual void LiftBuffer()
+    public Task<bool> DrainAsync(TimeSpan? timeout = null)
     {
+        var within = timeout ?? DrainLimit;
+        OptionRules.CheckDrainTimeout(within);
+        if (State == EndpointState.Disposed)
+        {
+            throw AfterDispose.OfTopic(Name);
+        }
+
+        TryAdvance(EndpointState.Draining);
+        return State == EndpointState.Draining ? DrainWithinAsync(within) : Task.FromResult(false);
     }
 
-    /// <summary>
-    /// Core thread: the topic has left this endpoint out, and it gets no more messages. <paramref name="untaken"/>: those that had come for
-    /// it and that it will not get.
-    /// </summary>
-    public virtual void OnLeft(IReadOnlyList<GapNotice> untaken) => EndAccess();
-
-    /// <summary>
-    /// Core thread: the node ends or was removed, or the endpoint fails by itself, and will not get these, which had come for it.
-    /// </summary>
-    public virtual void OnHandedOver(IReadOnlyList<GapNotice> untaken)
+    /// <summary>From any thread: like DrainAsync, but also true if the application has already ended the endpoint.</summary>
+    public Task<bool> DrainWithNodeAsync(TimeSpan within)
     {
+        TryAdvance(EndpointState.Draining);
+        return State switch
+        {
+            EndpointState.Draining => DrainWithinAsync(within),
+            EndpointState.Failed => Task.FromResult(false),
+            _ => Task.FromResult(true),
+        };
+    }
+
+    public void Cancel()
+    {
+        if (TryAdvance(EndpointState.Cancelled))
+        {
+            _isCancelled = true;
+            Stop(new OperationCanceledException($"This endpoint of the topic \"{Name}\" was cancelled."), readerError: null);
+            // What comes until then is dropped as well.
+            _ = Subscription?.LeaveAsync();
+        }
+    }
+
+    /// <summary>Called from any thread when the endpoint cannot continue, because its node or its reader cannot.</summary>
+    public void OnFailed(Exception reason)
+    {
+        // Before the state: a thread that sees the state Failed finds the reason, also if the endpoint was cancelled before.
+        Interlocked.CompareExchange(ref End.Failure, reason, null);
+        if (TryAdvance(EndpointState.Failed))
+        {
+            Stop(reason, reason);
+        }
+        else if (State == EndpointState.Disposed && !_isOver)
+        {
+            // It still drains, and what it would report after that, no core thread may take any more.
+            Stop(reason, readerError: null);
+        }
+
+        if (Topic.Node.Ended.IsCancellationRequested)
+        {
+            // The core thread will not notify the feeds.
+            Publication?.EndFeeds(reason, isFailure: true);
+            Subscription?.EndReading();
+        }
+    }
+
+    public ValueTask DisposeAsync()
+    {
+        var end = End;
+        var disposal = Volatile.Read(ref end.Disposal);
+        if (disposal is null)
+        {
+            var begun = new TaskCompletionSource(Topic.Node.Completions);
+            disposal = Interlocked.CompareExchange(ref end.Disposal, begun.Task, null);
+            if (disposal is null)
+            {
+                _ = DisposeOnceAsync(begun);
+                disposal = begun.Task;
+            }
+        }
+
+        return new ValueTask(disposal);
     }
 
     /// <summary>From any thread: completes when a reader or consumer has read what it may still read; at once if there is none.</summary>
-    public virtual Task WhenRead() => Task.CompletedTask;
+    public Task WhenRead() => Subscription?.WhenRead() ?? Task.CompletedTask;
 
-    /// <summary>
-    /// From any thread, when the core thread has ended: what no reader has read by now is dropped, and reported.
-    /// </summary>
-    public virtual void EndReading()
+    /// <summary>Whether the task completes within the limit, by the time outside the core thread.</summary>
+    internal async Task<bool> Within(Task<bool> task, TimeSpan limit)
     {
+        try
+        {
+            return await task.WaitAsync(limit, Topic.Node.OutsideTime).ConfigureAwait(Topic.Node.ResumesInContext);
+        }
+        catch (TimeoutException)
+        {
+            return false;
+        }
     }
 
-    /// <summary>From any thread, after EndReading: reports what a reader that does not continue has not read.</summary>
-    public virtual void ReportUnread()
+    private async Task<bool> DrainWithinAsync(TimeSpan within)
     {
+        if (Publication is not { } publication)
+        {
+            return true;
+        }
+
+        // When a feed is detached, a message that it keeps joins the queue, before the marker.
+        if (publication.DetachFeeds()
+            && !await Within(RunAsync(static () => { }), within).ConfigureAwait(Topic.Node.ResumesInContext))
+        {
+            return false;
+        }
+
+        return !HasPublished || await Within(publication.WhenDrained(), within).ConfigureAwait(Topic.Node.ResumesInContext);
     }
 
-    protected void EndAccess() => Access &= ~TopicAccess.Subscribe;
-
-    public abstract ValueTask DisposeAsync();
-
-    /// <summary>Core thread: the messages that were dropped since the last call.</summary>
-    public long TakeDrops()
+    // Runs the action on the core thread, after the actions that were passed to it before.
+    private Task<bool> RunAsync(Action action)
     {
-        uint now = unchecked((uint)Dropped);
-        uint drops = unchecked(now - _takenDrops);
-        _takenDrops = now;
-        return drops;
+        var ran = new TaskCompletionSource<bool>(Topic.Node.Completions);
+        Topic.Node.Run(() =>
+        {
+            action();
+            ran.TrySetResult(true);
+        });
+        return ran.Task;
+    }
+
+    // Completes in every case, so that no caller of DisposeAsync waits forever.
+    private async Task DisposeOnceAsync(TaskCompletionSource done)
+    {
+        try
+        {
+            await CloseAsync().ConfigureAwait(Topic.Node.ResumesInContext);
+        }
+        finally
+        {
+            done.SetResult();
+        }
+    }
+
+    private async Task CloseAsync()
+    {
+        var before = State;
+        TryAdvance(EndpointState.Disposed);
+        var leaving = before != EndpointState.Failed && Subscription is { IsHeard: true } heard
+            ? heard.LeaveWithinAsync(DisposeDrainLimit)
+            : Task.CompletedTask;
+        if (before is EndpointState.Open or EndpointState.Draining)
+        {
+            await DrainWithinAsync(DisposeDrainLimit).ConfigureAwait(Topic.Node.ResumesInContext);
+        }
+
+        await leaving.ConfigureAwait(Topic.Node.ResumesInContext);
+
+        Stop(AfterDispose.OfTopic(Name), readerError: null);
+        // An endpoint that the core thread has not left yet ends with the node at the latest.
+        var left = RunAsync(() =>
+        {
+            Topic.Leave(this);
+            if (Subscription?.IsKeptUntilRead() != true)
+            {
+                Topic.Node.EndpointRegistry.Remove(this);
+            }
+        });
+        await Within(left, DisposeLeaveLimit).ConfigureAwait(Topic.Node.ResumesInContext);
+    }
+
+    // Ends all activities of this endpoint, from any thread: first the waits of other threads, then the rest on the core thread.
+    private void Stop(Exception reason, Exception? readerError)
+    {
+        _isOver = true;
+        Interlocked.CompareExchange(ref End.Reason, reason, null);
+        bool isFirst = Publication?.TryBeginEnd(reason) == true;
+        bool isCancelled = State == EndpointState.Cancelled;
+        var end = SubscriptionEnd.Of(readerError, isCancelled) with { Unhandled = Subscription?.GivenUp ?? 0 };
+        // Only cancellation discards messages that the reader has not read yet.
+        Subscription?.EndBuffer(readerError, discard: isCancelled);
+        var handlers = Subscription?.TakeHandlers();
+        Publication?.EndWaits(reason);
+        Topic.Node.Run(() => EndOnCore(Topic.Node.Environment.Now + CommitLimit, Topic.Node.Intake.Lane.Tail));
+        if (Topic.Node.Ended.IsCancellationRequested)
+        {
+            // The core thread will not notify them.
+            handlers?.End(end);
+        }
+
+        void EndOnCore(TimeSpan lastTry, long laneEnd)
+        {
+            if (isFirst && !Publication!.TryEnd(laneEnd, isLastTry: Topic.Node.Environment.Now >= lastTry))
+            {
+                Topic.Node.Run(() => EndOnCore(lastTry, laneEnd));
+                return;
+            }
+
+            Publication?.Unstable.FailAll(reason);
+            Publication?.EndFeeds(reason, isFailure: readerError is not null);
+            Topic.OnEndpointEnded(this, reason);
+            handlers?.End(_isCancelled ? end with { Unhandled = Subscription!.TellUntaken(handlers) } : end);
+        }
     }
 
     /// <summary>Advances the state; states never go back. False if this state or a later one was already reached.</summary>
-    protected bool TryAdvance(EndpointState to) => ForwardState.TryAdvance(ref _state, (int)to);
+    private bool TryAdvance(EndpointState to) => ForwardState.TryAdvance(ref _state, (int)to);
+
+    // What few endpoints have.
+    private sealed class EndpointEnd
+    {
+        public Task? Disposal;
+        public Exception? Failure;
+        public Exception? Reason;
+    }
 }

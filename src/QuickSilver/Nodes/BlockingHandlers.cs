@@ -5,6 +5,7 @@ using QuickSilver.Core.Background;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
+using QuickSilver.Endpoints.Subscriptions;
 
 namespace QuickSilver.Nodes;
 
@@ -88,7 +89,7 @@ internal sealed class BlockingHandlers : IDisposable
 
     private void OnBlocking(in RunningHandler running, TimeSpan time)
     {
-        string name = running.Endpoint.Name;
+        string name = running.Subscription.Name;
         string payload = running.Payload.ToString();
         string shown = time.TotalSeconds.ToString("0.0", CultureInfo.InvariantCulture);
         Volatile.Write(
@@ -107,7 +108,7 @@ internal sealed class BlockingHandlers : IDisposable
         // Once: at the first look that reaches the limit. A program that is stopped in a debugger is not punished for it.
         if (time >= _limit && time - Interval < _limit && !Debugger.IsAttached)
         {
-            running.Endpoint.OnHandlerTooSlow(running.Method, _limit);
+            running.Subscription.OnHandlerTooSlow(running.Method, _limit);
         }
     }
 }

@@ -1,4 +1,5 @@
 using QuickSilver.Endpoints;
+using QuickSilver.Endpoints.Subscriptions;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 

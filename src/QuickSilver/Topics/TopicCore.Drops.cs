@@ -18,7 +18,7 @@ internal sealed partial class TopicCore
             return;
         }
 
-        var limit = endpoint.Watch!.Limit;
+        var limit = endpoint.Subscription!.Watch!.Limit;
         ApiLog.ReaderTooSlow(Node.Log, Name, limit);
         var untaken = GapsFor(endpoint, GapReason.ReaderTooSlow);
         CountLost(untaken);
@@ -30,7 +30,7 @@ internal sealed partial class TopicCore
         if (Array.IndexOf(_subscribers, endpoint) >= 0)
         {
             ApiLog.HandlerTooSlow(Node.Log, failure);
-            endpoint.OnHandedOver(UntakenOf(endpoint));
+            endpoint.Subscription!.OnHandedOver(UntakenOf(endpoint));
             Drop(endpoint, failure, []);
         }
     }
@@ -59,7 +59,7 @@ internal sealed partial class TopicCore
     // What has come and was not taken, without that which this endpoint never gets.
     private UntakenRange[] UntakenFor(TopicEndpoint endpoint) =>
     [
-        .. (_receiver?.Untaken() ?? []).Where(range => !(endpoint.NoEcho && Node.IsSelf(range.Sender))),
+        .. (_receiver?.Untaken() ?? []).Where(range => !(endpoint.Subscription!.NoEcho && Node.IsSelf(range.Sender))),
     ];
 
     private GapNotice[] GapsFor(TopicEndpoint endpoint, GapReason reason) => Array.IndexOf(_subscribers, endpoint) < 0
@@ -71,7 +71,7 @@ internal sealed partial class TopicCore
     {
         foreach (var gap in untaken)
         {
-            endpoint.AcceptGap(gap);
+            endpoint.Subscription!.AcceptGap(gap);
         }
 
         endpoint.OnFailed(failure);

@@ -1,4 +1,5 @@
 using QuickSilver.Endpoints;
+using QuickSilver.Endpoints.Subscriptions;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
@@ -30,7 +31,7 @@ internal sealed partial class TopicCore
             return;
         }
 
-        endpoint.LiftBuffer();
+        endpoint.Subscription!.LiftBuffer();
         if (!_departures.TryLimit(endpoint, UntakenFor(endpoint)))
         {
             Finish(endpoint);
@@ -91,7 +92,7 @@ internal sealed partial class TopicCore
     {
         foreach (var endpoint in _departures?.Endpoints ?? [])
         {
-            endpoint.LiftBuffer();
+            endpoint.Subscription!.LiftBuffer();
         }
 
         _receiver?.Resume();
@@ -109,14 +110,14 @@ internal sealed partial class TopicCore
 
     private void Finish(TopicEndpoint endpoint)
     {
-        endpoint.LiftBuffer();
+        endpoint.Subscription!.LiftBuffer();
         if (IsLeavingView)
         {
             _receiver?.Resume();
         }
 
         var (completed, untaken) = _departures!.Remove(endpoint, UntakenFor(endpoint));
-        endpoint.OnLeft(untaken);
+        endpoint.Subscription!.OnLeft(untaken);
         if (!endpoint.Publishes)
         {
             _endpoints = [.. _endpoints.Where(other => other != endpoint)];
@@ -191,7 +192,7 @@ internal sealed partial class TopicCore
     {
         foreach (var endpoint in _subscribers)
         {
-            endpoint.LiftBuffer();
+            endpoint.Subscription!.LiftBuffer();
         }
 
         if (_subscribers.Length > 0)
@@ -207,7 +208,7 @@ internal sealed partial class TopicCore
         EndStrays();
         foreach (var endpoint in _subscribers)
         {
-            endpoint.OnHandedOver(UntakenOf(endpoint));
+            endpoint.Subscription!.OnHandedOver(UntakenOf(endpoint));
         }
     }
 }

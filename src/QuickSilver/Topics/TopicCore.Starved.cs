@@ -1,4 +1,5 @@
 using QuickSilver.Endpoints;
+using QuickSilver.Endpoints.Subscriptions;
 using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Topics;
@@ -21,9 +22,9 @@ internal sealed partial class TopicCore
         // Either all endpoints take the message or none does: an endpoint that took it must not get it again because another had no room.
         foreach (var endpoint in _subscribers)
         {
-            if (!IsLeftOut(endpoint, message) && !HasHad(endpoint, message) && !endpoint.CanAccept(message.Length))
+            if (!IsLeftOut(endpoint, message) && !HasHad(endpoint, message) && !endpoint.Subscription!.CanAccept(message.Length))
             {
-                endpoint.Watch?.OnRefused();
+                endpoint.Subscription!.Watch?.OnRefused();
                 return false;
             }
         }
@@ -84,8 +85,9 @@ internal sealed partial class TopicCore
     {
         try
         {
-            subscribers[at].Watch?.OnRoom();
-            subscribers[at].Accept(message);
+            var subscription = subscribers[at].Subscription!;
+            subscription.Watch?.OnRoom();
+            subscription.Accept(message);
         }
         catch (OutOfMemoryException)
         {

@@ -2,6 +2,7 @@ using QuickSilver.Core.Diagnostics;
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
 using QuickSilver.Endpoints.Changes;
+using QuickSilver.Endpoints.Subscriptions;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Views;
@@ -80,7 +81,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
         if (ContractMatch.Difference(Name, Contract, opening.Contract) is { } difference)
         {
             // The endpoint never belonged to the topic, so it does not leave it later.
-            opening.Endpoint.LeaveIntake();
+            opening.Endpoint.Publication?.LeaveIntake();
             opening.Fail(ContractMismatchException.Of($"{difference} This node has that version open."));
             return;
         }
@@ -106,11 +107,11 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
     {
         if (_departures?.Postponed.Remove(opening) == true)
         {
-            opening.Endpoint.LeaveIntake();
+            opening.Endpoint.Publication?.LeaveIntake();
         }
         else if (_openings?.Remove(opening) == true)
         {
-            opening.Endpoint.LeaveIntake();
+            opening.Endpoint.Publication?.LeaveIntake();
             ShrinkToMembers();
         }
         else
@@ -126,9 +127,9 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
         {
             string? waitsFor = WhyWaiting;
             _endpoints = [.. _endpoints.Where(other => other != endpoint)];
-            endpoint.LeaveIntake();
+            endpoint.Publication?.LeaveIntake();
             ShrinkToMembers();
-            TellDrops(endpoint, endpoint.DropReason ?? AfterDispose.OfTopic(Name), waitsFor);
+            TellDrops(endpoint, endpoint.EndReason ?? AfterDispose.OfTopic(Name), waitsFor);
         }
     }
 
@@ -151,7 +152,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
     {
         foreach (var endpoint in _subscribers)
         {
-            if (endpoint.Watch is { } watch && endpoint.CanAccept(0))
+            if (endpoint.Subscription is { Watch: { } watch } subscription && subscription.CanAccept(0))
             {
                 watch.OnRoom();
             }
@@ -160,9 +161,10 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
         _receiver?.Resume();
     }
 
-    private bool IsEcho(TopicEndpoint endpoint, in DeliveredMessage message) => endpoint.NoEcho && Node.IsSelf(message.Sender);
+    private bool IsEcho(TopicEndpoint endpoint, in DeliveredMessage message) =>
+        endpoint.Subscription!.NoEcho && Node.IsSelf(message.Sender);
 
-    public IDirectSink? Direct => _subscribers is [var only] ? only.Direct : null;
+    public IDirectSink? Direct => _subscribers is [var only] ? only.Subscription!.Direct : null;
 
     public void OnGap(in TopicGap gap)
     {
@@ -173,7 +175,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
         var notice = new GapNotice(sender, gap.First, gap.Last, reason);
         foreach (var endpoint in _subscribers)
         {
-            endpoint.AcceptGap(notice);
+            endpoint.Subscription!.AcceptGap(notice);
             if (_departures is not null)
             {
                 NoteTaken(endpoint, gap.Sender, gap.Last);
@@ -199,7 +201,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
 
     public override void OnEndpointEnded(TopicEndpoint endpoint, Exception reason)
     {
-        endpoint.Watch?.OnRoom();
+        endpoint.Subscription?.Watch?.OnRoom();
         _interest?.OnEndpointEnded(endpoint, reason);
         string? waitsFor = WhyWaiting;
         _publisher?.OnEndpointEnded();
@@ -210,7 +212,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
 
     private void TellDrops(TopicEndpoint endpoint, Exception reason, string? waitsFor)
     {
-        if (endpoint.TakeDrops() is > 0 and var messages)
+        if (endpoint.Publication?.TakeDrops() is > 0 and var messages)
         {
             Node.PublishLosses.OnDropped(Name, messages, reason, waitsFor);
         }
@@ -219,10 +221,10 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
     /// <summary>This publisher's messages are refused. What was accepted before is still sent.</summary>
     public void Hold(TopicEndpoint endpoint, ServiceLoss loss)
     {
-        if (endpoint.Loss is null)
+        if (endpoint.Publication is { Loss: null } publication)
         {
-            endpoint.Loss = loss;
-            _publisher?.Gate.FailLine(endpoint, loss.Of(Name));
+            publication.Loss = loss;
+            _publisher?.Gate.FailLine(publication, loss.Of(Name));
         }
     }
 
@@ -231,9 +233,9 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
     {
         foreach (var endpoint in _endpoints)
         {
-            if (endpoint.Loss is not null)
+            if (endpoint.Publication is { Loss: not null } publication)
             {
-                endpoint.OnServiceBack();
+                publication.OnServiceBack();
             }
         }
     }
@@ -357,7 +359,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
         _subscribers = [.. members.Where(endpoint => endpoint.Subscribes)];
         foreach (var endpoint in _subscribers)
         {
-            endpoint.SetAlone(_subscribers.Length == 1);
+            endpoint.Subscription!.SetAlone(_subscribers.Length == 1);
         }
 
         var wanted = WantedRole();
@@ -487,7 +489,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
             foreach (var opening in refused)
             {
                 _openings!.Remove(opening);
-                opening.Endpoint.LeaveIntake();
+                opening.Endpoint.Publication?.LeaveIntake();
             }
 
             // When a caller learns of the refusal, nothing of the topic is left.

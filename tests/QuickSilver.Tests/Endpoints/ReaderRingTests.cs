@@ -1,7 +1,7 @@
 using FsCheck;
 using FsCheck.Fluent;
-using QuickSilver.Endpoints;
 using QuickSilver.Endpoints.Rings;
+using QuickSilver.Endpoints.Subscriptions;
 
 namespace QuickSilver.Tests.Endpoints;
 

@@ -18,7 +18,7 @@ internal sealed class ConsumerBench : IAsyncDisposable
     public required ITopicSubscriber<string> Topic { get; init; }
 
     /// <summary>The messages that no consumer has taken.</summary>
-    public long Waiting => ((TopicEndpoint)Topic).Waiting;
+    public long Waiting => ((TopicEndpoint)Topic).Subscription!.Waiting;
 
     public long Delivered => Volatile.Read(ref _delivered);
 

@@ -1,6 +1,5 @@
 using System.Buffers.Binary;
 using QuickSilver.Diagnostics;
-using QuickSilver.Endpoints;
 using QuickSilver.Publishing;
 
 namespace QuickSilver.Tests.Infrastructure;
@@ -34,12 +33,12 @@ internal sealed class PublishBench
 
     public PublishGate Gate => Publisher.Gate;
 
-    public StubEndpoint Endpoint { get; } = new();
+    public StubOrigin Endpoint { get; } = new();
 
     /// <summary>By which the lane knows the endpoint.</summary>
     public int Number => Endpoint.Source;
 
-    public PublishRequest Request(int number, int bytes = 4, TopicEndpoint? origin = null)
+    public PublishRequest Request(int number, int bytes = 4, PublishOrigin? origin = null)
     {
         byte[] payload = new byte[bytes];
         BinaryPrimitives.WriteInt32LittleEndian(payload, number);

@@ -1,6 +1,5 @@
 using FsCheck;
 using FsCheck.Fluent;
-using QuickSilver.Endpoints;
 using QuickSilver.Publishing;
 using QuickSilver.Tests.Infrastructure;
 
@@ -19,13 +18,13 @@ public sealed class LaneSourcesTests
     private static void Holds(int[] steps)
     {
         var sources = new LaneSources();
-        var model = new SortedDictionary<int, TopicEndpoint>();
+        var model = new SortedDictionary<int, StubOrigin>();
         var given = new HashSet<int>();
         foreach (int step in steps)
         {
             if (step % 8 < 5)
             {
-                var endpoint = new StubEndpoint();
+                var endpoint = new StubOrigin();
                 int number = sources.Add(endpoint, null!);
                 Assert.True(number != 0 && given.Add(number));
                 model.Add(number, endpoint);

@@ -77,7 +77,7 @@ public sealed class LaneWaitersTests
 
     private PublishGate WaitAtAnother()
     {
-        var endpoint = new StubEndpoint();
+        var endpoint = new StubOrigin();
         var publisher = new TopicPublisher(
             _bench.Core, new NodeCounterCells(), _bench.Budget, _bench.Intake, new PublishLatency(_bench.Core, null));
         _bench.Intake.Enter(endpoint, publisher);
@@ -86,7 +86,7 @@ public sealed class LaneWaitersTests
         return publisher.Gate;
     }
 
-    private Task Wait(StubEndpoint endpoint, PublishGate gate)
+    private Task Wait(StubOrigin endpoint, PublishGate gate)
     {
         var request = _bench.Request(1, Bytes, endpoint);
         request.FitsLane = true;

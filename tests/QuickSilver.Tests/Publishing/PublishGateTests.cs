@@ -221,7 +221,7 @@ public sealed class PublishGateTests
     public async Task Room_that_is_free_after_an_endpoints_end_is_given_to_other_publishers_only()
     {
         Fill();
-        var ended = new StubEndpoint();
+        var ended = new StubOrigin();
         var (own, other) = (_bench.Wait(_bench.Request(100, Bytes, ended)), _bench.Wait(_bench.Request(101, Bytes)));
         _bench.TakeInbox();
         var reason = new InvalidOperationException("over");
@@ -241,7 +241,7 @@ public sealed class PublishGateTests
     public async Task An_endpoints_end_fails_those_of_its_publishers_that_wait_and_no_others()
     {
         Fill();
-        var ended = new StubEndpoint();
+        var ended = new StubOrigin();
         var (own, other) = (_bench.Wait(_bench.Request(100, Bytes)), _bench.Wait(_bench.Request(101, Bytes, ended)));
         var reason = new InvalidOperationException("over");
 

@@ -161,7 +161,7 @@ public sealed class PublishShortageTests
         var pool = new PublishRequestPool(64 << 10);
         byte[] buffer = new byte[512];
         buffer[2] = 7;
-        var request = pool.Adopt(new StubEndpoint(), buffer, 3);
+        var request = pool.Adopt(new StubOrigin(), buffer, 3);
         Assert.Equal([0, 0, 7], request.Payload.ToArray());
         Assert.True(request.Extensions.IsEmpty);
         Assert.Equal(3 + PublishBudget.MessageOverhead, request.Charge);

@@ -203,7 +203,7 @@ public sealed class TopicPublisherTests
     {
         _sender.GiveRoom(0);
         Publisher.Open(_sender);
-        var ended = new StubEndpoint();
+        var ended = new StubOrigin();
         foreach (int number in Enumerable.Range(1, 6))
         {
             Assert.True(_bench.Gate.TryEnter(_bench.Request(number, origin: number % 2 == 0 ? ended : null)));
@@ -225,7 +225,7 @@ public sealed class TopicPublisherTests
     {
         _sender.GiveRoom(0);
         Publisher.Open(_sender);
-        var ended = new StubEndpoint();
+        var ended = new StubOrigin();
         _bench.Push(1);
         Assert.True(_bench.Gate.TryEnter(_bench.Request(2, origin: ended)));
         _bench.Core.Pump();

@@ -1,6 +1,7 @@
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints.Rings;
+using QuickSilver.Endpoints.Subscriptions;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Endpoints.Consumers;
@@ -18,7 +19,7 @@ internal enum ConsumerOutcome
 //
 // The intake and the workers are work items. Each is run by one thread at a time: by the one that ends what it waits for. So none needs a
 // lock for its own fields.
-internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWorkItem
+internal sealed class Consumption<T> : IConsumption, IRingReader, IEndingConsumer, IThreadPoolWorkItem
 {
     // After so many messages a part lets other work of the thread pool pass, and the core thread of a simulated node.
     public const int MessagesPerRun = 64;
@@ -32,7 +33,7 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
         Aborting,
     }
 
-    private readonly TopicEndpoint<T> _endpoint;
+    private readonly TypedSubscription<T> _subscription;
     private readonly ReaderRing<T> _ring;
     private readonly Lock _lock = new();
     private readonly CancellationTokenSource _cancellation = new();
@@ -61,18 +62,18 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
     private int _parts = 1;
 
     public Consumption(
-        TopicEndpoint<T> endpoint,
+        TypedSubscription<T> subscription,
         ReaderRing<T> ring,
         Func<Message<T>, CancellationToken, ValueTask> consumer,
         ConsumerOptions<T> options)
     {
-        _endpoint = endpoint;
+        _subscription = subscription;
         _ring = ring;
         Consumer = consumer;
         Options = options;
         Token = _cancellation.Token;
         _scope = new ConsumerCallScope(this);
-        _completion = new TaskCompletionSource<SubscriptionEnd>(endpoint.Topic.Node.Completions);
+        _completion = new TaskCompletionSource<SubscriptionEnd>(subscription.Topic.Node.Completions);
         if (options.Concurrency == 1)
         {
             _direct = new ConsumerCall<T>(this, this);
@@ -102,15 +103,15 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
     public CancellationToken Token { get; }
 
     /// <summary>The name of the topic.</summary>
-    public string Topic => _endpoint.Name;
+    public string Topic => _subscription.Name;
 
-    public bool IsTracedByConsumer => _endpoint.IsTracedByHandlers;
+    public bool IsTracedByConsumer => _subscription.IsTracedByHandlers;
 
-    public INodeNames Names => _endpoint.Topic.Node.Names;
+    public INodeNames Names => _subscription.Topic.Node.Names;
 
-    public TimeProvider Time => _endpoint.Topic.Node.OutsideTime;
+    public TimeProvider Time => _subscription.Topic.Node.OutsideTime;
 
-    public bool ResumesInContext => _endpoint.Topic.Node.ResumesInContext;
+    public bool ResumesInContext => _subscription.Topic.Node.ResumesInContext;
 
     public bool IsAborting => _life == Life.Aborting;
 
@@ -137,7 +138,7 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
         Wake();
     }
 
-    public void RunBeside(IThreadPoolWorkItem work) => _endpoint.Topic.Node.Environment.RunBeside(work);
+    public void RunBeside(IThreadPoolWorkItem work) => _subscription.Topic.Node.Environment.RunBeside(work);
 
     public void Wake() => RunBeside(this);
 
@@ -165,7 +166,7 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
         if (_life == Life.Running)
         {
             // The intake reads the ring to its end, which comes when the topic was left.
-            _ = _endpoint.LeaveAsync();
+            _ = _subscription.LeaveAsync();
         }
 
         if (ConsumerCallScope.IsInside(this))
@@ -179,7 +180,7 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
         }
         catch (OperationCanceledException)
         {
-            await _endpoint.LeaveNowAsync().ConfigureAwait(ResumesInContext);
+            await _subscription.LeaveNowAsync().ConfigureAwait(ResumesInContext);
             Abort();
             throw;
         }
@@ -196,7 +197,7 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
         return ConsumerCallScope.IsInside(this) ? ValueTask.CompletedTask : new ValueTask(Completion);
     }
 
-    public void OnDiscarded() => End(SubscriptionEnd.Of(null, _endpoint.State == EndpointState.Cancelled), Life.Aborting);
+    public void OnDiscarded() => End(SubscriptionEnd.Of(null, _subscription.Endpoint.State == EndpointState.Cancelled), Life.Aborting);
 
     public void Count(ConsumerOutcome outcome) => Interlocked.Increment(ref _outcomes[(int)outcome]);
 
@@ -226,25 +227,26 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
     public void CountRetry()
     {
         Interlocked.Increment(ref _retried);
-        Interlocked.Increment(ref _endpoint.Topic.Node.CounterCells.ConsumerRetries);
+        Interlocked.Increment(ref _subscription.Topic.Node.CounterCells.ConsumerRetries);
     }
 
     public void OnSkipped(Exception fault, in Message<T> message, int attempts)
     {
-        var node = _endpoint.Topic.Node;
+        var node = _subscription.Topic.Node;
         long skips = Interlocked.Increment(ref node.CounterCells.ConsumerSkips);
         if (RepeatedEvent.IsLogged(skips))
         {
-            ApiLog.ConsumerSkipped(node.Log, fault, _endpoint.Name, node.Named(message.Sender), message.Sequence, attempts, skips);
+            ApiLog.ConsumerSkipped(node.Log, fault, _subscription.Name, node.Named(message.Sender), message.Sequence, attempts, skips);
         }
     }
 
     public void OnFailed(Exception fault, in Message<T> message, int attempts)
     {
-        var node = _endpoint.Topic.Node;
+        var node = _subscription.Topic.Node;
         Interlocked.Increment(ref node.CounterCells.ConsumerFailures);
-        ApiLog.ConsumerStopped(node.Log, fault, _endpoint.Name, node.Named(message.Sender), message.Sequence, attempts);
-        var failure = new ConsumerFailedException(_endpoint.Name, typeof(T), node.Named(message.Sender), message.Sequence, attempts, fault);
+        ApiLog.ConsumerStopped(node.Log, fault, _subscription.Name, node.Named(message.Sender), message.Sequence, attempts);
+        var failure = new ConsumerFailedException(
+            _subscription.Name, typeof(T), node.Named(message.Sender), message.Sequence, attempts, fault);
         End(SubscriptionEnd.Of(failure, isCancelled: false), Life.Aborting);
     }
 
@@ -263,7 +265,7 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
         }
         catch (Exception exception)
         {
-            _endpoint.Topic.Node.Run(() => _endpoint.Topic.OnObserverFault(exception));
+            _subscription.Topic.Node.Run(() => _subscription.Topic.OnObserverFault(exception));
         }
 
         _completion.TrySetResult(end);
@@ -282,7 +284,7 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
             Tell(gap);
         }
 
-        _endpoint.OnConsumerEnded(this);
+        _subscription.OnConsumerEnded(this);
         return _end!.Value with { Unhandled = _reported };
     }
 
@@ -334,7 +336,7 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
                 Tell(gap);
                 return true;
             case RingTake.Ended:
-                End(SubscriptionEnd.Of(null, _endpoint.State == EndpointState.Cancelled), Life.Stopping);
+                End(SubscriptionEnd.Of(null, _subscription.Endpoint.State == EndpointState.Cancelled), Life.Stopping);
                 return true;
             default:
                 // A call that ended the consumer before the ring knew of this wait could not end the wait.
@@ -385,7 +387,7 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
 
     private bool EndIntake()
     {
-        (_rest, bool isReported) = _endpoint.DetachConsumer();
+        (_rest, bool isReported) = _subscription.DetachConsumer();
         lock (_abandoned)
         {
             if (isReported)
@@ -464,7 +466,7 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
         catch (Exception exception)
         {
             var (sender, first) = (gap.Sender, gap.First);
-            _endpoint.Topic.Node.Run(() => _endpoint.Topic.OnHandlerFault(exception, sender, first));
+            _subscription.Topic.Node.Run(() => _subscription.Topic.OnHandlerFault(exception, sender, first));
         }
     }
 
@@ -479,7 +481,7 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
             }
             catch (AggregateException exception)
             {
-                consumption._endpoint.Topic.Node.Run(() => consumption._endpoint.Topic.OnObserverFault(exception));
+                consumption._subscription.Topic.Node.Run(() => consumption._subscription.Topic.OnObserverFault(exception));
             }
         }
     }

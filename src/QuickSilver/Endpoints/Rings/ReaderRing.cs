@@ -1,5 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
+using QuickSilver.Endpoints.Subscriptions;
 
 namespace QuickSilver.Endpoints.Rings;
 

@@ -1,3 +1,5 @@
+using QuickSilver.Endpoints.Subscriptions;
+
 namespace QuickSilver.Endpoints.Rings;
 
 internal enum RingTake

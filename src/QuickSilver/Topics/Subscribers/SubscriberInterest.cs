@@ -120,7 +120,7 @@ internal sealed class SubscriberInterest(ITopicNode node, TopicCore topic) : ISu
     // Null while the endpoint is open.
     private static Exception? EndOf(TopicEndpoint endpoint) => endpoint.State < EndpointState.Cancelled
         ? null
-        : endpoint.DropReason ?? AfterDispose.OfTopic(endpoint.Name);
+        : endpoint.EndReason ?? AfterDispose.OfTopic(endpoint.Name);
 
     private SubscriberChangeReason WhyLeft(NodeId subscriber) => node.IsMember(new NodeKey(subscriber.Id, subscriber.Incarnation))
         ? SubscriberChangeReason.Unsubscribed

@@ -1,4 +1,4 @@
-namespace QuickSilver.Endpoints;
+namespace QuickSilver.Endpoints.Subscriptions;
 
 // What an endpoint needs when its subscribing half ends. Any thread, unless stated otherwise.
 internal sealed class LeavingState(TaskCreationOptions completions)

@@ -1,6 +1,6 @@
 using QuickSilver.Diagnostics;
 
-namespace QuickSilver.Endpoints;
+namespace QuickSilver.Endpoints.Subscriptions;
 
 // The messages that had come for a subscriber and that it did not handle before it ended, as ranges of each sender; or, with another
 // reason, those that it lost before. Not thread-safe.

@@ -3,7 +3,7 @@ using System.Threading.Tasks.Sources;
 using QuickSilver.Endpoints.Rings;
 using QuickSilver.Membership.Views;
 
-namespace QuickSilver.Endpoints;
+namespace QuickSilver.Endpoints.Subscriptions;
 
 // The message stream of a reader. Creating it costs nothing; enumerating it makes the caller the endpoint's only reader.
 internal sealed class ReaderEndpoint<T>(

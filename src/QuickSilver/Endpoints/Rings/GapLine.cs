@@ -1,6 +1,6 @@
 using System.Runtime.InteropServices;
 
-namespace QuickSilver.Endpoints;
+namespace QuickSilver.Endpoints.Rings;
 
 // The gap notices that the reader has not received yet, each with the position of the message before which it belongs, in order of
 // position. Adjacent ranges of one sender are one notice, so there are at most a few per sender, however many messages were dropped. Not

@@ -1,4 +1,4 @@
-namespace QuickSilver.Endpoints;
+namespace QuickSilver.Endpoints.Subscriptions;
 
 // The messages and gaps that an endpoint buffered before its first handlers were attached, in the order of arrival. The thread that
 // attaches the handlers fills it, and the core thread delivers it once.

@@ -1,19 +1,20 @@
-namespace QuickSilver.Endpoints;
+namespace QuickSilver.Endpoints.Subscriptions;
 
 // A subscriber as an IObservable. Each observer is a handler, and is also notified of the end of the endpoint.
-internal sealed class TopicObservable<T>(TopicEndpoint<T> endpoint) : IObservable<Message<T>>
+internal sealed class TopicObservable<T>(TypedSubscription<T> subscription) : IObservable<Message<T>>
 {
     public IDisposable Subscribe(IObserver<Message<T>> observer)
     {
         ArgumentNullException.ThrowIfNull(observer);
-        var subscription = new TopicObserver<T>(endpoint, observer);
-        endpoint.Observe(subscription);
-        return subscription;
+        var added = new TopicObserver<T>(subscription, observer);
+        subscription.Observe(added);
+        return added;
     }
 }
 
 // One subscription of an observer. The observer is called on the core thread, one call at a time, and is not called after the end.
-internal sealed class TopicObserver<T>(TopicEndpoint<T> endpoint, IObserver<Message<T>> observer) : IDisposable
+internal sealed class TopicObserver<T>(TypedSubscription<T> subscription, IObserver<Message<T>> observer)
+    : IDisposable, IEndObserver
 {
     private IDisposable? _handler;
     private int _isOver;
@@ -23,7 +24,7 @@ internal sealed class TopicObserver<T>(TopicEndpoint<T> endpoint, IObserver<Mess
     /// <summary>Begins the delivery of messages; called once. Throws if the endpoint has ended.</summary>
     public void Begin()
     {
-        var handler = endpoint.SubscribeInline((in Message<T> message) => OnNext(message));
+        var handler = subscription.SubscribeInline([((in Message<T> message) => OnNext(message), null, null)])[0];
         Volatile.Write(ref _handler, handler);
         if (IsOver)
         {
@@ -53,7 +54,7 @@ internal sealed class TopicObserver<T>(TopicEndpoint<T> endpoint, IObserver<Mess
         }
         catch (Exception exception)
         {
-            endpoint.Topic.OnObserverFault(exception);
+            subscription.Topic.OnObserverFault(exception);
         }
     }
 
@@ -61,7 +62,7 @@ internal sealed class TopicObserver<T>(TopicEndpoint<T> endpoint, IObserver<Mess
     {
         Volatile.Write(ref _isOver, 1);
         Volatile.Read(ref _handler)?.Dispose();
-        endpoint.Forget(this);
+        subscription.Forget(this);
     }
 
     private void OnNext(in Message<T> message)

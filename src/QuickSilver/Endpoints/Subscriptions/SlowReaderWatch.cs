@@ -1,7 +1,7 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
 
-namespace QuickSilver.Endpoints;
+namespace QuickSilver.Endpoints.Subscriptions;
 
 // Ends an endpoint whose reader has taken nothing, and has therefore stopped its topic's senders, for as long as its options allow. A
 // reader that is slow and takes messages all the time holds the senders to its rate, and does not stop them. Core thread.

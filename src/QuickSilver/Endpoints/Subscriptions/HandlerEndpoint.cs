@@ -3,7 +3,7 @@ using QuickSilver.Diagnostics;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Serialization;
 
-namespace QuickSilver.Endpoints;
+namespace QuickSilver.Endpoints.Subscriptions;
 
 // The other callbacks of a handler. Most have none of them, and there are thousands of idle topics.
 internal sealed record HandlerCallbacks(Action<GapNotice>? OnGap, Action<SubscriptionEnd>? OnEnded)
@@ -21,11 +21,11 @@ internal sealed record HandlerCallbacks(Action<GapNotice>? OnGap, Action<Subscri
 internal sealed class HandlerEndpoint<T>(
     MessageHandler<T> handler,
     HandlerCallbacks? callbacks,
-    TopicEndpoint<T> endpoint,
+    TypedSubscription<T> subscription,
     IPayloadCodec<T> codec) : IDirectSink, IDisposable
 {
-    private readonly NodeCounterCells _counterCells = endpoint.Topic.Node.CounterCells;
-    private readonly string _topic = endpoint.Name;
+    private readonly NodeCounterCells _counterCells = subscription.Topic.Node.CounterCells;
+    private readonly string _topic = subscription.Name;
     private volatile bool _isDetached;
     private volatile bool _isAlone;
     private bool _isEnded;
@@ -39,7 +39,7 @@ internal sealed class HandlerEndpoint<T>(
             return false;
         }
 
-        TopicEndpoint<T>.HandTo(endpoint, codec, _topic, this, message);
+        MessageHandover<T>.HandTo(subscription, codec, _topic, this, message);
         return true;
     }
 
@@ -54,13 +54,13 @@ internal sealed class HandlerEndpoint<T>(
         }
 
         _calls++;
-        if (message.Origin.IsOnly(_topic) || endpoint.IsTracedByHandlers)
+        if (message.Origin.IsOnly(_topic) || subscription.IsTracedByHandlers)
         {
             Call(message);
         }
         else
         {
-            var activity = MessageTracing.StartProcess(_topic, message, endpoint.Topic.Node.Names);
+            var activity = MessageTracing.StartProcess(_topic, message, subscription.Topic.Node.Names);
             MessageTracing.End(activity, Call(message));
         }
 
@@ -76,7 +76,7 @@ internal sealed class HandlerEndpoint<T>(
         }
         catch (Exception exception)
         {
-            endpoint.OnHandlerFault(exception, message.Sender, message.Sequence);
+            subscription.OnHandlerFault(exception, message.Sender, message.Sequence);
             return exception;
         }
     }
@@ -99,11 +99,11 @@ internal sealed class HandlerEndpoint<T>(
         _calls++;
         try
         {
-            onGap(gap.Named(endpoint.Topic.Node.Names));
+            onGap(gap.Named(subscription.Topic.Node.Names));
         }
         catch (Exception exception)
         {
-            endpoint.OnHandlerFault(exception, gap.Sender, gap.First);
+            subscription.OnHandlerFault(exception, gap.Sender, gap.First);
         }
 
         _calls++;
@@ -113,7 +113,7 @@ internal sealed class HandlerEndpoint<T>(
     public RunningHandler? FindRunning()
     {
         int calls = Volatile.Read(ref _calls);
-        return (calls & 1) == 0 ? null : new RunningHandler(endpoint, this, calls, WrittenName.Of(handler.Method), typeof(T));
+        return (calls & 1) == 0 ? null : new RunningHandler(subscription, this, calls, WrittenName.Of(handler.Method), typeof(T));
     }
 
     /// <summary>Called when the endpoint has ended: on the core thread, or afterwards. Ignores a second call.</summary>
@@ -130,13 +130,13 @@ internal sealed class HandlerEndpoint<T>(
         }
         catch (Exception exception)
         {
-            endpoint.Topic.OnObserverFault(exception);
+            subscription.Topic.OnObserverFault(exception);
         }
     }
 
     public void Dispose()
     {
         _isDetached = true;
-        endpoint.Detach(this);
+        subscription.Detach(this);
     }
 }

@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 
-namespace QuickSilver.Endpoints;
+namespace QuickSilver.Endpoints.Subscriptions;
 
 // The messages of one topic for which there was no memory: at most one for each sender, because the next one waits behind it.
 internal sealed class StarvedMessages

@@ -1,7 +1,0 @@
-namespace QuickSilver.Endpoints;
-
-// A call of a handler that has not returned.
-internal readonly record struct RunningHandler(TopicEndpoint Endpoint, object Handler, int Call, string Method, Type Payload)
-{
-    public bool IsSameCall(in RunningHandler other) => ReferenceEquals(Handler, other.Handler) && Call == other.Call;
-}

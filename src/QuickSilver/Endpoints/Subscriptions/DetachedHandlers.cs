@@ -1,0 +1,33 @@
+namespace QuickSilver.Endpoints.Subscriptions;
+
+// The handlers and observers of an endpoint that ends, which get no more messages. Core thread, or any thread when that has ended.
+internal abstract class DetachedHandlers
+{
+    public abstract void Tell(in GapNotice gap);
+
+    public abstract void End(SubscriptionEnd end);
+}
+
+internal sealed class DetachedHandlers<T>(HandlerEndpoint<T>[] handlers, IEndObserver[] observers) : DetachedHandlers
+{
+    public override void Tell(in GapNotice gap)
+    {
+        foreach (var handler in handlers)
+        {
+            handler.Tell(gap);
+        }
+    }
+
+    public override void End(SubscriptionEnd end)
+    {
+        foreach (var handler in handlers)
+        {
+            handler.End(end);
+        }
+
+        foreach (var observer in observers)
+        {
+            observer.End(end.Error);
+        }
+    }
+}
