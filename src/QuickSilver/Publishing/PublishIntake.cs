@@ -37,21 +37,15 @@ internal sealed class PublishIntake
     private readonly LaneWaiters _waiters = new();
     // Those whose turn was cut short by an exception. Null until there is one.
     private List<TopicPublisher>? _interrupted;
-    private PublishGate? _standsFor;
     // The number of gates with requests in their inbox, and of endpoints that were ended and have not left. While they are 0, no message
     // needs to check its topic's gate or its endpoint.
     private int _inboxes;
     private int _endings;
     private long _scanned;
-    private bool _isDraining;
     // Stored, so that the compiler does not remove the reads.
     private int _touched;
-    // The lane's head when the wait began that Patience limits.
-    private long _stoodAt;
-    // Whether the lane has been stopped for longer than Patience.
-    private bool _isStuck;
-    // There was no memory to move a message. Until the alarm, none is moved.
-    private bool _isShort;
+    // Not readonly: it is a struct that has state of its own.
+    private DrainPhase _phase;
 
     public PublishIntake(INodeEnvironment environment, PublishLane lane, PublishRequestPool requests)
     {
@@ -73,7 +67,7 @@ internal sealed class PublishIntake
     public void AwaitRoom(PublishGate gate) => _waiters.Add(gate);
 
     /// <summary>From any thread: whether this topic or none stops the lane, so that its publishers gain nothing by bypassing it.</summary>
-    public bool StandsFor(PublishGate gate) => Volatile.Read(ref _standsFor) is not { } stuck || ReferenceEquals(stuck, gate);
+    public bool StandsFor(PublishGate gate) => _phase.StandsFor(gate);
 
     /// <summary>Registers an endpoint that publishes, and gives it the number that its messages carry.</summary>
     public void Enter(PublishOrigin origin, TopicPublisher publisher)
@@ -162,9 +156,8 @@ internal sealed class PublishIntake
     /// <summary>Called when the publisher has a request that is sent when the lane has passed its mark.</summary>
     public void Await(TopicPublisher publisher)
     {
-        if (!publisher.IsAwaitingLane)
+        if (publisher.TryBeginAwaitLane())
         {
-            publisher.IsAwaitingLane = true;
             _awaiting.Add(publisher);
         }
     }
@@ -200,7 +193,7 @@ internal sealed class PublishIntake
     public void Pull(ref PullBudget budget)
     {
         _scanned = 0;
-        if (_isDraining)
+        if (_phase.IsDraining)
         {
             _drain.Signal();
         }
@@ -212,12 +205,12 @@ internal sealed class PublishIntake
 
     private void Drain(ref PullBudget budget)
     {
-        if (_isDraining)
+        if (_phase.IsDraining)
         {
             return;
         }
 
-        _isDraining = true;
+        _phase.BeginTurn();
         int ahead = _sources.Count >= ManyTopics ? 0 : int.MaxValue;
         bool isStanding = false;
         bool isWhole = false;
@@ -233,7 +226,7 @@ internal sealed class PublishIntake
                 var source = _sources.Find(message.Source);
                 if (!TryHandDown(source, message))
                 {
-                    isStanding = (!source.Publisher.IsQueued && !(_isStuck && CanOthersGo(source.Publisher, message)))
+                    isStanding = (!source.Publisher.IsQueued && !(_phase.IsStuck && CanOthersGo(source.Publisher, message)))
                         || !TrySpill(source, message);
                     if (isStanding)
                     {
@@ -242,7 +235,7 @@ internal sealed class PublishIntake
                 }
                 else
                 {
-                    _isStuck = false;
+                    _phase.OnMoved();
                 }
 
                 budget.Charge(message.Bytes);
@@ -255,7 +248,7 @@ internal sealed class PublishIntake
         }
         finally
         {
-            _isDraining = false;
+            _phase.EndTurn();
             if (!isWhole)
             {
                 GoOnLater();
@@ -284,11 +277,9 @@ internal sealed class PublishIntake
         return Math.Max(looked, 1);
     }
 
-    // A lane that has moved meanwhile only waits for its turns.
-    private void OnStuck()
+    private void OnWaited()
     {
-        _isStuck = Lane.Next == _stoodAt;
-        _isShort = false;
+        _phase.EndWait(Lane.Next);
         _interrupted?.ForEach(static publisher => publisher.Signal());
         _interrupted?.Clear();
         Drain();
@@ -297,33 +288,36 @@ internal sealed class PublishIntake
     // What threw may throw again, so what is left waits for a pause. Nothing else may come that would set it going.
     private void GoOnLater()
     {
-        _patience ??= new Alarm(OnStuck);
-        if (!_patience.IsPending)
+        if (!_phase.IsWaiting)
         {
-            _stoodAt = Lane.Next;
-            _environment.Schedule(_patience, PauseWhenShort);
+            Wait(PauseWhenShort);
         }
     }
 
-    // A publisher that began to wait for the lane before _standsFor was set considered the lane moving. The waiters are therefore checked
-    // after it is set.
+    private void Wait(TimeSpan time)
+    {
+        _phase.BeginWait(Lane.Next);
+        _environment.Schedule(_patience ??= new Alarm(OnWaited), time);
+    }
+
+    // A publisher that began to wait for the lane before the lane stood for a topic considered the lane moving. The waiters are therefore
+    // checked after that.
     private void Stand(bool isStanding)
     {
-        if (isStanding && !_isStuck && _patience is not { IsPending: true })
+        if (isStanding && _phase is { IsStuck: false, IsWaiting: false })
         {
-            _stoodAt = Lane.Next;
-            _environment.Schedule(_patience ??= new Alarm(OnStuck), _isShort ? PauseWhenShort : Patience);
+            Wait(_phase.IsShort ? PauseWhenShort : Patience);
         }
 
-        if (!isStanding || !_isStuck || !Lane.TryPeek(out var first))
+        if (!isStanding || !_phase.IsStuck || !Lane.TryPeek(out var first))
         {
-            Volatile.Write(ref _standsFor, null);
+            _phase.Release();
             Lane.Release();
             return;
         }
 
         var gate = _sources.Find(first.Source).Publisher.Gate;
-        Volatile.Write(ref _standsFor, gate);
+        _phase.Stand(gate);
         Lane.Release();
         if (_waiters.IsAnyReady(gate))
         {
@@ -387,7 +381,7 @@ internal sealed class PublishIntake
     // False: the heap has no memory. The message stays where it is, and the topics behind it wait a little longer.
     private bool TrySpill(in LaneSource source, in LaneMessage message)
     {
-        if (_isShort)
+        if (_phase.IsShort)
         {
             return false;
         }
@@ -400,8 +394,7 @@ internal sealed class PublishIntake
         }
         catch (OutOfMemoryException)
         {
-            _isShort = true;
-            _isStuck = false;
+            _phase.BeginShort();
             return false;
         }
 
@@ -419,7 +412,7 @@ internal sealed class PublishIntake
             if (publisher.IsDue)
             {
                 _awaiting.RemoveAt(i);
-                publisher.IsAwaitingLane = false;
+                publisher.EndAwaitLane();
                 publisher.Pump();
             }
         }

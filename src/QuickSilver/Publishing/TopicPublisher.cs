@@ -23,13 +23,8 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
     private ITopicSender? _sender;
     // The exception for requests that arrive after the sender was closed.
     private Exception? _closeReason;
-    // Whether a message from the lane is passed directly to the sender, while nothing waits here. Set when a message has taken the slow
-    // path, and cleared by everything that may have to precede the next message.
-    private bool _isStraight;
-    private bool _isBlocked;
-    private bool _isPumping;
-    private bool _feedsFirst;
-    private bool _laneFirst;
+    // Not readonly: it is a struct that has state of its own.
+    private SendPhase _phase;
 
     public TopicPublisher(
         INodeEnvironment environment, NodeCounterCells counterCells, PublishBudget budget, PublishIntake intake, PublishLatency latency)
@@ -67,14 +62,26 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
     // The oldest message that waits here.
     private PublishRequest? First => _queue?.First;
 
-    /// <summary>Whether the intake has the publisher in its list; used by the intake only.</summary>
-    public bool IsAwaitingLane { get; set; }
+    /// <summary>The intake adds the publisher to its list. False: it is there.</summary>
+    public bool TryBeginAwaitLane()
+    {
+        if (_phase.IsAwaitingLane)
+        {
+            return false;
+        }
+
+        _phase.BeginAwaitLane();
+        return true;
+    }
+
+    /// <summary>The intake has removed the publisher from its list.</summary>
+    public void EndAwaitLane() => _phase.EndAwaitLane();
 
     public void Open(ITopicSender sender)
     {
         _sender = sender;
-        _isStraight = false;
-        _isBlocked = false;
+        _phase.EndStraight();
+        _phase.Unblock();
         sender.Feed = this;
         Pump();
     }
@@ -84,7 +91,7 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
     {
         _sender?.Close();
         _sender = null;
-        _isStraight = false;
+        _phase.EndStraight();
         _closeReason = reason;
         FailQueue();
         _intake.Resume();
@@ -119,7 +126,7 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
     {
         var budget = PullBudget.OneTurn;
         Pump(ref budget);
-        if (budget.IsSpent && !_isBlocked)
+        if (budget.IsSpent && !_phase.IsBlocked)
         {
             Signal();
         }
@@ -127,17 +134,17 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
 
     private void Pump(ref PullBudget budget)
     {
-        if (_isPumping || _isBlocked || _sender is not { } sender)
+        if (_phase.IsPumping || _phase.IsBlocked || _sender is not { } sender)
         {
             return;
         }
 
-        _isPumping = true;
-        _feedsFirst = !_feedsFirst && _feeds is { IsEmpty: false };
+        _phase.BeginPump();
+        bool areFeedsFirst = _phase.TakeTurnOfFeeds(_feeds is { IsEmpty: false });
         bool isWhole = false;
         try
         {
-            if (_feedsFirst)
+            if (areFeedsFirst)
             {
                 PumpFeeds(sender, ref budget);
                 PumpRequests(sender, ref budget);
@@ -152,7 +159,7 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
         }
         finally
         {
-            _isPumping = false;
+            _phase.EndPump();
             if (!isWhole)
             {
                 _intake.PumpLater(this);
@@ -176,23 +183,16 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
             return true;
         }
 
-        if (!_isBlocked && !sender.AwaitRoom())
+        if (!_phase.IsBlocked && !sender.AwaitRoom())
         {
-            Block();
+            _phase.Block();
         }
 
-        return !_isBlocked;
-    }
-
-    // The sender had no room, and asks when it has.
-    private void Block()
-    {
-        _isBlocked = true;
-        _isStraight = false;
+        return !_phase.IsBlocked;
     }
 
     /// <summary>Reads the data that a message on the direct path will read, to bring it into the cache, and has no other effect.</summary>
-    public int Touch() => _isStraight ? _sender!.Touch() : 0;
+    public int Touch() => _phase.IsStraight ? _sender!.Touch() : 0;
 
     /// <summary>
     /// Sends the first message of the lane, or drops it if the topic has no sender any more. False: there is no room, or older messages
@@ -200,7 +200,7 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
     /// </summary>
     public bool TrySendFromLane(in LaneMessage message)
     {
-        if (_isStraight && !_intake.HasInboxes)
+        if (_phase.IsStraight && !_intake.HasInboxes)
         {
             return TrySend(_sender!, message);
         }
@@ -215,12 +215,20 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
             return true;
         }
 
-        if (_isBlocked || !TrySend(sender, message))
+        if (_phase.IsBlocked || !TrySend(sender, message))
         {
             return false;
         }
 
-        _isStraight = First is null && !_isBlocked;
+        if (First is null && !_phase.IsBlocked)
+        {
+            _phase.BeginStraight();
+        }
+        else
+        {
+            _phase.EndStraight();
+        }
+
         return true;
     }
 
@@ -231,7 +239,7 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
             return true;
         }
 
-        Block();
+        _phase.Block();
         return false;
     }
 
@@ -257,7 +265,7 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
     {
         Gate.Charge(request.Charge);
         request.BeginWait();
-        _isStraight = false;
+        _phase.EndStraight();
         Queue.Insert(request);
         Gate.SetQueued(true);
     }
@@ -266,9 +274,9 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
     private bool TryCatchUp()
     {
         TakeInbox();
-        if (IsQueued && _sender is { } sender && !_isPumping)
+        if (IsQueued && _sender is { } sender && !_phase.IsPumping)
         {
-            _isPumping = true;
+            _phase.BeginPump();
             var budget = PullBudget.Unlimited;
             try
             {
@@ -276,7 +284,7 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
             }
             finally
             {
-                _isPumping = false;
+                _phase.EndPump();
             }
         }
 
@@ -313,7 +321,7 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
         while (request is not null)
         {
             var next = request.Next;
-            _isStraight = false;
+            _phase.EndStraight();
             if (request.EndedReason is { } reason)
             {
                 // Not when its turn comes: the topic may be blocked for long.
@@ -333,9 +341,8 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
     /// <summary>The topic's turn. The lane is asked for what its head has for any topic, as it keeps the order of all.</summary>
     bool ISenderFeed.Pull(ref PullBudget budget)
     {
-        _isBlocked = false;
-        _laneFirst = !_laneFirst;
-        if (_laneFirst && _feeds is { IsEmpty: false } && !IsQueued)
+        _phase.Unblock();
+        if (_phase.TakeTurnOfLane() && _feeds is { IsEmpty: false } && !IsQueued)
         {
             _intake.Pull(ref budget);
             Pump(ref budget);
@@ -346,7 +353,7 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
             _intake.Pull(ref budget);
         }
 
-        return budget.IsSpent && !_isBlocked && _sender is not null;
+        return budget.IsSpent && !_phase.IsBlocked && _sender is not null;
     }
 
     private void PumpRequests(ITopicSender sender, ref PullBudget budget)
@@ -365,7 +372,7 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
 
     private void PumpRequests(ITopicSender sender, ref PullBudget budget, ref long released)
     {
-        while (First is { } request && !budget.IsSpent && !_isBlocked)
+        while (First is { } request && !budget.IsSpent && !_phase.IsBlocked)
         {
             if (request.EndedReason is { } reason)
             {
@@ -396,7 +403,7 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
 
             if (!_handover.TrySend(sender, request, Environment))
             {
-                Block();
+                _phase.Block();
                 break;
             }
 
@@ -455,7 +462,7 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
             return true;
         }
 
-        Block();
+        _phase.Block();
         return false;
     }
 
