@@ -76,14 +76,9 @@ internal sealed class PacketRuns
     private void NoteMessages(Lease lease, int offset, int length)
     {
         var packet = lease.Span.Slice(offset, length);
-        int at = PacketHeader.Bytes + new PacketHeader(packet).HeadBytes;
-        while (at < length && MessageHeader.TryRead(packet[at..], out int bytes, out var marks, out _, out _))
+        for (var messages = new PacketParser(packet); messages.MoveNext();)
         {
-            _messages.Add((lease, offset + at));
-            at += MessageHeader.Bytes;
-            MessagePreamble.TryMeasure(packet[at..], marks, out var preamble);
-            at += preamble.Bytes;
-            at += bytes;
+            _messages.Add((lease, offset + messages.PreambleAt - MessageHeader.Bytes));
         }
     }
 

@@ -1,5 +1,3 @@
-using QuickSilver.Core.Wire;
-
 namespace QuickSilver.Multicast.Channels;
 
 // The messages in packets that not all members are known to hold, by topic (I25). Streams do not count them: their packets are read once,
@@ -22,7 +20,7 @@ internal sealed class UnacknowledgedMessages
     /// <summary>Adds the messages that begin in a packet.</summary>
     public void Add(ReadOnlySpan<byte> packet, string waitsFor)
     {
-        for (var messages = new PackedMessages(packet); messages.MoveNext();)
+        for (var messages = new PacketParser(packet); messages.MoveNext();)
         {
             Add(messages.Topic, messages.Number, waitsFor);
         }
@@ -49,34 +47,3 @@ internal readonly record struct UnacknowledgedTopic(ulong Topic, long Messages, 
 
 // A message whose first packets all members hold, and the others not. Its header is in a packet that may no longer be kept.
 internal readonly record struct CutMessage(ulong Topic, long Number);
-
-// The headers of the messages that begin in a packet which this node has packed.
-internal ref struct PackedMessages(ReadOnlySpan<byte> packet)
-{
-    private readonly ReadOnlySpan<byte> _packet = packet;
-    private int _at = PacketHeader.Bytes + new PacketHeader(packet).HeadBytes;
-
-    public ulong Topic { get; private set; }
-
-    public long Number { get; private set; }
-
-    public bool MoveNext()
-    {
-        if (_at >= _packet.Length
-            || !MessageHeader.TryRead(_packet[_at..], out int bytes, out var marks, out ulong topic, out long number))
-        {
-            return false;
-        }
-
-        (Topic, Number) = (topic, number);
-        _at += MessageHeader.Bytes;
-        if (marks != MessageMarks.None && MessagePreamble.TryMeasure(_packet[_at..], marks, out var preamble))
-        {
-            _at += preamble.Bytes;
-        }
-
-        // Beyond the packet if the message continues in the next one.
-        _at += bytes;
-        return true;
-    }
-}

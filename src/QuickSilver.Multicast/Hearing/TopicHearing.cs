@@ -113,7 +113,9 @@ internal sealed class TopicHearing(NodeContext context)
     // The topic of the packet's first message. All messages of a shared packet are of one topic.
     private static bool TryReadTopic(ReadOnlySpan<byte> packet, out ulong topic)
     {
-        var messages = packet[Math.Min(PacketHeader.Bytes + new PacketHeader(packet).HeadBytes, packet.Length)..];
-        return MessageHeader.TryRead(messages, out _, out _, out topic, out _);
+        var messages = new PacketParser(packet);
+        bool isAny = messages.MoveNext();
+        topic = messages.Topic;
+        return isAny;
     }
 }

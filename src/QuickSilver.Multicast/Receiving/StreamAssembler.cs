@@ -179,17 +179,13 @@ internal sealed class StreamAssembler(ReceivingParts parts, InboundStream stream
     private static ReadOnlySpan<byte> LastMessage(
         ReadOnlySpan<byte> packet, out ulong topicId, out long number, out int total, out MessageMarks marks)
     {
-        int at = PacketHeader.Bytes + new PacketHeader(packet).HeadBytes;
-        while (MessageHeader.TryRead(packet[at..], out total, out marks, out topicId, out number))
+        for (var messages = new PacketParser(packet); messages.MoveNext();)
         {
-            at += MessageHeader.Bytes;
-            MessagePreamble.TryMeasure(packet[at..], marks, out var preamble);
-            if (at + preamble.Bytes + total > packet.Length)
+            if (messages.Continues)
             {
-                return packet[at..];
+                (topicId, number, total, marks) = (messages.Topic, messages.Number, messages.PayloadBytes, messages.Marks);
+                return messages.Rest;
             }
-
-            at += preamble.Bytes + total;
         }
 
         throw new InvalidOperationException("A message was deferred in a packet in which no message continues in the next packet.");

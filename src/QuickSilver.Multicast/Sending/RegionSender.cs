@@ -432,7 +432,7 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, I
             return;
         }
 
-        for (var messages = new PackedMessages(_packets.PacketAt(begin)); messages.MoveNext();)
+        for (var messages = new PacketParser(_packets.PacketAt(begin)); messages.MoveNext();)
         {
             _cut = new CutMessage(messages.Topic, messages.Number);
         }

@@ -1,4 +1,3 @@
-using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Ordering.BestEffort;
 
@@ -11,8 +10,8 @@ internal sealed class MessageTarget : FuzzTarget
 
     public override IReadOnlyList<Type> Decoders { get; } =
     [
-        typeof(MessageHeader), typeof(MessagePreamble), typeof(StartTable), typeof(MessageExtensions), typeof(MessageHeaders),
-        typeof(TopicMark),
+        typeof(MessageHeader), typeof(PacketParser), typeof(MessagePreamble), typeof(StartTable), typeof(MessageExtensions),
+        typeof(MessageHeaders), typeof(TopicMark),
     ];
 
     public override IEnumerable<Seed> Seeds()
@@ -21,41 +20,30 @@ internal sealed class MessageTarget : FuzzTarget
         yield return new Seed("mark", MessageSeeds.Mark());
     }
 
-    public override void Run(ReadOnlySpan<byte> input) => ReadMessages(input);
+    public override void Run(ReadOnlySpan<byte> input) => ReadMessages(input, new PacketParser(input, first: 0));
 
-    public static void ReadPacket(ReadOnlySpan<byte> packet)
-    {
-        var header = new PacketHeader(packet);
-        ReadMessages(header.Body[header.HeadBytes..]);
-    }
+    public static void ReadPacket(ReadOnlySpan<byte> packet) => ReadMessages(packet, new PacketParser(packet));
 
-    private static void ReadMessages(ReadOnlySpan<byte> rest)
+    private static void ReadMessages(ReadOnlySpan<byte> packet, PacketParser messages)
     {
-        while (MessageHeader.TryRead(rest, out int bytes, out var marks, out ulong topic, out long number))
+        while (messages.MoveNext() && !messages.IsDamaged)
         {
-            rest = rest[MessageHeader.Bytes..];
-            if (!MessagePreamble.TryMeasure(rest, marks, out var preamble))
+            ReadTable(messages.Table);
+            ReadExtensions(packet.Slice(messages.PayloadAt - messages.FieldBytes, messages.FieldBytes));
+            if (messages.Continues)
             {
                 return;
             }
 
-            ReadTable(rest[..preamble.TableBytes]);
-            ReadExtensions(rest.Slice(preamble.Bytes - preamble.FieldBytes, preamble.FieldBytes));
-            rest = rest[preamble.Bytes..];
-            if (bytes > rest.Length)
-            {
-                return;
-            }
-
-            if (topic == MessageHeader.MarkTopic && TopicMark.TryRead(rest[..bytes], out var mark))
+            if (messages.Topic == MessageHeader.MarkTopic
+                && TopicMark.TryRead(packet.Slice(messages.PayloadAt, messages.PayloadBytes), out var mark))
             {
                 byte[] again = new byte[TopicMark.Bytes];
                 mark.Write(again);
                 FindingException.ThrowUnless(
-                    TopicMark.TryRead(again, out var same) && same == mark && number >= long.MinValue, "A mark is not what was written.");
+                    TopicMark.TryRead(again, out var same) && same == mark && messages.Number >= long.MinValue,
+                    "A mark is not what was written.");
             }
-
-            rest = rest[bytes..];
         }
     }
 

@@ -4,7 +4,6 @@ using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Ordering.Credit;
 using QuickSilver.Multicast.Reachability;
 using QuickSilver.Multicast.Repair;
-using QuickSilver.Multicast.Stability;
 using QuickSilver.Multicast.Stability.Tokens;
 
 namespace QuickSilver.Fuzz.Packets;
