@@ -16,7 +16,7 @@ internal sealed class NodePauses : IPauseObserver, IPacketHandler
     private readonly OpenViews _views;
     // Null until this node or a neighbour has stood still.
     private PauseNotices? _notices;
-    private ToldPauses? _told;
+    private ReportedPauses? _reported;
 
     public NodePauses(TopicStreams topics, MulticastContext context, OpenViews views)
     {
@@ -54,7 +54,7 @@ internal sealed class NodePauses : IPauseObserver, IPacketHandler
             refused = DropReason.NotMember;
         }
 
-        refused = refused == DropReason.None ? (_told ??= new ToldPauses(_context)).OnPacket(header, sender) : refused;
+        refused = refused == DropReason.None ? (_reported ??= new ReportedPauses(_context)).OnPacket(header, sender) : refused;
         if (refused == DropReason.None)
         {
             foreach (var region in _views.All)

@@ -21,7 +21,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     private TopicView? _view;
     // Whether the view names only regions of which this node knows the members.
     private bool _isRouted;
-    private RareParts? _rare = RareParts.Of(node.Order.ForPublisher(node.Context, channel));
+    private OptionalParts? _optional = OptionalParts.Of(node.Order.ForPublisher(node.Context, channel));
     private bool _isClosed;
     private bool _isStartTableFull = numbers.IsFull;
     // Whether the topic's next message is, or may be, its first in the view of a route.
@@ -31,7 +31,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     private bool _isBeginUnmarked;
 
     // Null until the topic has an address of its own.
-    private HybridSender? Hybrid => _rare?.Hybrid;
+    private HybridSender? Hybrid => _optional?.Hybrid;
 
     public ulong TopicId { get; } = channel.Topic;
     public StreamClass Class { get; } = channel.Class;
@@ -179,7 +179,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
         var address = node.Sending.GroupPort is null ? null : _view?.Address;
         if (address is not null && Hybrid is null)
         {
-            node.Sent.Shared.Add((_rare ??= new RareParts()).Hybrid = new HybridSender(node.Sending, this));
+            node.Sent.Shared.Add((_optional ??= new OptionalParts()).Hybrid = new HybridSender(node.Sending, this));
         }
 
         Hybrid?.Route(_routes, address?.EndPoint, address?.Since ?? 0);
@@ -247,7 +247,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
             return -1;
         }
 
-        return _rare?.Stamps is { } stamps ? SendStamped(stamps, payload, observer, extensions) : Send(payload, observer, extensions);
+        return _optional?.Stamps is { } stamps ? SendStamped(stamps, payload, observer, extensions) : Send(payload, observer, extensions);
     }
 
     // False: there is no memory for the tables of a stream, and the topic waits.
@@ -470,7 +470,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
         {
             hybrid.Close();
             node.Sent.Shared.Remove(hybrid);
-            _rare!.Hybrid = null;
+            _optional!.Hybrid = null;
         }
 
         if (IsMarkNoted)

@@ -31,7 +31,7 @@ internal sealed class PendingRepairs(SendingParts parts) : IFeed
     // Of the answer that is being noted: for whom, and how many packets it may have; 0 when its first range is noted.
     private RepairAsker _asker;
     private int _packets;
-    private AnswerLimit _limit;
+    private AnswerBudget _budget;
 
     bool IFeed.IsInLine { get; set; }
 
@@ -93,17 +93,17 @@ internal sealed class PendingRepairs(SendingParts parts) : IFeed
             Uncount(repair.Asker.Node);
             if (repair.Packets > 0)
             {
-                _limit = new AnswerLimit(repair.Packets);
+                _budget = new AnswerBudget(repair.Packets);
                 parts.Repairs.Budget.For(repair.Asker.Node);
             }
 
-            int before = _limit.Packets;
-            if (!_limit.IsSpent)
+            int before = _budget.Packets;
+            if (!_budget.IsSpent)
             {
                 Answer(repair);
             }
 
-            packets += before - _limit.Packets;
+            packets += before - _budget.Packets;
             budget.Charge(0);
         }
 
@@ -135,19 +135,19 @@ internal sealed class PendingRepairs(SendingParts parts) : IFeed
         }
         else if (repair.IsForAll)
         {
-            repair.Own!.RepairAll(first, last, ref _limit, repair.Asker, parts.Node.Environment.Now - repair.Time);
+            repair.Own!.RepairAll(first, last, ref _budget, repair.Asker, parts.Node.Environment.Now - repair.Time);
         }
         else
         {
-            repair.Own!.Repair(first, last, ref _limit, repair.Asker);
+            repair.Own!.Repair(first, last, ref _budget, repair.Asker);
         }
     }
 
     // A packet that was sent to the same member within the spacing is still in flight.
     private void SendCached(IKeptStream cached, long first, long last, in RepairAsker asker, TimeSpan spacing)
     {
-        (first, last) = _limit.Next(first, last, cached.Stable + 1, cached.Highest);
-        for (long n = first; n <= last && _limit.Packets > 0 && parts.Repairs.MayRepair(); n++)
+        (first, last) = _budget.Next(first, last, cached.Stable + 1, cached.Highest);
+        for (long n = first; n <= last && _budget.Packets > 0 && parts.Repairs.MayRepair(); n++)
         {
             bool isAgain = cached.WasSentTo(n, asker.Node);
             if (cached.TryGetPacket(n, asker.Node, spacing, out var packet))
@@ -158,7 +158,7 @@ internal sealed class PendingRepairs(SendingParts parts) : IFeed
                 }
 
                 parts.Repairs.SendRepair(packet, asker.Address, new SharedEntry(cached.View.RegionId, cached.View.Number, n));
-                _limit.NoteAnswer();
+                _budget.NoteAnswer();
             }
         }
     }

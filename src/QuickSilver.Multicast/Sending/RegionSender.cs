@@ -484,12 +484,12 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, I
     }
 
     /// <summary>Sends packets again that a member requested.</summary>
-    public void Repair(long first, long last, ref AnswerLimit limit, in RepairAsker asker) =>
-        _retransmissions.Answer(first, last, ref limit, asker);
+    public void Repair(long first, long last, ref AnswerBudget budget, in RepairAsker asker) =>
+        _retransmissions.Answer(first, last, ref budget, asker);
 
     /// <summary>Sends packets again that all members lacked so long ago, and perhaps lack now.</summary>
-    public void RepairAll(long first, long last, ref AnswerLimit limit, in RepairAsker leader, TimeSpan age) =>
-        _retransmissions.AnswerAll(first, last, ref limit, leader, age);
+    public void RepairAll(long first, long last, ref AnswerBudget budget, in RepairAsker leader, TimeSpan age) =>
+        _retransmissions.AnswerAll(first, last, ref budget, leader, age);
 
     /// <summary>Reports members that have not acknowledged for a long time.</summary>
     public void SuspectIfSilent()

@@ -227,7 +227,7 @@ internal sealed class RingHierarchy : IStabilityTracker
 
     public void Resume(ITrackedStream stream, object? kept)
     {
-        Records.Resume(stream, (Settlement?)kept);
+        Records.Resume(stream, (StreamSettlement?)kept);
         foreach (var ring in _rings)
         {
             ring.Resume(stream);

@@ -16,14 +16,14 @@ internal sealed class RingRecords(RingHierarchy rings)
     // The limit of epochs by which a record may be ahead. So many do not begin before a node learns of one.
     private const ulong MostEpochsAhead = 1 << 16;
 
-    private readonly Dictionary<NodeKey, Settlement> _settlements = [];
+    private readonly Dictionary<NodeKey, StreamSettlement> _settlements = [];
     private readonly SequenceRanges _unsupplied = new(RecoveryRecord.MaxRanges);
 
-    public Settlement SettlementOf(NodeKey sender)
+    public StreamSettlement SettlementOf(NodeKey sender)
     {
         if (!_settlements.TryGetValue(sender, out var settlement))
         {
-            settlement = new Settlement { UnsettledAt = rings.Context.Environment.Now };
+            settlement = new StreamSettlement { UnsettledAt = rings.Context.Environment.Now };
             _settlements.Add(sender, settlement);
         }
 
@@ -48,7 +48,7 @@ internal sealed class RingRecords(RingHierarchy rings)
     }
 
     /// <summary>Notes when a token reports that the stream of a departed sender is not settled.</summary>
-    public void NoteUnsettled(RecoveryRecord record, Settlement settlement, ITrackedStream stream)
+    public void NoteUnsettled(RecoveryRecord record, StreamSettlement settlement, ITrackedStream stream)
     {
         if (!stream.IsSenderGone)
         {
@@ -65,12 +65,12 @@ internal sealed class RingRecords(RingHierarchy rings)
     /// <summary>
     /// Returns the settlement if there was a decision: its number, and what it said, must not change if the stream is resumed.
     /// </summary>
-    public Settlement? Forget(NodeKey sender) =>
+    public StreamSettlement? Forget(NodeKey sender) =>
         _settlements.Remove(sender, out var settlement) && settlement.Epoch != 0 ? settlement : null;
 
-    public void Resume(ITrackedStream stream, Settlement? decided)
+    public void Resume(ITrackedStream stream, StreamSettlement? decided)
     {
-        var settlement = decided ?? new Settlement();
+        var settlement = decided ?? new StreamSettlement();
         settlement.Stable = settlement.Replicated = settlement.HeldByAny = settlement.ReportedThrough = stream.Highest;
         settlement.UnsettledAt = rings.Context.Environment.Now;
         _settlements[stream.Sender] = settlement;
@@ -88,7 +88,7 @@ internal sealed class RingRecords(RingHierarchy rings)
     }
 
     /// <summary>At the root's leader: begins an epoch for a stream that a departed sender has left unsettled.</summary>
-    public void BeginEpochIfDue(ITrackedStream stream, Settlement settlement)
+    public void BeginEpochIfDue(ITrackedStream stream, StreamSettlement settlement)
     {
         long through = Math.Max(settlement.HeldByAny, stream.Highest);
         bool isOpen = settlement.Stable < through || settlement.OpenElsewhere > settlement.Epoch;
@@ -104,7 +104,7 @@ internal sealed class RingRecords(RingHierarchy rings)
     }
 
     /// <summary>Writes what is known to be settled into the record.</summary>
-    public void Tell(Settlement settlement, RecoveryRecord record)
+    public void Tell(StreamSettlement settlement, RecoveryRecord record)
     {
         record.Stable = settlement.Stable;
         record.Replicated = settlement.Replicated;
@@ -120,7 +120,7 @@ internal sealed class RingRecords(RingHierarchy rings)
     }
 
     /// <summary>Learns what the record reports as settled. Returns true if some of it is new.</summary>
-    public bool Learn(RecoveryRecord record, Settlement settlement, ITrackedStream stream)
+    public bool Learn(RecoveryRecord record, StreamSettlement settlement, ITrackedStream stream)
     {
         // This includes what the round has found so far: that a packet was sent is true regardless of who reported it.
         long heldByAny = stream.Believable(Math.Max(record.KnownHeldByAny, record.HeldByAny));
@@ -168,7 +168,7 @@ internal sealed class RingRecords(RingHierarchy rings)
     }
 
     /// <summary>At the root's leader: settles the stream when a round is over.</summary>
-    public void Settle(RecoveryRecord record, Settlement settlement, ITrackedStream stream, bool isWhole)
+    public void Settle(RecoveryRecord record, StreamSettlement settlement, ITrackedStream stream, bool isWhole)
     {
         long before = settlement.Stable;
         settlement.HeldByAny = Math.Max(settlement.HeldByAny, record.HeldByAny);
@@ -248,7 +248,7 @@ internal sealed class RingRecords(RingHierarchy rings)
     }
 
     /// <summary>Writes the leader's part, which is the first.</summary>
-    public void Open(int level, ITrackedStream stream, Settlement settlement, RecoveryRecord record)
+    public void Open(int level, ITrackedStream stream, StreamSettlement settlement, RecoveryRecord record)
     {
         OpenUnheld(level, stream, settlement, record);
         record.HeldByAll = record.ConsumedByAll = record.ReadByAll = record.ReplicatedByAll = long.MaxValue;
@@ -265,7 +265,7 @@ internal sealed class RingRecords(RingHierarchy rings)
     }
 
     /// <summary>Adds the part of a seat, of which the token has what it does not hold.</summary>
-    public void Join(int level, ITrackedStream stream, Settlement settlement, RecoveryRecord record)
+    public void Join(int level, ITrackedStream stream, StreamSettlement settlement, RecoveryRecord record)
     {
         Merge(level, stream, record);
         if (record.HeldRanges is { } held)
@@ -284,7 +284,7 @@ internal sealed class RingRecords(RingHierarchy rings)
 
     // A packet that all members of the ring lacked and that has reached its leader since counts as unheld until another member holds it
     // too: no member asks for it meanwhile, and the leader sends it to all of them (RingRepair).
-    private void OpenUnheld(int level, ITrackedStream stream, Settlement settlement, RecoveryRecord record)
+    private void OpenUnheld(int level, ITrackedStream stream, StreamSettlement settlement, RecoveryRecord record)
     {
         var seat = rings.Token.Seat;
         TellUnheld(level, stream, seat);
@@ -344,7 +344,7 @@ internal sealed class RingRecords(RingHierarchy rings)
 
     // What no member in this seat can supply. If it cannot be reported, the result is null and the record is marked. After that the seat
     // accepts nothing of the stream until the decision, so that what was reported stays true.
-    private SequenceRanges? Unsupplied(int level, ITrackedStream stream, Settlement settlement, RecoveryRecord record)
+    private SequenceRanges? Unsupplied(int level, ITrackedStream stream, StreamSettlement settlement, RecoveryRecord record)
     {
         if (level > 0)
         {
@@ -393,7 +393,7 @@ internal sealed class RingRecords(RingHierarchy rings)
     }
 
     // An epoch begins while another one is open: what this member reported in the earlier one need not stay true.
-    private static void EndDecided(ITrackedStream stream, Settlement settlement)
+    private static void EndDecided(ITrackedStream stream, StreamSettlement settlement)
     {
         if (!settlement.IsUndecided)
         {
@@ -401,10 +401,10 @@ internal sealed class RingRecords(RingHierarchy rings)
         }
     }
 
-    private static bool IsLater(RecoveryRecord record, Settlement settlement) =>
+    private static bool IsLater(RecoveryRecord record, StreamSettlement settlement) =>
         record.Epoch > settlement.Epoch && (record.Epoch >> 32) - (settlement.Epoch >> 32) <= MostEpochsAhead;
 
-    private void Decided(ITrackedStream stream, Settlement settlement)
+    private void Decided(ITrackedStream stream, StreamSettlement settlement)
     {
         stream.EndDecision();
         for (int i = 0; i < settlement.Lost.Count; i++)
@@ -416,7 +416,7 @@ internal sealed class RingRecords(RingHierarchy rings)
         rings.Region.AskAnew(stream);
     }
 
-    private static void FinishIfDone(ITrackedStream stream, Settlement settlement)
+    private static void FinishIfDone(ITrackedStream stream, StreamSettlement settlement)
     {
         if (stream.IsSenderGone && settlement.ReportedThrough < stream.Highest && stream.Contiguous >= stream.Highest
             && settlement.Stable >= settlement.HeldByAny && settlement.HeldByAny >= stream.Highest)

@@ -80,7 +80,7 @@ internal sealed class RingResults(RingHierarchy rings)
     /// At the root's leader: reports to the sender what all members hold, unless it got the same report before, and what all of them lack.
     /// After a round that has skipped members, only if there is something that those lack that were heard.
     /// </summary>
-    public void Acknowledge(RecoveryRecord record, Settlement settlement, RingResult result, SequenceRanges lacked, bool isWhole)
+    public void Acknowledge(RecoveryRecord record, StreamSettlement settlement, RingResult result, SequenceRanges lacked, bool isWhole)
     {
         if (!isWhole && lacked.IsEmpty)
         {

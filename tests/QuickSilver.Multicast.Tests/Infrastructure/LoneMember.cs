@@ -89,7 +89,7 @@ internal sealed class LoneMember
     public InboundStream BestEffortStream => Region.FindOrAdd(Publisher, StreamClass.BestEffort);
 
     /// <summary>What this member knows to be settled of the publisher's stream.</summary>
-    public Settlement Settlement => Rings.Records.SettlementOf(Publisher);
+    public StreamSettlement Settlement => Rings.Records.SettlementOf(Publisher);
 
     public static IPEndPoint EndPointOf(NodeKey key) => new(IPAddress.Parse("10.0.0.1"), 1000 + (int)key.Id);
 

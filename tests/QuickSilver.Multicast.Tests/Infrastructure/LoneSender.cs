@@ -86,20 +86,20 @@ internal sealed class LoneSender
     /// <summary>A member asks for packets, and says up to where it knows the stream.</summary>
     public void Ask(int rank, long first, long last, long known = 0, int most = 256)
     {
-        var limit = new AnswerLimit(most);
+        var budget = new AnswerBudget(most);
         var member = Keys[rank];
         _node.Context.Sending.Repairs.Budget.For(member);
-        Stream.Repair(first, last, ref limit, new RepairAsker(member, new DatagramAddress(LoneMember.EndPointOf(member)), known));
+        Stream.Repair(first, last, ref budget, new RepairAsker(member, new DatagramAddress(LoneMember.EndPointOf(member)), known));
     }
 
     /// <summary>The rings report that all members lacked the packets so long ago.</summary>
     public void AskForAll(long first, long last, double ageMilliseconds = 0, int most = 256)
     {
-        var limit = new AnswerLimit(most);
+        var budget = new AnswerBudget(most);
         var leader = Keys[0];
         _node.Context.Sending.Repairs.Budget.For(leader);
         var asker = new RepairAsker(leader, new DatagramAddress(LoneMember.EndPointOf(leader)), 0);
-        Stream.RepairAll(first, last, ref limit, asker, TimeSpan.FromMilliseconds(ageMilliseconds));
+        Stream.RepairAll(first, last, ref budget, asker, TimeSpan.FromMilliseconds(ageMilliseconds));
     }
 
     /// <summary>Notes that a member asks for the packets, as one answer.</summary>

@@ -12,7 +12,7 @@ public sealed class PauseNoticeTests
 {
     private readonly LoneMember _member = new(members: 4, rank: 1);
     private readonly PauseNotices _notices;
-    private readonly ToldPauses _told;
+    private readonly ReportedPauses _reported;
 
     public PauseNoticeTests()
     {
@@ -22,7 +22,7 @@ public sealed class PauseNoticeTests
             _member.Rings.AddNeighbours(neighbours);
             neighbours.ForEach(node => to.Add((node, null)));
         });
-        _told = new ToldPauses(_member.Context);
+        _reported = new ReportedPauses(_member.Context);
     }
 
     [Fact]
@@ -135,13 +135,13 @@ public sealed class PauseNoticeTests
         byte[] packet = new byte[PacketHeader.Bytes + 11];
         _member.Context.Template().Write(packet, PacketKind.Pause, PacketFlags.None, 1, 0, 0);
         PacketTemplate.Seal(packet);
-        Assert.Equal(DropReason.Malformed, _told.OnPacket(new PacketHeader(packet), _member.Keys[0]));
+        Assert.Equal(DropReason.Malformed, _reported.OnPacket(new PacketHeader(packet), _member.Keys[0]));
     }
 
     private DropReason Receive(long number, NodeKey? from = null)
     {
         byte[] packet = Packet(number, TimeSpan.MaxValue, Ms(1), PauseCause.Handler);
-        return _told.OnPacket(new PacketHeader(packet), from ?? _member.Keys[0]);
+        return _reported.OnPacket(new PacketHeader(packet), from ?? _member.Keys[0]);
     }
 
     private byte[] Packet(long number, TimeSpan length, TimeSpan ago, PauseCause cause)

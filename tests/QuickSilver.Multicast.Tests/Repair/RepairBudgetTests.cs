@@ -57,16 +57,16 @@ public sealed class RepairBudgetTests
     [Fact]
     public void Ranges_that_overlap_are_looked_at_once_and_a_pull_only_so_far()
     {
-        var limit = new AnswerLimit(256);
+        var budget = new AnswerBudget(256);
         long looked = 0;
         for (int i = 0; i < 100; i++)
         {
-            var (first, last) = limit.Next(1, 1_000_000, oldest: 1, newest: 60_000);
+            var (first, last) = budget.Next(1, 1_000_000, oldest: 1, newest: 60_000);
             looked += Math.Max(0, last - first + 1);
         }
 
         Assert.InRange(looked, 256, 4 * 256);
-        Assert.True(limit.IsSpent);
+        Assert.True(budget.IsSpent);
     }
 
     private static (MulticastCluster Cluster, RepairBudget Budget) Budget()

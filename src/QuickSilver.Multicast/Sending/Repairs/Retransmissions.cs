@@ -26,12 +26,12 @@ internal sealed class Retransmissions(
     public void Close() => _isClosed = true;
 
     /// <summary>All members lacked these packets when they reported it, up to so long ago.</summary>
-    public void AnswerAll(long first, long last, ref AnswerLimit limit, in RepairAsker leader, TimeSpan age)
+    public void AnswerAll(long first, long last, ref AnswerBudget budget, in RepairAsker leader, TimeSpan age)
     {
         var now = Context.Environment.Now;
         DenyBeyondSent(last, now);
-        (first, last) = limit.Next(first, last, packets.First, window.Sent);
-        for (long n = first; n <= last && limit.Packets > 0; n++)
+        (first, last) = budget.Next(first, last, packets.First, window.Sent);
+        for (long n = first; n <= last && budget.Packets > 0; n++)
         {
             ref var packet = ref packets[n];
             if (packet.Lease is null)
@@ -66,17 +66,17 @@ internal sealed class Retransmissions(
                 Repairs.SendRepair(BytesOf(packet), leader.Address, EntryOf(n));
             }
 
-            limit.NoteAnswer();
+            budget.NoteAnswer();
         }
     }
 
     /// <summary>A member asks for these packets.</summary>
-    public void Answer(long first, long last, ref AnswerLimit limit, in RepairAsker asker)
+    public void Answer(long first, long last, ref AnswerBudget budget, in RepairAsker asker)
     {
         var now = Context.Environment.Now;
         DenyBeyondSent(last, now);
-        (first, last) = limit.Next(first, last, packets.First, window.Sent);
-        for (long n = first; n <= last && limit.Packets > 0; n++)
+        (first, last) = budget.Next(first, last, packets.First, window.Sent);
+        for (long n = first; n <= last && budget.Packets > 0; n++)
         {
             ref var packet = ref packets[n];
             if (packet.Lease is null)
@@ -103,7 +103,7 @@ internal sealed class Retransmissions(
             }
 
             TrySend(ref packet, n, asker, forAll: isAgain);
-            limit.NoteAnswer();
+            budget.NoteAnswer();
         }
     }
 

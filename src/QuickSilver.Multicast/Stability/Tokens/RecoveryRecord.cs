@@ -73,7 +73,7 @@ internal sealed class RecoveryRecord
     public long ReadByAll;
     public long ReplicatedByAll;
     public long HeldByAny;
-    // For a departed sender: see Settlement.
+    // For a departed sender: see StreamSettlement.
     public ulong Epoch;
     public long Through;
     public bool IsGathering;

@@ -10,16 +10,16 @@ namespace QuickSilver.Multicast.Reachability;
 // A notice is a claim. It shows that the node lives, and beyond that nothing is trusted: no time in it is computed with. Its effect
 // (IStabilityTracker.OnMemberPaused) is bounded for each ring, and a node that sends many notices is heard four times per second in
 // each view that its notices are of.
-internal sealed class ToldPauses(NodeContext context)
+internal sealed class ReportedPauses(NodeContext context)
 {
     // Beyond these, nodes that are gone and notices that are over are forgotten before another is added.
     private const int MostKept = 64;
     private static readonly TimeSpan Spacing = TimeSpan.FromMilliseconds(200);
     private static readonly TimeSpan Remembered = TimeSpan.FromMinutes(1);
 
-    private readonly Dictionary<(NodeKey Node, ulong Region, uint View), Told> _told = [];
+    private readonly Dictionary<(NodeKey Node, ulong Region, uint View), Report> _reports = [];
 
-    private sealed class Told
+    private sealed class Report
     {
         public long Number;
         public long Count;
@@ -40,53 +40,53 @@ internal sealed class ToldPauses(NodeContext context)
         }
 
         var now = context.Environment.Now;
-        var told = Of((from, header.Region, header.View));
-        if (header.Sequence <= told.Number)
+        var report = Of((from, header.Region, header.View));
+        if (header.Sequence <= report.Number)
         {
             return DropReason.Duplicate;
         }
 
-        if (now - told.At < Spacing)
+        if (now - report.At < Spacing)
         {
             return DropReason.RateLimited;
         }
 
-        told.Number = header.Sequence;
-        told.At = now;
+        report.Number = header.Sequence;
+        report.At = now;
         context.Counters.PausesTold++;
-        if (RepeatedEvent.IsLogged(++told.Count))
+        if (RepeatedEvent.IsLogged(++report.Count))
         {
             double ago = notice.Ago.TotalMilliseconds;
             MulticastLog.MemberStoodStill(
-                context.Log, context.Named(from), notice.Length.TotalMilliseconds, notice.Cause, ago, told.Count);
+                context.Log, context.Named(from), notice.Length.TotalMilliseconds, notice.Cause, ago, report.Count);
         }
 
         return DropReason.None;
     }
 
-    private Told Of((NodeKey Node, ulong Region, uint View) teller)
+    private Report Of((NodeKey Node, ulong Region, uint View) node)
     {
-        if (!_told.TryGetValue(teller, out var told))
+        if (!_reports.TryGetValue(node, out var report))
         {
-            if (_told.Count >= MostKept)
+            if (_reports.Count >= MostKept)
             {
                 Forget();
             }
 
-            _told.Add(teller, told = new Told());
+            _reports.Add(node, report = new Report());
         }
 
-        return told;
+        return report;
     }
 
     private void Forget()
     {
         var old = context.Environment.Now - Remembered;
-        foreach (var (teller, told) in _told)
+        foreach (var (node, report) in _reports)
         {
-            if (!context.Directory.Contains(teller.Node) || told.At < old)
+            if (!context.Directory.Contains(node.Node) || report.At < old)
             {
-                _told.Remove(teller);
+                _reports.Remove(node);
             }
         }
     }

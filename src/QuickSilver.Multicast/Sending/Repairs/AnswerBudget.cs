@@ -1,8 +1,8 @@
 namespace QuickSilver.Multicast.Sending.Repairs;
 
-// The limit of the answer to one pull: a number of packets, and a number of sequence numbers that may be examined for them (T10, T12). The
-// ranges of a pull ascend and do not overlap; a number that a range repeats is not examined again.
-internal struct AnswerLimit(int packets)
+// What the answer to one pull may still take: a number of packets, and a number of sequence numbers that may be examined for them (T10,
+// T12). The ranges of a pull ascend and do not overlap; a number that a range repeats is not examined again.
+internal struct AnswerBudget(int packets)
 {
     // Packets that went to the requester a moment ago are skipped; it requests the rest again.
     private const int LooksPerPacket = 4;

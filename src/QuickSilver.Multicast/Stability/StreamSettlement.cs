@@ -12,7 +12,7 @@ namespace QuickSilver.Multicast.Stability;
 //
 // Invariants: (Epoch, IsDecided) only grows. A member that has reported what it cannot supply accepts nothing until a decision of that
 // epoch or of a later one, even if the leader dies.
-internal sealed class Settlement
+internal sealed class StreamSettlement
 {
     private SequenceRanges? _lost;
 
