@@ -34,7 +34,7 @@ public sealed class EtcdMembershipStoreTests(EtcdMembershipStoreTests.Server ser
         var term = (EtcdTerm)(await TryAcquireAsync("first"))!;
         using var enough = new CancellationTokenSource();
         var keeping = term.KeepAsync(enough.Token);
-        await Task.Delay(TimeSpan.FromSeconds(4));
+        await UnkeptLease.OutliveAsync(_client!);
         Assert.True(term.IsHeld);
         Assert.False(keeping.IsCompleted);
         await enough.CancelAsync();
