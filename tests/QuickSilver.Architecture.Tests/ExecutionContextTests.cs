@@ -1,6 +1,5 @@
 using System.Reflection;
 using QuickSilver.Architecture.Tests.Reading;
-using QuickSilver.Core.Background;
 
 namespace QuickSilver.Architecture.Tests;
 
@@ -23,6 +22,9 @@ public sealed class ExecutionContextTests
     // The simulator runs all nodes on the thread of the test, in the context by which it finds what escapes from it.
     private const string Exempt = "QuickSilver.Simulation";
 
+    private static readonly Type Detached =
+        Assemblies.Named("QuickSilver.Core").GetType("QuickSilver.Core.Background.Detached", throwOnError: true)!;
+
     [Fact]
     public void Threads_timers_and_callbacks_start_without_the_execution_context_of_the_caller() => Violations.AssertNone(
         from assembly in Assemblies.Shipped
@@ -33,11 +35,11 @@ public sealed class ExecutionContextTests
 
     [Fact]
     public void A_flowing_form_is_found_where_it_is_used() =>
-        Assert.Contains(NamespaceUses.CallsOf(typeof(Detached).Assembly), static call => IsFlowing(call.Called) && IsDetached(call.User));
+        Assert.Contains(NamespaceUses.CallsOf(Detached.Assembly), static call => IsFlowing(call.Called) && IsDetached(call.User));
 
     private static bool IsFlowing(MethodBase called) => Flowing.Any(form =>
         called.DeclaringType is { } type && form.Value.Contains(called.Name)
         && (type == form.Key || type.BaseType == form.Key && type.IsGenericType));
 
-    private static bool IsDetached(Type user) => user == typeof(Detached) || user.DeclaringType == typeof(Detached);
+    private static bool IsDetached(Type user) => user == Detached || user.DeclaringType == Detached;
 }

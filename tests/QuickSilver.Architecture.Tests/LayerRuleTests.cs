@@ -21,7 +21,7 @@ public sealed partial class LayerRuleTests
             from project in ProjectFile.All(Built)
             where project.Name != LayerRules.Generator
             from reference in project.References
-            where FloorOf(reference) >= FloorOf(project.Name)
+            where LayerRules.FloorOf(reference) >= LayerRules.FloorOf(project.Name)
             select $"{project.Name} refers to {reference}";
 
         Violations.AssertNone(wrong);
@@ -32,21 +32,6 @@ public sealed partial class LayerRuleTests
     {
         Violations.AssertNone(ProjectFile.All("src").Single(p => p.Name == LayerRules.Generator).References);
         Assert.DoesNotContain(ProjectFile.All(Built), p => p.References.Contains(LayerRules.Generator));
-    }
-
-    [Fact]
-    public void Friends_look_downwards_only_and_stand_in_one_table()
-    {
-        var wrong =
-            from pair in ProjectFile.Friends()
-            where !IsTestOrBenchmark(pair.Friend) && (pair.Owner == "*" || FloorOf(pair.Friend) <= FloorOf(pair.Owner))
-            select $"{pair.Owner} shows its internals to {pair.Friend}";
-        var elsewhere = ProjectFile.All(Built).Where(p => p.DeclaresFriends).Select(p => p.Path)
-            .Concat(Repository.Files(Built, ".cs").Where(f => Repository.Read(f).Contains("InternalsVisibleTo", StringComparison.Ordinal)));
-
-        Assert.NotEmpty(ProjectFile.Friends());
-        Violations.AssertNone(wrong);
-        Violations.AssertNone(elsewhere);
     }
 
     [Fact]
@@ -122,13 +107,6 @@ public sealed partial class LayerRuleTests
         let used = RoomOf(use.Used)
         where user != used && rooms.ContainsKey(user) && !rooms[user].Contains(used)
         select $"{use.User.FullName} uses {use.Used.FullName}";
-
-    private static int FloorOf(string project) => LayerRules.Floors.TryGetValue(project, out var floor)
-        ? floor
-        : throw new KeyNotFoundException($"{project} stands on no floor: put it into LayerRules");
-
-    private static bool IsTestOrBenchmark(string project) =>
-        project.EndsWith(".Tests", StringComparison.Ordinal) || project is "QuickSilver.Microbenchmarks" or "QuickSilver.Fuzz";
 
     private static string? NamespaceOf(string source) =>
         NamespaceLine().Match(source) is { Success: true } match ? match.Groups[1].Value : null;

@@ -92,4 +92,8 @@ internal static class LayerRules
         ["InMemory"] = ["", "Composition"],
         ["Nodes"] = ["", "Diagnostics", "Composition", "Publishing", "Endpoints", "Inboxes", "Topics"],
     };
+
+    public static int FloorOf(string project) => Floors.TryGetValue(project, out var floor)
+        ? floor
+        : throw new KeyNotFoundException($"{project} stands on no floor: put it into LayerRules");
 }

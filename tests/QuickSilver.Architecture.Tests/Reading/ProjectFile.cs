@@ -31,15 +31,23 @@ internal sealed class ProjectFile
     public static IReadOnlyList<ProjectFile> All(params string[] folders) =>
         [.. Repository.Files(folders, ".csproj").Select(p => new ProjectFile(p))];
 
-    /// <summary>Each pair of a project and a friend that sees its internals, by the one table of the repository.</summary>
+    /// <summary>
+    /// Each pair of a project and a friend that sees its internals, by the one table of the repository; what projects show to their own
+    /// tests is not among them.
+    /// </summary>
     public static IEnumerable<(string Owner, string Friend)> Friends()
     {
         var table = XDocument.Parse(Repository.Read("Directory.Build.targets"));
         foreach (var entry in table.Descendants("InternalsVisibleTo"))
         {
-            var condition = (string?)entry.Parent!.Attribute("Condition") ?? "";
-            var owner = condition.Contains("MSBuildProjectName", StringComparison.Ordinal) ? condition.Split('\'')[^2] : "*";
-            foreach (var friend in ((string)entry.Attribute("Include")!).Split(';', StringSplitOptions.RemoveEmptyEntries))
+            var friends = (string)entry.Attribute("Include")!;
+            if (friends == "$(MSBuildProjectName).Tests")
+            {
+                continue;
+            }
+
+            var owner = ((string)entry.Parent!.Attribute("Condition")!).Split('\'')[^2];
+            foreach (var friend in friends.Split(';', StringSplitOptions.RemoveEmptyEntries))
             {
                 yield return (owner, friend.Trim());
             }

@@ -1,5 +1,6 @@
 using System.Text;
 using QuickSilver.Serialization;
+using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Simulation.Tests.Clusters;
 
@@ -64,11 +65,12 @@ public sealed class UndecodableRequestTests : IDisposable
     [Fact]
     public void The_remedy_for_an_undecodable_request_is_given_once()
     {
-        Respond(1, new Words(static () => PayloadFormatException.Of("The payload is malformed: it ends early")));
+        Respond(1, new Words(Malformed));
         var requester = Requester(0);
         var failed = Assert.Throws<ResponderFailedException>(() => _cluster.RunUntilCompleted(requester.AskAsync("bad")));
         Assert.Contains(
-            "cannot be decoded: The payload is malformed: it ends early. Check that both sides have the same type and codec of requests.",
+            "cannot be decoded: The message is malformed: a field has no valid number. "
+            + "Check that both sides have the same type and codec of requests.",
             failed.Message,
             StringComparison.Ordinal);
         Assert.DoesNotContain("contract", failed.Message, StringComparison.Ordinal);
@@ -138,6 +140,11 @@ public sealed class UndecodableRequestTests : IDisposable
     }
 
     // Fails to read what begins with "bad", if it has an exception for it.
+    private static PayloadFormatException Malformed() => Assert.Throws<PayloadFormatException>(static () =>
+    {
+        new ProtobufReader([0]).TryReadTag(out _);
+    });
+
     private sealed class Words(Func<Exception>? fault = null) : IPayloadCodec<string>
     {
         /// <summary>How often it fails.</summary>
