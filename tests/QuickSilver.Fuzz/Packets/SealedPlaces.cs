@@ -67,8 +67,8 @@ internal static class SealedPlaces
         byte[] packet = new byte[Math.Clamp(content.Length, PacketHeader.Bytes, MostPlainBytes)];
         content[..Math.Min(content.Length, packet.Length)].CopyTo(packet);
         packet[PacketHeader.VersionOffset] = PacketHeader.CurrentVersion;
-        packet[PacketHeader.KindOffset] = (byte)(1 + ((packet[PacketHeader.KindOffset] + 255) % (int)PacketKinds.Last));
-        bool isData = SealedPacket.IsData(new PacketHeader(packet).Kind);
+        packet[PacketHeader.KindOffset] = KindOf(packet[PacketHeader.KindOffset]);
+        bool isData = PacketKinds.ClassOf(new PacketHeader(packet).Kind) == PacketClass.Data;
         BinaryPrimitives.WriteUInt64LittleEndian(packet.AsSpan(PacketHeader.ClusterOffset), Cluster);
         BinaryPrimitives.WriteUInt64LittleEndian(packet.AsSpan(PacketHeader.RegionOffset), IsOfView(place) ? Region : 0);
         BinaryPrimitives.WriteUInt32LittleEndian(packet.AsSpan(PacketHeader.ViewOffset), IsOfView(place) ? View : 0);
@@ -125,4 +125,12 @@ internal static class SealedPlaces
     private static bool IsOfView(Place place) => place is Place.View or Place.Rest;
 
     private static SecretKey KeyOf(byte number) => new(Enumerable.Repeat(number, SecretKey.Bytes).ToArray());
+
+    // One of those that have handlers.
+    private static byte KindOf(byte drawn)
+    {
+        const int Protocols = PacketKinds.Count - (int)PacketKinds.FirstOfProtocols;
+        int kind = (drawn + 255) % ((int)PacketKind.Piece + Protocols);
+        return (byte)(kind < (int)PacketKind.Piece ? 1 + kind : (int)PacketKinds.FirstOfProtocols + kind - (int)PacketKind.Piece);
+    }
 }

@@ -63,7 +63,12 @@ internal sealed class SealedReceiver : IViewsObserver, IPacketHandler, IDisposab
         _dispatcher = new PacketDispatcher(_context, views, new DataHandler(views, ways, null!), ways) { Keys = _keys };
         foreach (var kind in PacketTarget.Kinds.Where(static kind => kind is not (PacketKind.Data or PacketKind.Shared)))
         {
-            _dispatcher.Register(kind, this, keepEarly: true);
+            _dispatcher.Handlers.Register(kind, this, keepsEarly: true);
+        }
+
+        for (var kind = PacketKinds.FirstOfProtocols; kind <= PacketKinds.Last; kind++)
+        {
+            _dispatcher.Handlers.Register(kind, "a protocol", this, keepsEarly: true);
         }
 
         _splitter.Begin(_dispatcher);

@@ -124,12 +124,12 @@ internal sealed class SealedTarget : FuzzTarget
         }
 
         machine.LearnViews();
-        bool isHandled = isTaken && !SealedPacket.IsData(kind);
+        bool isHandled = isTaken && kind is not (PacketKind.Data or PacketKind.Shared);
         CheckHandled(machine, plain, times: isWhole && isHandled ? 1 : 0);
 
         // What was forged does not keep the genuine packet out, and that comes through once. The numbers of echoes see to it that a reply
-        // counts once, and streams to it for data.
-        bool isOnce = isHandled && (place != Place.Cluster || kind != PacketKind.EchoReply);
+        // counts once, streams to it for data, and protocols to it for what they repair.
+        bool isOnce = isHandled && PacketKinds.ClassOf(kind) == PacketClass.Control && (place != Place.Cluster || kind != PacketKind.EchoReply);
         accepted = machine.Receive(whole);
         FindingException.ThrowUnless(
             accepted == (!isTaken || (isWhole && isOnce) ? 0 : 1), $"After that, the packet itself was accepted {accepted} times.");

@@ -1,6 +1,7 @@
 using QuickSilver.Core.Requests;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Protocols;
 using QuickSilver.Simulation.Checkers.Records;
 using QuickSilver.Simulation.Machines;
 
@@ -478,7 +479,9 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
         {
             Guarantee = _cluster.Setup.IsBestEffort(TopicId.Of(topic)) ? Guarantee.BestEffort : Guarantee.Reliable,
             ReaderCapacity = _cluster.Setup.ReaderCapacity,
-            Protocol = _cluster.Setup.PinsTopics && !_cluster.Setup.IsBestEffort(TopicId.Of(topic)) ? WholeCluster.Pinned.Guarantee : null,
+            Protocol = _cluster.Setup.PinsTopics && !_cluster.Setup.IsBestEffort(TopicId.Of(topic))
+                ? new ProtocolChoice(WholeCluster.Pinned)
+                : null,
         };
 
         private void OnExpelled()
