@@ -13,6 +13,10 @@ internal static class FriendExceptions
 
     public static readonly IReadOnlyList<FriendException> All =
     [
+        new("QuickSilver.Receipts", "It is a family as small as can be, which the tests open on nodes.",
+            [Core, Membership, Multicast, Public]),
+        new("QuickSilver.Receipts.Tests", "It opens that family on nodes whose packets are sealed, and drives its states by keys of nodes.",
+            [Membership, Simulation]),
         new("QuickSilver.Membership.Tests", "It drives clients and services by the environment of Core, on simulated machines.",
             [Core, Simulation]),
         new("QuickSilver.Multicast.Tests", "It drives nodes by the environment of Core and configurations of Membership, simulated.",

@@ -1,0 +1,9 @@
+using QuickSilver.Multicast.Protocols;
+
+namespace QuickSilver.Receipts.Protocol;
+
+// What the first endpoint of a topic asks for on its node.
+internal sealed class ReceiptSettings(Action<Receipt>? onReceipt) : ProtocolSettings
+{
+    public Action<Receipt>? OnReceipt => onReceipt;
+}
