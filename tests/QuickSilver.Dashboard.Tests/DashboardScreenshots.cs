@@ -1,5 +1,5 @@
 using Microsoft.Playwright;
-using QuickSilver.Processes.Tests.Scenarios;
+using QuickSilver.Processes.Tests.Harness;
 
 namespace QuickSilver.Dashboard.Tests;
 

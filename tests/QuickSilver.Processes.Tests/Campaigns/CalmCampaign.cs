@@ -1,7 +1,8 @@
 using System.Diagnostics;
 using System.Globalization;
-using QuickSilver.Processes.Tests.Lab;
-using QuickSilver.Processes.Tests.Scenarios;
+using QuickSilver.Processes.Tests.Harness;
+using QuickSilver.Processes.Tests.Lab.Machine;
+using QuickSilver.Processes.Tests.Lab.Network;
 
 namespace QuickSilver.Processes.Tests.Campaigns;
 

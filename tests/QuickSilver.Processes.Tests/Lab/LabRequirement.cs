@@ -1,3 +1,5 @@
+using QuickSilver.Processes.Tests.Lab.Machine;
+
 namespace QuickSilver.Processes.Tests.Lab;
 
 // Says why a machine cannot host the lab, and skips the test with that reason.

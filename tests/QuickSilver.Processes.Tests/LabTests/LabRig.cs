@@ -1,4 +1,4 @@
-using QuickSilver.Processes.Tests.Lab;
+using QuickSilver.Processes.Tests.Lab.Network;
 
 namespace QuickSilver.Processes.Tests.LabTests;
 

@@ -1,4 +1,5 @@
 using QuickSilver.Processes.Tests.Lab;
+using QuickSilver.Processes.Tests.Lab.Network;
 
 namespace QuickSilver.Processes.Tests.LabTests;
 
@@ -33,7 +34,7 @@ public sealed class SegmentRunTests
         const int Runs = 50;
         const int PerRun = 40;
         using var rig = new LabRig(3, seed: 3, withRuns: switchTakesRuns);
-        rig.Switch[1, 2] = new Lab.Impairment { LossPercent = 10 };
+        rig.Switch[1, 2] = new Impairment { LossPercent = 10 };
 
         for (var run = 0; run < Runs; run++)
         {
@@ -41,7 +42,7 @@ public sealed class SegmentRunTests
             rig.WaitForSwitch(1, (run + 1) * PerRun);
         }
 
-        rig.Switch.SetAll(Lab.Impairment.None);
+        rig.Switch.SetAll(Impairment.None);
         rig[1].Send(Marker, rig[1].GroupAddress, bytes: 1000);
         var harmed = rig[2].ReceiveUntil(Marker, bytes: 1000);
         var unharmed = rig[3].ReceiveUntil(Marker, bytes: 1000);
@@ -58,7 +59,7 @@ public sealed class SegmentRunTests
     public void A_delayed_run_arrives_whole()
     {
         using var rig = new LabRig(2);
-        rig.Switch[1, 2] = new Lab.Impairment { Delay = TimeSpan.FromMilliseconds(5), DuplicatePercent = 100 };
+        rig.Switch[1, 2] = new Impairment { Delay = TimeSpan.FromMilliseconds(5), DuplicatePercent = 100 };
 
         rig[1].SendRun(first: 0, count: 20, bytes: 700, rig[1].GroupAddress);
 

@@ -2,7 +2,7 @@ using System.Net;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Core.Tests.Infrastructure;
-using QuickSilver.Processes.Tests.Scenarios;
+using QuickSilver.Processes.Tests.Harness;
 using QuickSilver.Tests.Infrastructure;
 using QuickSilver.Tool.Etcd;
 

@@ -2,7 +2,7 @@ using System.Collections.Concurrent;
 using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Membership.Service.Stores;
 using QuickSilver.Membership.Tests.Service.Stores;
-using QuickSilver.Processes.Tests.Scenarios;
+using QuickSilver.Processes.Tests.Harness;
 using QuickSilver.Tests.Infrastructure;
 using QuickSilver.Tool.Etcd;
 

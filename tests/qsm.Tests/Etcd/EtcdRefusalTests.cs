@@ -2,7 +2,7 @@ using System.Globalization;
 using System.Net.Http.Json;
 using System.Text.Json;
 using QuickSilver.Core.Tests.Infrastructure;
-using QuickSilver.Processes.Tests.Scenarios;
+using QuickSilver.Processes.Tests.Harness;
 using QuickSilver.Tests.Infrastructure;
 using QuickSilver.Tool.Etcd;
 

@@ -2,7 +2,7 @@ using System.Buffers.Binary;
 using System.Diagnostics;
 using System.Net;
 using System.Net.Sockets;
-using QuickSilver.Processes.Tests.Lab;
+using QuickSilver.Processes.Tests.Lab.Network;
 
 namespace QuickSilver.Processes.Tests.Campaigns.Outsider;
 

@@ -1,6 +1,6 @@
 using System.Buffers.Binary;
-using QuickSilver.Processes.Tests.Lab;
-using QuickSilver.Processes.Tests.Scenarios;
+using QuickSilver.Processes.Tests.Harness;
+using QuickSilver.Processes.Tests.Lab.Network;
 using static QuickSilver.Processes.Tests.Campaigns.WirePacket;
 
 namespace QuickSilver.Processes.Tests.Campaigns.Outsider;

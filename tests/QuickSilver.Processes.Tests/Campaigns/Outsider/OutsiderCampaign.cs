@@ -1,7 +1,7 @@
 using System.Diagnostics;
 using System.Globalization;
-using QuickSilver.Processes.Tests.Lab;
-using QuickSilver.Processes.Tests.Scenarios;
+using QuickSilver.Processes.Tests.Harness;
+using QuickSilver.Processes.Tests.Lab.Machine;
 
 namespace QuickSilver.Processes.Tests.Campaigns.Outsider;
 

@@ -1,5 +1,5 @@
-using QuickSilver.Processes.Tests.Lab;
-using QuickSilver.Processes.Tests.Scenarios;
+using QuickSilver.Processes.Tests.Harness;
+using QuickSilver.Processes.Tests.Lab.Machine;
 
 namespace QuickSilver.Processes.Tests.Campaigns.Outsider;
 

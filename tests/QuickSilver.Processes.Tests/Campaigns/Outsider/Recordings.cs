@@ -1,5 +1,5 @@
 using System.Net;
-using QuickSilver.Processes.Tests.Lab;
+using QuickSilver.Processes.Tests.Lab.Network;
 
 namespace QuickSilver.Processes.Tests.Campaigns.Outsider;
 

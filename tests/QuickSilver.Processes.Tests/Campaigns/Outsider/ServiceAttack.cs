@@ -1,8 +1,8 @@
 using System.Net;
 using System.Net.Security;
 using System.Net.Sockets;
-using QuickSilver.Processes.Tests.Lab;
-using QuickSilver.Processes.Tests.Scenarios;
+using QuickSilver.Processes.Tests.Harness;
+using QuickSilver.Processes.Tests.Lab.Machine;
 
 namespace QuickSilver.Processes.Tests.Campaigns.Outsider;
 

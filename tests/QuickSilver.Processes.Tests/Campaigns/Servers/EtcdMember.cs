@@ -2,7 +2,8 @@ using System.Net;
 using System.Net.Sockets;
 using System.Text;
 using System.Text.Json;
-using QuickSilver.Processes.Tests.Lab;
+using QuickSilver.Processes.Tests.Lab.Machine;
+using QuickSilver.Processes.Tests.Lab.Network;
 
 namespace QuickSilver.Processes.Tests.Campaigns.Servers;
 

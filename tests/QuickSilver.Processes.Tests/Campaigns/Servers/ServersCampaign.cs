@@ -1,5 +1,5 @@
 using System.Diagnostics;
-using QuickSilver.Processes.Tests.Lab;
+using QuickSilver.Processes.Tests.Lab.Machine;
 
 namespace QuickSilver.Processes.Tests.Campaigns.Servers;
 

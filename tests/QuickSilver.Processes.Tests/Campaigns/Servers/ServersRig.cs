@@ -1,8 +1,9 @@
 using System.Diagnostics;
 using System.Globalization;
 using System.Net;
-using QuickSilver.Processes.Tests.Lab;
-using QuickSilver.Processes.Tests.Scenarios;
+using QuickSilver.Processes.Tests.Harness;
+using QuickSilver.Processes.Tests.Lab.Machine;
+using QuickSilver.Processes.Tests.Lab.Network;
 
 namespace QuickSilver.Processes.Tests.Campaigns.Servers;
 

@@ -1,6 +1,6 @@
 using System.Globalization;
 using QuickSilver.Processes.Tests.Campaigns.Servers;
-using QuickSilver.Processes.Tests.Lab;
+using QuickSilver.Processes.Tests.Lab.Machine;
 
 namespace QuickSilver.Processes.Tests.Campaigns.Soak;
 
