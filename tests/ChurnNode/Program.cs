@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Net;
 using ChurnNode;
+using ChurnNode.Soak;
 using QuickSilver;
 using Serilog;
 using Serilog.Events;

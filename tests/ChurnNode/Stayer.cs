@@ -3,6 +3,7 @@ using System.Collections.Concurrent;
 using System.Diagnostics;
 using System.Globalization;
 using System.Text.Json;
+using ChurnNode.Streams;
 using QuickSilver;
 using StreamNode;
 

@@ -1,5 +1,6 @@
 using System.Globalization;
 using QuickSilver.Seeds.Tests.Infrastructure;
+using QuickSilver.Seeds.Tests.Infrastructure.Recording;
 using QuickSilver.Simulation.Checkers.Records;
 
 namespace QuickSilver.Seeds.Tests;
@@ -52,7 +53,7 @@ public sealed class ChurnCampaign(ITestOutputHelper output)
 
         protected override RunResult Play(ulong seed, RecordTail tail)
         {
-            HistoryChecker[] checkers = [.. WholeCluster.AllCheckers(hostsMayPart: IsEmbedded(seed)), tail];
+            HistoryChecker[] checkers = [.. CampaignCheckers.All(hostsMayPart: IsEmbedded(seed)), tail];
             var options = new QuickSilverOptions
             {
                 Service = { Replicas = WholeCluster.Replicas(seed) },

@@ -1,5 +1,6 @@
 using QuickSilver.Membership.Regions.Sets;
 using QuickSilver.Seeds.Tests.Infrastructure;
+using QuickSilver.Seeds.Tests.Infrastructure.Courses;
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Machines;
 

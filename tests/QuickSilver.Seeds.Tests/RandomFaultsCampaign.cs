@@ -1,4 +1,5 @@
 using QuickSilver.Seeds.Tests.Infrastructure;
+using QuickSilver.Seeds.Tests.Infrastructure.Courses;
 using QuickSilver.Simulation;
 
 namespace QuickSilver.Seeds.Tests;

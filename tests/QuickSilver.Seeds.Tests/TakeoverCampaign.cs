@@ -1,5 +1,6 @@
 using QuickSilver.Membership.Views;
 using QuickSilver.Seeds.Tests.Infrastructure;
+using QuickSilver.Seeds.Tests.Infrastructure.Recording;
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Checkers.Progress;
 using QuickSilver.Simulation.Checkers.Records;
@@ -65,7 +66,7 @@ internal sealed class Takeover(ITestOutputHelper? output) : Campaign("Takeover",
     {
         HistoryChecker[] checkers =
         [
-            .. WholeCluster.AllCheckers(mayPart: true), new ProgressChecker(Bound) { WaitBound = WaitBound },
+            .. CampaignCheckers.All(mayPart: true), new ProgressChecker(Bound) { WaitBound = WaitBound },
             new SteadyChecker(Steadies.Contains, Bound), tail,
         ];
         var setup = new ClusterSetup

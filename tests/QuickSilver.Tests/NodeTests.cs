@@ -3,6 +3,7 @@ using QuickSilver.Composition;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Nodes;
+using QuickSilver.Tests.Diagnostics;
 using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Tests;

@@ -1,3 +1,4 @@
+using QuickSilver.Seeds.Tests.Infrastructure.Courses;
 using QuickSilver.Simulation;
 
 namespace QuickSilver.Seeds.Tests.Infrastructure;

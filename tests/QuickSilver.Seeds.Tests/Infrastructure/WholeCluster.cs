@@ -3,28 +3,17 @@ using System.Net;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Composition;
-using QuickSilver.Core.Buffers;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Service;
 using QuickSilver.Membership.Service.Access;
 using QuickSilver.Membership.Service.Stores;
-using QuickSilver.Membership.Service.Takeover;
-using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Channels;
-using QuickSilver.Multicast.Hearing;
-using QuickSilver.Multicast.Nodes;
-using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Protocols;
-using QuickSilver.Multicast.Reassembly;
-using QuickSilver.Multicast.Receiving;
-using QuickSilver.Multicast.Sending;
-using QuickSilver.Multicast.Views;
-using QuickSilver.Publishing;
+using QuickSilver.Seeds.Tests.Infrastructure.Courses;
+using QuickSilver.Seeds.Tests.Infrastructure.Recording;
 using QuickSilver.Simulation;
-using QuickSilver.Simulation.Checkers;
-using QuickSilver.Simulation.Checkers.Progress;
 using QuickSilver.Simulation.Checkers.Records;
 using QuickSilver.Simulation.Machines;
 
@@ -36,42 +25,6 @@ namespace QuickSilver.Seeds.Tests.Infrastructure;
 internal sealed class WholeCluster : IDisposable
 {
     private const int ServicePort = 7400;
-
-    // Tables of what is over, and pools, which keep what was once in use: by their bounds.
-    private static readonly Dictionary<string, long> Remembered = new()
-    {
-        ["EndedLives._all"] = EndedLives.MostKept,
-        ["EndedLives._order"] = EndedLives.MostKept,
-        ["EndedLives._told"] = EndedLife.Most,
-        ["HeldRegions.<Ended>k__BackingField"] = EndedLife.Most,
-        ["ClaimPool._free"] = ClaimPool.MostKept,
-        ["ClosedViews._byAge"] = ClosedViews.Most,
-        ["ClosedViews._highest"] = ClosedViews.Most,
-        ["KeyRing._closed"] = ClosedViews.Most,
-        ["KeyRing._views"] = ClosedViews.Most,
-        ["OpenTopics._resting"] = OpenTopics.MostNumbered,
-        ["PublishRequestPool._free"] = PublishRequestPool.MaxKept,
-        ["PublishRequestPool._freeWaits"] = PublishRequestPool.MaxKept,
-        ["ReassemblyBudget._pool"] = ReassemblyBudget.MaxPooled,
-        ["DepartedIdentities._byAge"] = DepartedIdentities.Most,
-        ["DepartedIdentities._identities"] = DepartedIdentities.Most,
-        ["DepartedSenders._byAge"] = DepartedSenders.Most,
-        ["DepartedSenders._orders"] = DepartedSenders.Most,
-        ["EndedStreams._byAge"] = EndedStreams.Most,
-        ["EndedStreams._ends"] = EndedStreams.Most,
-        ["TopicHearing._counts"] = TopicHearing.MostCounts,
-        ["UnheardTopics._reports"] = UnheardTopics.Most,
-        ["SlabPool._free"] = new SimulationOptions().PoolBytes / SlabPool.BlockBytes,
-    };
-
-    // The leader of a ring has a result for each sender in it, and may lead one at each level, of which 20 nodes have 5 at most; the others
-    // have none.
-    private static readonly Dictionary<string, (string Table, int Times)> OfLeaders = new()
-    {
-        ["RingResults._bySender"] = ("RegionReceiver._reliable", 5),
-        // Under the key of a view, each member may have sealed something; 20 nodes at most are members.
-        ["PacketOpener._sealers"] = ("KeyRing._views", 20),
-    };
 
     private static readonly TimeSpan MostWrong = TimeSpan.FromDays(365 * 30);
 
@@ -105,7 +58,7 @@ internal sealed class WholeCluster : IDisposable
         _otherOptions = setup.OtherOptions is { } other ? ProtocolsOf(other) : _options;
         _tail = checkers.OfType<RecordTail>().FirstOrDefault();
         Synchrony = checkers.OfType<SynchronyChecker>().FirstOrDefault();
-        History = new History(checkers.Length > 0 ? checkers : [.. AllCheckers()]);
+        History = new History(checkers.Length > 0 ? checkers : [.. CampaignCheckers.All()]);
         Simulation = new SimulatedMachines(
             new SimulationOptions { Seed = seed, Epoch = setup.Epoch, Link = setup.Link, PoolBytes = setup.PoolBytes });
         _random = SeededRandom.Derive(seed, purpose: 7, owner: 0);
@@ -235,33 +188,6 @@ internal sealed class WholeCluster : IDisposable
         : null;
 
     public SeededRandom Random => _random;
-
-    /// <param name="mayPart">
-    /// Whether nodes may lose each other and stay up, when the service changes: a gap that is reported then
-    /// excuses (I19); I8 still demands what those that have not parted owe each other, and I11 nothing.
-    /// </param>
-    /// <param name="hostsMayPart">Whether there may be several services for a while (I9).</param>
-    /// <param name="isBestEffort">Which topics are of best effort; null: none.</param>
-    /// <param name="rights">The rights of nodes; null: all nodes have all rights.</param>
-    /// <param name="stallWarning">After how long nodes name what waits (I21); null: as usual.</param>
-    public static IEnumerable<HistoryChecker> AllCheckers(
-        bool mayPart = false, bool hostsMayPart = false, Func<ulong, bool>? isBestEffort = null, TimeSpan? stallWarning = null,
-        DrawnRights? rights = null)
-    {
-        isBestEffort ??= static _ => false;
-        return
-        [
-            new NoGapChecker(), new NoDuplicateChecker(), new NoPhantomChecker(), new OrderChecker(), new ViewsChecker(),
-            new DeliveryViewChecker { IsBestEffort = isBestEffort }, new PrimaryChecker { HostsMayPart = hostsMayPart },
-            new IncarnationChecker(), new MemoryChecker(), new RepairChecker(),
-            new LivenessChecker { GapsExcuse = mayPart, IsBestEffort = isBestEffort },
-            new AgreementChecker { MayPart = mayPart, IsBestEffort = isBestEffort },
-            new StableChecker { IsBestEffort = isBestEffort }, new BestEffortChecker { IsBestEffort = isBestEffort },
-            new TablesChecker { Bounded = Remembered, OfLeaders = OfLeaders },
-            new StallChecker(stallWarning ?? new QuickSilverOptions().StallWarning),
-            .. rights is null ? [] : new[] { new RightsChecker { MayPublish = rights.MayPublish, MaySubscribe = rights.MaySubscribe } },
-        ];
-    }
 
     /// <summary>
     /// Whether a subscription that is settled is owed what any node publishes. With embedded membership not before all are one

@@ -177,7 +177,7 @@ public sealed class QuorumTests : IDisposable
 
     public void Dispose() => _cluster.Dispose();
 
-    private Machines.SimulatedMachine Service => _cluster.Machines.Nodes[_cluster.Service!.Value];
+    private Simulation.Machines.SimulatedMachine Service => _cluster.Machines.Nodes[_cluster.Service!.Value];
 
     private void Start()
     {
