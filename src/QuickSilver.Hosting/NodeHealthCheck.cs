@@ -1,6 +1,6 @@
 using Microsoft.Extensions.Diagnostics.HealthChecks;
 using QuickSilver.Core.Diagnostics;
-using QuickSilver.Nodes;
+using QuickSilver.Nodes.Measures;
 
 namespace QuickSilver.Hosting;
 

@@ -9,6 +9,7 @@ using QuickSilver.Membership.Service;
 using QuickSilver.Membership.Service.Stores;
 using QuickSilver.Membership.Views;
 using QuickSilver.Simulation.Machines;
+using QuickSilver.Simulation.Machines.Time;
 
 namespace QuickSilver.Simulation;
 

@@ -3,7 +3,6 @@ using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Composition;
 using QuickSilver.Core.Diagnostics;
-using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
 using QuickSilver.Inboxes;
 using QuickSilver.Multicast.Protocols;
@@ -32,7 +31,7 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
     private StateOpening? _states;
     private Task? _disposal;
 
-    private QuickSilverNode(INodeParts parts, NodeCore core)
+    internal QuickSilverNode(INodeParts parts, NodeCore core)
     {
         _parts = parts;
         _core = core;
@@ -115,7 +114,7 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
         // Once for all layers, so that what the loggers throw is counted together.
         var guarded = GuardedLoggers.Of(loggerFactory ?? NullLoggerFactory.Instance);
         cancellationToken.ThrowIfCancellationRequested();
-        return Handed(StartOnMachineAsync(checkedOptions, guarded, cancellationToken), TaskCreationOptions.RunContinuationsAsynchronously);
+        return NodeStart.OnMachineAsync(checkedOptions, guarded, cancellationToken);
     }
 
     /// <summary>
@@ -422,60 +421,7 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
     /// <summary>Starts a node on parts that were composed elsewhere: for a machine, the simulator or a test.</summary>
     internal static Task<QuickSilverNode> StartAsync(
         INodeParts parts, QuickSilverOptions options, ILoggerFactory logs, CancellationToken cancellationToken) =>
-        Handed(JoinAsync(parts, options, logs, cancellationToken), parts.Completions);
-
-    // The start continues on the thread that completes what it waits for, which may be the core thread. So it does not wait for a thread of
-    // the pool, which the application may block. What the caller does afterwards must not run there, except in a simulation.
-    private static Task<QuickSilverNode> Handed(Task<QuickSilverNode> start, TaskCreationOptions completion)
-    {
-        if (start.IsCompleted || completion == TaskCreationOptions.None)
-        {
-            return start;
-        }
-
-        var handed = new TaskCompletionSource<QuickSilverNode>(completion);
-        _ = PassAsync(start, handed);
-        return handed.Task;
-    }
-
-    private static async Task PassAsync(Task<QuickSilverNode> start, TaskCompletionSource<QuickSilverNode> handed)
-    {
-        await ((Task)start).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-        handed.SetFromTask(start);
-    }
-
-    private static async Task<QuickSilverNode> JoinAsync(
-        INodeParts parts, QuickSilverOptions options, ILoggerFactory logs, CancellationToken cancellationToken)
-    {
-        var core = new NodeCore(parts, options, logs);
-        var node = new QuickSilverNode(parts, core);
-        core.Begin();
-        try
-        {
-            await core.Joined.WaitAsync(options.StartTimeout, parts.OutsideTime, cancellationToken).ConfigureAwait(core.ResumesInContext);
-            return node;
-        }
-        catch (TimeoutException exception)
-        {
-            string why = StartFailure.InWords(parts, options);
-            ApiLog.StartFailed(core.Log, options.StartTimeout, why);
-            await parts.EndStartAsync(() => node.DisposeAsync().AsTask()).ConfigureAwait(core.ResumesInContext);
-            throw new MembershipUnreachableException(
-                $"Timed out after {options.StartTimeout} joining a membership service: {why}. {StartFailure.WhatToDo(parts)}", exception);
-        }
-        catch
-        {
-            await parts.EndStartAsync(() => node.DisposeAsync().AsTask()).ConfigureAwait(core.ResumesInContext);
-            throw;
-        }
-    }
-
-    private static async Task<QuickSilverNode> StartOnMachineAsync(
-        QuickSilverOptions options, ILoggerFactory logs, CancellationToken cancellationToken)
-    {
-        var parts = await NodeComposition.ForMachineAsync(options, logs, cancellationToken).ConfigureAwait(false);
-        return await JoinAsync(parts, options, logs, cancellationToken).ConfigureAwait(false);
-    }
+        NodeStart.OnPartsAsync(parts, options, logs, cancellationToken);
 
     /// <summary>The codec of a type that has one.</summary>
     internal static IPayloadCodec<T> CodecOf<T>() =>
@@ -511,50 +457,6 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
         options ??= new TopicOptions();
         OptionRules.Check(options);
         _core.CheckNotStopped();
-        return OpenCheckedAsync<T, TTopic>(name, codec, access, options, cancellationToken);
-    }
-
-    private async Task<TTopic> OpenCheckedAsync<T, TTopic>(
-        string name, IPayloadCodec<T> codec, TopicAccess access, TopicOptions options, CancellationToken cancellationToken)
-        where TTopic : class, ITopicEndpoint
-    {
-        var factory = _core.Protocols.FactoryOf(options);
-        var contract = TopicContract.Describe(name, codec.Schema, factory, options.Protocol?.Parameters ?? default);
-        var created = new TaskCompletionSource<(TopicOpening Opening, TopicEndpoint<T> Endpoint)>(_core.Completions);
-        _core.Run(() =>
-        {
-            try
-            {
-                var shared = _core.GetOrAdd(name, contract, options.Protocol?.Settings);
-                var endpoint = new TopicEndpoint<T>(shared, codec, access, options);
-                var asked = new TopicOpening(shared, endpoint, contract);
-                created.SetResult((asked, endpoint));
-                asked.Begin();
-            }
-            catch (Exception exception)
-            {
-                created.TrySetException(exception);
-            }
-        });
-        try
-        {
-            await _core.UntilEndedAsync(created.Task, cancellationToken).ConfigureAwait(_core.ResumesInContext);
-            var (opening, topic) = await created.Task.ConfigureAwait(_core.ResumesInContext);
-            await _core.UntilEndedAsync(opening.Done, cancellationToken).ConfigureAwait(_core.ResumesInContext);
-            topic.EndWithNode();
-            return (TTopic)(ITopicEndpoint)topic;
-        }
-        catch (OperationCanceledException)
-        {
-            // The core thread may come to it yet, or may have granted it meanwhile; no caller will ever hold the endpoint.
-            _core.Run(() =>
-            {
-                if (created.Task.IsCompletedSuccessfully)
-                {
-                    created.Task.Result.Opening.Topic.Abandon(created.Task.Result.Opening);
-                }
-            });
-            throw;
-        }
+        return EndpointOpening.OpenAsync<T, TTopic>(_core, (name, codec, access, options), cancellationToken);
     }
 }

@@ -1,3 +1,4 @@
+
 namespace QuickSilver;
 
 /// <summary>How packets reach the members of a region.</summary>

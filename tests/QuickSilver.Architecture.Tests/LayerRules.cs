@@ -86,6 +86,7 @@ internal static class LayerRules
         ["Diagnostics"] = [""],
         ["Options"] = [""],
         ["Security"] = [""],
+        ["Status"] = [""],
         ["Composition"] = [""],
         ["Publishing"] = ["", "Diagnostics"],
         ["Endpoints"] = ["", "Diagnostics", "Publishing"],

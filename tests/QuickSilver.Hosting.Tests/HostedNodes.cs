@@ -6,6 +6,7 @@ using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Composition;
 using QuickSilver.Tests.Infrastructure;
+using QuickSilver.Tests.Infrastructure.Fakes;
 
 namespace QuickSilver.Hosting.Tests;
 

@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using QuickSilver.Tests.Infrastructure;
+using QuickSilver.Tests.Infrastructure.Fakes;
 
 namespace QuickSilver.Tests;
 

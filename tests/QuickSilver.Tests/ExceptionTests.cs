@@ -6,6 +6,7 @@ using QuickSilver.Serialization;
 using QuickSilver.Serialization.Generated;
 using QuickSilver.Simulation;
 using QuickSilver.Tests.Infrastructure;
+using QuickSilver.Tests.Infrastructure.Fakes;
 
 namespace QuickSilver.Tests;
 

@@ -5,6 +5,7 @@ using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Tests.Diagnostics;
 using QuickSilver.Tests.Infrastructure;
+using QuickSilver.Tests.Infrastructure.Fakes;
 
 namespace QuickSilver.Tests;
 

@@ -1,7 +1,9 @@
 using System.Text;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Nodes;
+using QuickSilver.Nodes.Measures;
 using QuickSilver.Tests.Infrastructure;
+using QuickSilver.Tests.Infrastructure.Fakes;
 
 namespace QuickSilver.Tests;
 

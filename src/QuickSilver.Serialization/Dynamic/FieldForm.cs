@@ -110,6 +110,15 @@ internal readonly record struct FieldForm(FieldShape Shape, ValueForm Value, Val
         _ => Protobuf.ProtobufWireType.LengthDelimited,
     };
 
+    /// <summary>Whether a field of this form can have a value of this wire type; one that has another is skipped.</summary>
+    public bool Accepts(uint wireType) => Shape switch
+    {
+        FieldShape.Map => wireType == Protobuf.ProtobufWireType.LengthDelimited,
+        _ when WireType(Value) is null => wireType is not Protobuf.ProtobufWireType.StartGroup,
+        FieldShape.Repeated when IsPackable(Value) && wireType == Protobuf.ProtobufWireType.LengthDelimited => true,
+        _ => WireType(Value) == wireType,
+    };
+
     public static bool IsPackable(ValueForm value) => value is > ValueForm.Unknown and <= ValueForm.Double;
 
     private static bool IsKey(ValueForm key) => key is > ValueForm.Unknown and <= ValueForm.Bool or ValueForm.String;

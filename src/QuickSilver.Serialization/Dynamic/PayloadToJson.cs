@@ -84,7 +84,7 @@ internal sealed class PayloadToJson : IDisposable
         {
             int at = bytes.Length - reader.Left;
             reader.Skip(tag);
-            if (message.Find((int)(tag >> 3)) is { } field && Accepts(field.Form, tag & 7))
+            if (message.Find((int)(tag >> 3)) is { } field && field.Form.Accepts(tag & 7))
             {
                 _places.Add(new Place(field.Index, at, bytes.Length - reader.Left - at, tag));
             }
@@ -206,7 +206,7 @@ internal sealed class PayloadToJson : IDisposable
         var last = new Dictionary<string, int>(StringComparer.Ordinal);
         for (int i = from; i < to; i++)
         {
-            last[KeyOf(Entry(bytes, _places[i]), field)] = i;
+            last[MapEntry.KeyOf(Entry(bytes, _places[i]), field)] = i;
         }
 
         _json.WriteStartObject();
@@ -216,10 +216,10 @@ internal sealed class PayloadToJson : IDisposable
             var entry = Entry(bytes, _places[at]);
             if (field is { Form.Value: ValueForm.Message, Message: { } nested })
             {
-                var parts = PartsOf(entry);
+                var parts = MapEntry.PartsOf(entry);
                 WriteMessage(parts.Bytes, outer.Enter(parts), nested);
             }
-            else if (TryFindValue(entry, field.Form.Value, out var value, out uint wireType))
+            else if (MapEntry.TryFindValue(entry, field.Form.Value, out var value, out uint wireType))
             {
                 WriteValue(value, outer, field, field.Form.Value, wireType);
             }
@@ -235,99 +235,7 @@ internal sealed class PayloadToJson : IDisposable
     private static ReadOnlySpan<byte> Entry(ReadOnlySpan<byte> bytes, Place place) =>
         new ProtobufReader(ValueAt(bytes, place)).ReadLengthDelimited();
 
-    private static string KeyOf(ReadOnlySpan<byte> entry, DynamicField field)
-    {
-        var form = field.Form.Key;
-        string? key = null;
-        var reader = new ProtobufReader(entry);
-        while (reader.TryReadTag(out uint tag))
-        {
-            if (tag >> 3 == 1 && (tag & 7) == FieldForm.WireType(form))
-            {
-                key = ReadKey(ref reader, form, field.LogicalKey);
-            }
-            else
-            {
-                reader.Skip(tag);
-            }
-        }
-
-        return key ?? form switch
-        {
-            ValueForm.String => "",
-            ValueForm.Bool => "false",
-            _ => field.LogicalKey?.ToText(0) ?? "0",
-        };
-    }
-
-    private static string ReadKey(ref ProtobufReader reader, ValueForm form, LogicalValue? logical) => form switch
-    {
-        ValueForm.String => reader.ReadString(),
-        ValueForm.Bool => reader.ReadBool() ? "true" : "false",
-        ValueForm.Int32 => KeyText(logical, reader.ReadInt32()),
-        ValueForm.Int64 => KeyText(logical, reader.ReadInt64()),
-        ValueForm.UInt32 => KeyText(logical, reader.ReadUInt32()),
-        ValueForm.SInt32 => ((int)reader.ReadSInt64()).ToString(CultureInfo.InvariantCulture),
-        ValueForm.SInt64 => reader.ReadSInt64().ToString(CultureInfo.InvariantCulture),
-        ValueForm.Fixed32 => reader.ReadFixed32().ToString(CultureInfo.InvariantCulture),
-        ValueForm.SFixed32 => ((int)reader.ReadFixed32()).ToString(CultureInfo.InvariantCulture),
-        ValueForm.Fixed64 => reader.ReadFixed64().ToString(CultureInfo.InvariantCulture),
-        ValueForm.SFixed64 => ((long)reader.ReadFixed64()).ToString(CultureInfo.InvariantCulture),
-        _ => reader.ReadUInt64().ToString(CultureInfo.InvariantCulture),
-    };
-
-    private static string KeyText(LogicalValue? logical, long key) =>
-        logical?.ToText(key) ?? key.ToString(CultureInfo.InvariantCulture);
-
-    // The message of an entry.
-    private static MessageParts PartsOf(ReadOnlySpan<byte> entry)
-    {
-        MessageParts parts = default;
-        var reader = new ProtobufReader(entry);
-        while (reader.TryReadTag(out uint tag))
-        {
-            if (tag == ((2 << 3) | ProtobufWireType.LengthDelimited))
-            {
-                parts.Add(reader.ReadLengthDelimited());
-            }
-            else
-            {
-                reader.Skip(tag);
-            }
-        }
-
-        return parts;
-    }
-
-    // The last value of an entry, behind its tag.
-    private static bool TryFindValue(ReadOnlySpan<byte> entry, ValueForm form, out ReadOnlySpan<byte> value, out uint wireType)
-    {
-        value = default;
-        wireType = uint.MaxValue;
-        var reader = new ProtobufReader(entry);
-        while (reader.TryReadTag(out uint tag))
-        {
-            int at = entry.Length - reader.Left;
-            reader.Skip(tag);
-            if (tag >> 3 == 2 && Accepts(new FieldForm(FieldShape.Single, form), tag & 7))
-            {
-                value = entry[at..(entry.Length - reader.Left)];
-                wireType = tag & 7;
-            }
-        }
-
-        return wireType != uint.MaxValue;
-    }
-
     private static ReadOnlySpan<byte> ValueAt(ReadOnlySpan<byte> bytes, Place place) => bytes.Slice(place.At, place.Length);
-
-    private static bool Accepts(FieldForm form, uint wireType) => form.Shape switch
-    {
-        FieldShape.Map => wireType == ProtobufWireType.LengthDelimited,
-        _ when FieldForm.WireType(form.Value) is not { } expected => wireType is not ProtobufWireType.StartGroup,
-        FieldShape.Repeated when FieldForm.IsPackable(form.Value) && wireType == ProtobufWireType.LengthDelimited => true,
-        _ => FieldForm.WireType(form.Value) == wireType,
-    };
 
     // The value begins behind the tag, with its length if it has one.
     private void WriteValue(ReadOnlySpan<byte> bytes, ProtobufReader outer, DynamicField field, ValueForm form, uint wireType)

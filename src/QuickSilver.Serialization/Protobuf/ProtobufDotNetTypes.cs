@@ -2,6 +2,7 @@ using System.Buffers.Binary;
 using System.ComponentModel;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
+using QuickSilver.Serialization.Protobuf.Times;
 
 namespace QuickSilver.Serialization.Protobuf;
 

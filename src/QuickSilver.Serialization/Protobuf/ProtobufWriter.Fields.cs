@@ -4,6 +4,7 @@ using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using System.Runtime.Intrinsics;
 using System.Text.Unicode;
+using QuickSilver.Serialization.Protobuf.Times;
 
 namespace QuickSilver.Serialization.Protobuf;
 

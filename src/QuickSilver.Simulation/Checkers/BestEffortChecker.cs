@@ -1,3 +1,4 @@
+using QuickSilver.Simulation.Checkers.Deliveries;
 using QuickSilver.Simulation.Checkers.Records;
 
 namespace QuickSilver.Simulation.Checkers;

@@ -1,4 +1,5 @@
 using QuickSilver.Membership.Views;
+using QuickSilver.Simulation.Checkers.Deliveries;
 using QuickSilver.Simulation.Checkers.Records;
 
 namespace QuickSilver.Simulation.Checkers;

@@ -1,6 +1,7 @@
 using QuickSilver.Core.Storage;
 using QuickSilver.Core.Transport;
 using QuickSilver.Simulation.Machines;
+using QuickSilver.Simulation.Machines.Time;
 
 namespace QuickSilver.Simulation.Disks;
 

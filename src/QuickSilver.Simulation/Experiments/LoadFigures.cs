@@ -1,3 +1,4 @@
+
 namespace QuickSilver.Simulation.Experiments;
 
 // What was measured; times are virtual.

@@ -11,7 +11,9 @@ using QuickSilver.Core.Requests;
 using QuickSilver.Core.Storage;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Transport.Descriptors;
+using QuickSilver.Simulation.Machines.Time;
 using QuickSilver.Simulation.Network;
+using QuickSilver.Simulation.Network.Streams;
 
 namespace QuickSilver.Simulation.Machines;
 
@@ -34,16 +36,13 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
     private readonly SeededRandom _random;
     private readonly SeededRandom _refusals;
     private readonly DutyCycle _cycle;
-    private readonly WakeModeration _moderation = new(new CoreThreadOptions().LongestNap);
+    // Not readonly: it is a struct that has state of its own.
+    private CoreRest _rest = new();
     // The ports that have something, and what else has completed, in the order in which they came to.
     private readonly List<CompletionSource> _completed = [];
     private TurnEvent? _turn;
     private TimeSpan _busyUntil;
     private TimeSpan _cardBusyUntil;
-    // When the thread began to block; of a nap, when that ends.
-    private TimeSpan _asleepSince;
-    private bool _isAsleep;
-    private bool _isNapping;
     private TurnPart _part;
     private bool _isInTurn;
     private long _stepsOfTurn;
@@ -222,7 +221,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
     {
         if (!_isInTurn)
         {
-            WakeAt(_isNapping && !endsNap ? _asleepSince : _time.Now);
+            WakeAt(_rest.IsNapping && !endsNap ? _rest.Since : _time.Now);
         }
     }
 
@@ -302,7 +301,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
         _isInTurn = false;
         if (_part == TurnPart.Input)
         {
-            BeginSleep();
+            _rest.Begin(isIdle: !_cycle.IsWorkLeft && _completed.Count == 0, Free, Now);
         }
 
         Plan();
@@ -314,7 +313,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
         {
             case TurnPart.Input:
                 BeginTurn();
-                EndSleep();
+                _rest.End(_time.Now, Node.Clock, hasInput: _completed.Count > 0);
                 TakeIn();
                 _cycle.ServeInput();
                 _part = TurnPart.Alarms;
@@ -337,14 +336,14 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
     // The thread rested until something came or the next alarm was due; beyond that it was paused.
     private void BeginTurn()
     {
-        var rested = !_isAsleep ? TimeSpan.MinValue : _cycle.TryPeekDue(out var due) ? due : TimeSpan.MaxValue;
+        var rested = !_rest.IsAsleep ? TimeSpan.MinValue : _cycle.TryPeekDue(out var due) ? due : TimeSpan.MaxValue;
         _cycle.BeginTurn(rested);
     }
 
     private void TakeIn()
     {
         int runs = _cycle.TakeIn(CollectionsMarshal.AsSpan(_completed));
-        _moderation.Took(runs, Now);
+        _rest.Took(runs, Now);
         _completed.RemoveAll(static source => source is SimulatedPort port ? !port.HasDatagrams : !((NodeCompletion)source).HasCompletions);
     }
 
@@ -378,7 +377,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
         }
         else if (_completed.Count > 0)
         {
-            WakeAt(Intake.IsStarved ? VirtualTime.Add(Free, StarvedNap) : _isNapping ? _asleepSince : Free);
+            WakeAt(Intake.IsStarved ? VirtualTime.Add(Free, StarvedNap) : _rest.IsNapping ? _rest.Since : Free);
             Intake.EndStarvation();
         }
 
@@ -409,35 +408,6 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
 
         _turn.Attach(this, due);
         _time.At(due, _turn);
-    }
-
-    // Where nothing is left to do the thread blocks, or rests a moment first.
-    private void BeginSleep()
-    {
-        _asleepSince = Free;
-        _isAsleep = !_cycle.IsWorkLeft && _completed.Count == 0;
-        _isNapping = _isAsleep && _moderation.IsNapDue(Now);
-        if (_isNapping)
-        {
-            _asleepSince += _moderation.BeginNap();
-        }
-    }
-
-    private void EndSleep()
-    {
-        if (!_isAsleep || (_isNapping && _time.Now <= _asleepSince))
-        {
-            return;
-        }
-
-        if (_isNapping)
-        {
-            // The nap brought nothing, and the thread has blocked since.
-            _moderation.Took(0, Node.Clock.At(_asleepSince));
-        }
-
-        _isAsleep = _isNapping = false;
-        _moderation.Slept(_time.Now - _asleepSince, _completed.Count > 0);
     }
 
     void IDutyHost.BeginRun(PortSource port, in PlacedRun run)

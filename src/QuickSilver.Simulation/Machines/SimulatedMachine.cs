@@ -3,6 +3,7 @@ using System.Globalization;
 using System.Net;
 using QuickSilver.Core.Environment;
 using QuickSilver.Simulation.Disks;
+using QuickSilver.Simulation.Machines.Time;
 
 namespace QuickSilver.Simulation.Machines;
 

@@ -1,4 +1,5 @@
 using QuickSilver.Simulation.Disks;
+using QuickSilver.Simulation.Machines.Time;
 
 namespace QuickSilver.Simulation.Machines;
 

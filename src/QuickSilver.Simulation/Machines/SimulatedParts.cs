@@ -9,6 +9,7 @@ using QuickSilver.Core.Requests;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Multicast.Protocols;
+using QuickSilver.Simulation.Machines.Time;
 using QuickSilver.Simulation.Topics;
 
 namespace QuickSilver.Simulation.Machines;

@@ -1,4 +1,5 @@
 using QuickSilver.Core.Background;
+using QuickSilver.Simulation.Machines.Time;
 
 namespace QuickSilver.Simulation.Machines;
 

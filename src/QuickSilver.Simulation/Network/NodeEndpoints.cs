@@ -1,6 +1,7 @@
 using System.Net;
 using QuickSilver.Core.Transport;
 using QuickSilver.Simulation.Machines;
+using QuickSilver.Simulation.Network.Streams;
 
 namespace QuickSilver.Simulation.Network;
 

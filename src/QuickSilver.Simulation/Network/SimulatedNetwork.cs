@@ -1,8 +1,10 @@
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Transport;
 using QuickSilver.Simulation.Machines;
-
+using QuickSilver.Simulation.Machines.Time;
 using QuickSilver.Simulation.Network;
+using QuickSilver.Simulation.Network.Streams;
+
 
 namespace QuickSilver.Simulation;
 

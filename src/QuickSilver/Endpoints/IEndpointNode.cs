@@ -4,6 +4,8 @@ using QuickSilver.Diagnostics;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Publishing;
+using QuickSilver.Publishing.Lane;
+using QuickSilver.Publishing.Requests;
 
 namespace QuickSilver.Endpoints;
 

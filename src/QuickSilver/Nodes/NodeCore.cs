@@ -13,7 +13,10 @@ using QuickSilver.Membership.Snapshots;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Protocols;
+using QuickSilver.Nodes.Measures;
 using QuickSilver.Publishing;
+using QuickSilver.Publishing.Lane;
+using QuickSilver.Publishing.Requests;
 using QuickSilver.Topics;
 using QuickSilver.Topics.Grants;
 using QuickSilver.Topics.Subscribers;
@@ -24,8 +27,6 @@ namespace QuickSilver.Nodes;
 internal sealed class NodeCore : ITopicNode, IMembershipObserver
 {
     private static readonly TimeSpan PulseInterval = TimeSpan.FromMilliseconds(500);
-    // The maximum number of contracts that are shared, which is more than the kinds of topics of any application.
-    private const int MaxSharedContracts = 256;
 
     private readonly INodeParts _parts;
     private readonly QuickSilverOptions _options;
@@ -37,8 +38,8 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     private NodeMeter? _meter;
     // Null unless an option asks for it.
     private MeteredTopics? _metered;
-    // Each contract once, however many topics have it. Null until the first topic.
-    private HashSet<ContractDescription>? _contracts;
+    // Null until the first topic.
+    private SharedContracts? _contracts;
     // Created before the first topic, so that every topic and endpoint can use it on any thread.
     private NodePublishing? _publishing;
     // Of the topics whose subscribers the application wants to know. Null until the first.
@@ -59,9 +60,8 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     private SignsReading? _signs;
     private int _state = (int)NodeState.Starting;
     private readonly CancellationTokenSource _ended = new();
-    // The calls that wait for a task; they also end with the core thread.
-    private readonly HashSet<TaskCompletionSource> _waiting = [];
-    private bool _isOver;
+    // Created with the first call that waits, or at the end.
+    private PendingCalls? _calls;
     private bool _hasBegun;
     // Why this incarnation of the node has ended; null while it is a member.
     private NodeExpelledException? _end;
@@ -158,6 +158,8 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     /// <summary>From any thread: cancelled when the core thread has ended.</summary>
     public CancellationToken Ended => _ended.Token;
 
+    private PendingCalls Calls => LazyInitializer.EnsureInitialized(ref _calls, () => new PendingCalls(_parts));
+
     /// <summary>From any thread: a node as a person reads it.</summary>
     public NamedNode Named(NodeId node) => Names.Named(node);
 
@@ -191,14 +193,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
 
         var self = new NodeId(Membership.Self.Id, Membership.Self.Incarnation);
         _metered = _options.MeteredTopics > 0 ? new MeteredTopics(_options.MeteredTopics, _topics, EndpointRegistry) : null;
-        var meter = new NodeMeter(_options.Cluster, self, _parts.Name)
-        {
-            ReadCounts = Readings.ReadCounts,
-            ReadGauges = Readings.ReadGauges,
-            ReadAll = Readings.ReadAll,
-            ReadTopics = _metered is null ? static () => [] : _metered.Read,
-        };
-        Volatile.Write(ref _meter, meter.Begin());
+        Volatile.Write(ref _meter, Readings.BeginMeter(_options.Cluster, self, _metered));
     }
 
     /// <summary>From any thread.</summary>
@@ -231,16 +226,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
                     $"Topics \"{name}\" and \"{topic.Name}\" have the same hash. Rename one of them.");
         }
 
-        _contracts ??= [];
-        if (_contracts.TryGetValue(contract, out var known))
-        {
-            contract = known;
-        }
-        else if (_contracts.Count < MaxSharedContracts)
-        {
-            _contracts.Add(contract);
-        }
-
+        contract = (_contracts ??= new SharedContracts()).Of(contract);
         _publishing ??= new NodePublishing(Environment, _options.Limits.PublishQueueBytes, _meter) { Intake = { HeldUp = OnWait } };
         Readings.Publishing = _publishing;
         if (_handlers is null && _parts.HandlersCanBlock)
@@ -314,16 +300,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
 
     public void Unfollow(SubscriberInterest interest) => _followed?.Remove(interest);
 
-    public List<TopicEndpoint> OpenEndpoints()
-    {
-        var endpoints = new List<TopicEndpoint>();
-        foreach (var topic in _topics)
-        {
-            endpoints.AddRange(topic.Endpoints);
-        }
-
-        return endpoints;
-    }
+    public List<TopicEndpoint> OpenEndpoints() => [.. _topics.SelectMany(static topic => topic.Endpoints)];
 
     public void OnConfiguration(ConfigurationChange change)
     {
@@ -419,10 +396,6 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         if (reachable)
         {
             OnJoined();
-        }
-
-        if (reachable)
-        {
             _losses.OnBack();
             Protocols.IsServiceHeard = true;
         }
@@ -475,46 +448,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     }
 
     /// <summary>From any thread: waits for a task that the core thread will complete. Throws if the core thread ends.</summary>
-    public async Task UntilEndedAsync(Task task, CancellationToken cancellationToken)
-    {
-        // A linked token is not used, because a registration with a token that lives as long as the node leaves its entry there after it
-        // was removed. One task for all callers is not used either: thousands may wait, and each that leaves would have to search for its
-        // continuation.
-        var over = new TaskCompletionSource(Completions);
-        lock (_waiting)
-        {
-            if (_isOver)
-            {
-                over.SetResult();
-            }
-            else
-            {
-                _waiting.Add(over);
-            }
-        }
-
-        try
-        {
-            var waiting = task.WaitAsync(cancellationToken);
-            if (await Task.WhenAny(waiting, over.Task).ConfigureAwait(ResumesInContext) != waiting)
-            {
-                throw AfterDispose.OfNode();
-            }
-
-            await waiting.ConfigureAwait(ResumesInContext);
-        }
-        catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
-        {
-            throw new OperationCanceledException(cancellationToken);
-        }
-        finally
-        {
-            lock (_waiting)
-            {
-                _waiting.Remove(over);
-            }
-        }
-    }
+    public Task UntilEndedAsync(Task task, CancellationToken cancellationToken) => Calls.UntilEndedAsync(task, cancellationToken);
 
     /// <summary>
     /// From any thread: called when the core thread has ended. Notifies all callers that still wait. Returns the endpoints with messages
@@ -525,18 +459,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         Volatile.Read(ref _meter)?.Dispose();
         Volatile.Read(ref _handlers)?.Dispose();
         _ended.Cancel();
-        TaskCompletionSource[] waiting;
-        lock (_waiting)
-        {
-            _isOver = true;
-            waiting = [.. _waiting];
-        }
-
-        foreach (var one in waiting)
-        {
-            one.TrySetResult();
-        }
-
+        Calls.End();
         return EndpointRegistry.End();
     }
 
@@ -552,18 +475,14 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         _status.IsReachable = Membership.IsReachable;
         Self = new NodeId(Membership.Self.Id, Membership.Self.Incarnation);
         ApiLog.Joined(Log, Named(Self), _options.Cluster);
-        EndStartLimit();
-        BeginMeter();
-        _joined.TrySetResult();
-    }
-
-    private void EndStartLimit()
-    {
         if (_startLimit is not null)
         {
             Environment.Cancel(_startLimit);
             _startLimit = null;
         }
+
+        BeginMeter();
+        _joined.TrySetResult();
     }
 
     // A timer outside the core thread has the same limit, and does not fire while the thread pool is blocked.

@@ -1,6 +1,8 @@
 using QuickSilver.Core.Environment;
 using QuickSilver.Diagnostics;
 using QuickSilver.Publishing;
+using QuickSilver.Publishing.Lane;
+using QuickSilver.Publishing.Requests;
 
 namespace QuickSilver.Nodes;
 

@@ -1,4 +1,5 @@
 using QuickSilver.Composition;
+using QuickSilver.Nodes.Measures;
 
 namespace QuickSilver.Nodes;
 

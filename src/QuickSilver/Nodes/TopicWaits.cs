@@ -6,7 +6,7 @@ using QuickSilver.Diagnostics;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Protocols;
 using QuickSilver.Multicast.Stalls;
-using QuickSilver.Publishing;
+using QuickSilver.Publishing.Lane;
 using QuickSilver.Topics;
 using QuickSilver.Topics.Subscribers;
 

@@ -1,6 +1,8 @@
 using QuickSilver.Core.Environment;
 using QuickSilver.Diagnostics;
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Publishing.Lane;
+using QuickSilver.Publishing.Requests;
 
 namespace QuickSilver.Publishing;
 

@@ -3,6 +3,9 @@ using QuickSilver.Core.Flow;
 using QuickSilver.Diagnostics;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Nodes;
+using QuickSilver.Publishing.Feeds;
+using QuickSilver.Publishing.Lane;
+using QuickSilver.Publishing.Requests;
 
 namespace QuickSilver.Publishing;
 

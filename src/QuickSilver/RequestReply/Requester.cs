@@ -8,6 +8,7 @@ using QuickSilver.Endpoints;
 using QuickSilver.Endpoints.Changes;
 using QuickSilver.Inboxes;
 using QuickSilver.Membership.Views;
+using QuickSilver.RequestReply.Pending;
 using QuickSilver.Serialization;
 
 namespace QuickSilver.RequestReply;

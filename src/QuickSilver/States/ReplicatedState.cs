@@ -4,6 +4,7 @@ using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
 using QuickSilver.Endpoints.Changes;
 using QuickSilver.Inboxes;
+using QuickSilver.States.Joining;
 
 namespace QuickSilver.States;
 

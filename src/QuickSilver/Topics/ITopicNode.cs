@@ -3,7 +3,7 @@ using QuickSilver.Endpoints;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Protocols;
-using QuickSilver.Publishing;
+using QuickSilver.Publishing.Requests;
 using QuickSilver.Topics.Grants;
 using QuickSilver.Topics.Subscribers;
 

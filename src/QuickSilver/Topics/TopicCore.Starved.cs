@@ -15,7 +15,7 @@ internal sealed partial class TopicCore
     private const long LeastRoom = 32 << 20;
     private const int TimesPayload = 8;
 
-    private StarvedMessages Starved => (_mishaps ??= new Mishaps()).Starved ??= new StarvedMessages();
+    private StarvedMessages Starved => MishapsOrNew.Starved ??= new StarvedMessages();
 
     public bool TryAccept(in DeliveredMessage message)
     {

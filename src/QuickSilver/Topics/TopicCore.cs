@@ -1,8 +1,6 @@
-using QuickSilver.Core.Diagnostics;
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
 using QuickSilver.Endpoints.Changes;
-using QuickSilver.Endpoints.Subscriptions;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Views;
@@ -30,7 +28,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
     private ITopicReceiver? _receiver;
     private TopicGrant _grant;
     // Null until something is lost, or waits for memory: most topics have none of it, and there are thousands of them.
-    private Mishaps? _mishaps;
+    private TopicMishaps? _mishaps;
 
     public TopicCore(ITopicNode node, string name, ulong id, ContractDescription contract)
         : base(node.Environment, name)
@@ -71,6 +69,8 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
 
     /// <summary>Whether the service has not answered yet.</summary>
     public bool IsAsking => _grant.IsAsking;
+
+    private TopicMishaps MishapsOrNew => _mishaps ??= new TopicMishaps();
 
     private ITopicProtocol Protocol => Node.ProtocolOf(Contract.Guarantee);
 
@@ -187,7 +187,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
     // endpoints miss for one reason counts once.
     private void CountLost(long messages)
     {
-        (_mishaps ??= new Mishaps()).Messages += messages;
+        MishapsOrNew.Messages += messages;
         Node.CounterCells.Gaps += messages;
     }
 
@@ -262,52 +262,28 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
         }
     }
 
-    public override void OnHandlerFault(Exception exception, NodeId sender, long sequence)
-    {
-        if (RepeatedEvent.IsLogged(++Node.CounterCells.HandlerFaults))
-        {
-            ApiLog.HandlerThrew(Node.Log, exception, Name, Node.Named(sender), sequence, Node.CounterCells.HandlerFaults);
-        }
-    }
+    public override void OnHandlerFault(Exception exception, NodeId sender, long sequence) =>
+        TopicFaults.OnHandler(Node, Name, exception, sender, sequence);
 
-    public override void OnObserverFault(Exception exception)
-    {
-        if (RepeatedEvent.IsLogged(++Node.CounterCells.HandlerFaults))
-        {
-            ApiLog.ObserverThrew(Node.Log, exception, Name, Node.CounterCells.HandlerFaults);
-        }
-    }
+    public override void OnObserverFault(Exception exception) => TopicFaults.OnObserver(Node, Name, exception);
 
-    public override void OnFeedFault(Exception exception)
-    {
-        if (RepeatedEvent.IsLogged(++Node.CounterCells.FeedFaults))
-        {
-            ApiLog.FeedThrew(Node.Log, exception, Name, Node.CounterCells.FeedFaults);
-        }
-    }
+    public override void OnFeedFault(Exception exception) => TopicFaults.OnFeed(Node, Name, exception);
 
     private void OnTooLarge(int bytes, long limit)
     {
-        long times = ++(_mishaps ??= new Mishaps()).TooLarge;
-        if (RepeatedEvent.IsLogged(times))
-        {
-            ApiLog.PublishImpossible(Node.Log, Name, MessageTooLargeException.InWords(bytes, limit), times);
-        }
+        long times = ++MishapsOrNew.TooLarge;
+        TopicFaults.OnTooLarge(Node, Name, bytes, limit, times);
     }
 
     public override void OnDecodeFault(Exception exception, NodeId sender, long sequence)
     {
         // The endpoints of a topic get a message one after the other, before any gets the next one.
-        if (_mishaps?.Undecodable != (sender, sequence))
+        if (MishapsOrNew.TryNoteUndecodable(sender, sequence))
         {
             CountLost(1);
-            _mishaps!.Undecodable = (sender, sequence);
         }
 
-        if (RepeatedEvent.IsLogged(++Node.CounterCells.DecodeFaults))
-        {
-            ApiLog.PayloadUndecodable(Node.Log, exception, Name, Node.Named(sender), sequence, Node.CounterCells.DecodeFaults);
-        }
+        TopicFaults.OnDecode(Node, Name, exception, sender, sequence);
     }
 
     private TopicRole WantedRole()
@@ -332,25 +308,8 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
         return IsLeavingView ? role & ~TopicRole.Subscribe : role;
     }
 
-    // No opening is denied because of what another opening asks for.
-    private TopicRole RoleToAskFor()
-    {
-        if (!_grant.AsksSingly)
-        {
-            return WantedRole();
-        }
-
-        var role = RoleOfEndpoints();
-        bool isFirst = true;
-        foreach (var opening in _openings ?? [])
-        {
-            bool isGranted = _grant.Covers(opening.Role);
-            role |= isGranted || isFirst ? opening.Role : TopicRole.None;
-            isFirst &= isGranted;
-        }
-
-        return role;
-    }
+    private TopicRole RoleToAskFor() =>
+        _grant.RoleToAskFor(RoleOfEndpoints(), _openings?.Select(static opening => opening.Role) ?? []);
 
     // Sender and receiver are opened before the service is asked, so that no message of the first view is missed.
     private void OnMembersChanged()
@@ -535,17 +494,5 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
         {
             _endpoints = _subscribers;
         }
-    }
-
-    private sealed class Mishaps
-    {
-        // All that a gap notice reported, but for what readers' buffers dropped.
-        public long Messages;
-        // The last one that an endpoint could not decode.
-        public (NodeId Sender, long Sequence)? Undecodable;
-        // Own ones, for which there never was room.
-        public long TooLarge;
-        // Null until several endpoints subscribe, or a codec finds no memory.
-        public StarvedMessages? Starved;
     }
 }

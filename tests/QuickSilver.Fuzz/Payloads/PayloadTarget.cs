@@ -2,6 +2,7 @@ using System.Text;
 using QuickSilver.Generators.Tests.Contracts;
 using QuickSilver.Serialization;
 using QuickSilver.Serialization.Protobuf;
+using QuickSilver.Serialization.Protobuf.Times;
 
 namespace QuickSilver.Fuzz.Payloads;
 

@@ -1,7 +1,7 @@
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
 using QuickSilver.Core.Diagnostics;
-using QuickSilver.Nodes;
+using QuickSilver.Nodes.Measures;
 using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Hosting.Tests.Health;

@@ -4,6 +4,7 @@ using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Client.Servers;
 using QuickSilver.Nodes;
 using QuickSilver.Tests.Infrastructure;
+using QuickSilver.Tests.Infrastructure.Fakes;
 
 namespace QuickSilver.Hosting.Tests.Health;
 

@@ -1,3 +1,4 @@
+
 namespace QuickSilver.Seeds.Tests.PlantedBugs;
 
 // The bugs that campaign MixedFaults, or the one that an entry names, must find. Where the code moves on, an entry's original is to be
@@ -124,7 +125,7 @@ internal static class PlantedBugList
             "src/QuickSilver/Endpoints/Publications/TopicPublication.cs",
             "marker.Marker = () => Topic.Publisher.WhenStable(() => drained.TrySetResult(DropReason is null));",
             "marker.Marker = () => drained.TrySetResult(DropReason is null);"),
-        new("a feed keeps nothing for which there was no room", "src/QuickSilver/Publishing/AttachedFeed.cs",
+        new("a feed keeps nothing for which there was no room", "src/QuickSilver/Publishing/Feeds/AttachedFeed.cs",
             "bool isKept = _kept >= 0 && !TrySendKept();",
             "bool isKept = false; _kept = -1;"),
         new("announcements without an answer go to the group alone", Sending + "Announcements.cs",

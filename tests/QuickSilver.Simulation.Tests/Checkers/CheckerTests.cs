@@ -1,5 +1,6 @@
 using QuickSilver.Membership.Views;
 using QuickSilver.Simulation.Checkers;
+using QuickSilver.Simulation.Checkers.Deliveries;
 using QuickSilver.Simulation.Checkers.Progress;
 using QuickSilver.Simulation.Checkers.Records;
 

@@ -1,6 +1,7 @@
 using System.Net;
 using QuickSilver.Membership.Views;
 using QuickSilver.Simulation.Checkers;
+using QuickSilver.Simulation.Checkers.Deliveries;
 using QuickSilver.Simulation.Checkers.Records;
 
 namespace QuickSilver.Simulation.Tests.Checkers;

@@ -6,6 +6,7 @@ using QuickSilver.Inboxes;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Serialization;
 using QuickSilver.States;
+using QuickSilver.States.Joining;
 
 namespace QuickSilver.Simulation.Tests.Infrastructure;
 

@@ -1,7 +1,7 @@
 using System.Net;
 using QuickSilver.Core.Wire;
 using QuickSilver.Simulation.Machines;
-using QuickSilver.Simulation.Network;
+using QuickSilver.Simulation.Network.Streams;
 using QuickSilver.Simulation.Tests.Infrastructure;
 
 namespace QuickSilver.Simulation.Tests.Machines;

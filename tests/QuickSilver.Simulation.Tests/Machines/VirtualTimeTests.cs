@@ -1,6 +1,6 @@
 using FsCheck;
 using FsCheck.Fluent;
-using QuickSilver.Simulation.Machines;
+using QuickSilver.Simulation.Machines.Time;
 
 namespace QuickSilver.Simulation.Tests.Machines;
 

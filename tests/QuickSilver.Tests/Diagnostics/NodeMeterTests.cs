@@ -1,8 +1,9 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Diagnostics;
 using QuickSilver.Multicast.Channels;
-using QuickSilver.Nodes;
+using QuickSilver.Nodes.Measures;
 using QuickSilver.Tests.Infrastructure;
+using QuickSilver.Tests.Infrastructure.Fakes;
 
 namespace QuickSilver.Tests.Diagnostics;
 

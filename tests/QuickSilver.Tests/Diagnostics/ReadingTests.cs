@@ -2,7 +2,7 @@ using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Requests;
 using QuickSilver.Diagnostics;
 using QuickSilver.Multicast.Nodes;
-using QuickSilver.Nodes;
+using QuickSilver.Nodes.Measures;
 
 namespace QuickSilver.Tests.Diagnostics;
 

@@ -1,5 +1,6 @@
 using QuickSilver.Membership.Views;
 using QuickSilver.Tests.Infrastructure;
+using QuickSilver.Tests.Infrastructure.Fakes;
 
 namespace QuickSilver.Tests.Endpoints;
 

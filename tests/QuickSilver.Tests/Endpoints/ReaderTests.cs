@@ -1,5 +1,6 @@
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Tests.Infrastructure;
+using QuickSilver.Tests.Infrastructure.Fakes;
 
 namespace QuickSilver.Tests.Endpoints;
 

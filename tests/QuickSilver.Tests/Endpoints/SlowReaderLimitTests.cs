@@ -1,4 +1,4 @@
-using QuickSilver.Tests.Infrastructure;
+using QuickSilver.Tests.Infrastructure.Fakes;
 
 namespace QuickSilver.Tests.Endpoints;
 

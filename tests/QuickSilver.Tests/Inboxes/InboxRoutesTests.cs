@@ -3,6 +3,7 @@ using QuickSilver.Endpoints;
 using QuickSilver.Inboxes;
 using QuickSilver.Membership.Views;
 using QuickSilver.Tests.Infrastructure;
+using QuickSilver.Tests.Infrastructure.Fakes;
 
 namespace QuickSilver.Tests.Inboxes;
 

@@ -1,4 +1,5 @@
 using QuickSilver.Endpoints;
+using QuickSilver.Tests.Infrastructure.Fakes;
 
 namespace QuickSilver.Tests.Infrastructure;
 

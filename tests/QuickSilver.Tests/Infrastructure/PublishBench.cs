@@ -1,6 +1,9 @@
 using System.Buffers.Binary;
 using QuickSilver.Diagnostics;
 using QuickSilver.Publishing;
+using QuickSilver.Publishing.Lane;
+using QuickSilver.Publishing.Requests;
+using QuickSilver.Tests.Infrastructure.Fakes;
 
 namespace QuickSilver.Tests.Infrastructure;
 

@@ -1,5 +1,6 @@
-using QuickSilver.Publishing;
+using QuickSilver.Publishing.Feeds;
 using QuickSilver.Tests.Infrastructure;
+using QuickSilver.Tests.Infrastructure.Fakes;
 
 namespace QuickSilver.Tests.Publishing;
 

@@ -1,4 +1,5 @@
 using QuickSilver.Tests.Infrastructure;
+using QuickSilver.Tests.Infrastructure.Fakes;
 
 namespace QuickSilver.Tests.Publishing;
 

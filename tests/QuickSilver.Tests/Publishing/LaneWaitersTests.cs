@@ -1,6 +1,8 @@
 using QuickSilver.Diagnostics;
 using QuickSilver.Publishing;
+using QuickSilver.Publishing.Requests;
 using QuickSilver.Tests.Infrastructure;
+using QuickSilver.Tests.Infrastructure.Fakes;
 
 namespace QuickSilver.Tests.Publishing;
 

@@ -1,6 +1,7 @@
 using System.Text;
-using QuickSilver.Publishing;
+using QuickSilver.Publishing.Feeds;
 using QuickSilver.Tests.Infrastructure;
+using QuickSilver.Tests.Infrastructure.Fakes;
 
 namespace QuickSilver.Tests.Publishing;
 

@@ -1,4 +1,4 @@
-using QuickSilver.Publishing;
+using QuickSilver.Publishing.Requests;
 using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Tests.Publishing;

@@ -3,6 +3,7 @@ using QuickSilver.Core.Tests.Infrastructure;
 using QuickSilver.Serialization;
 using QuickSilver.Tests.Endpoints;
 using QuickSilver.Tests.Infrastructure;
+using QuickSilver.Tests.Infrastructure.Fakes;
 
 namespace QuickSilver.Tests.Publishing;
 

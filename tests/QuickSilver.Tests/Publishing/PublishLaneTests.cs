@@ -1,6 +1,6 @@
 using FsCheck;
 using FsCheck.Fluent;
-using QuickSilver.Publishing;
+using QuickSilver.Publishing.Lane;
 
 namespace QuickSilver.Tests.Publishing;
 

@@ -1,5 +1,7 @@
 using QuickSilver.Publishing;
+using QuickSilver.Publishing.Requests;
 using QuickSilver.Tests.Infrastructure;
+using QuickSilver.Tests.Infrastructure.Fakes;
 
 namespace QuickSilver.Tests.Publishing;
 

@@ -1,7 +1,8 @@
 using System.Buffers.Binary;
 using QuickSilver.Multicast;
-using QuickSilver.Publishing;
+using QuickSilver.Publishing.Requests;
 using QuickSilver.Tests.Infrastructure;
+using QuickSilver.Tests.Infrastructure.Fakes;
 
 namespace QuickSilver.Tests.Publishing;
 

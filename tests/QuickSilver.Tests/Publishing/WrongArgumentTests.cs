@@ -1,5 +1,6 @@
 using QuickSilver.Serialization;
 using QuickSilver.Tests.Infrastructure;
+using QuickSilver.Tests.Infrastructure.Fakes;
 
 namespace QuickSilver.Tests.Publishing;
 

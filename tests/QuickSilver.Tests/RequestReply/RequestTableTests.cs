@@ -1,4 +1,4 @@
-using QuickSilver.RequestReply;
+using QuickSilver.RequestReply.Pending;
 
 namespace QuickSilver.Tests.RequestReply;
 

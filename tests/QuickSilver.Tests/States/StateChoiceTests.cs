@@ -1,5 +1,5 @@
 using QuickSilver.Endpoints.Changes;
-using QuickSilver.States;
+using QuickSilver.States.Joining;
 
 namespace QuickSilver.Tests.States;
 

@@ -3,6 +3,7 @@ using QuickSilver.Endpoints;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Views;
 using QuickSilver.Tests.Infrastructure;
+using QuickSilver.Tests.Infrastructure.Fakes;
 using QuickSilver.Topics;
 
 namespace QuickSilver.Tests.Topics;

@@ -2,6 +2,7 @@ using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Views;
 using QuickSilver.Serialization;
 using QuickSilver.Tests.Infrastructure;
+using QuickSilver.Tests.Infrastructure.Fakes;
 using QuickSilver.Topics;
 
 namespace QuickSilver.Tests.Topics;

@@ -32,6 +32,20 @@ public sealed class TopicGrantTests
     }
 
     [Fact]
+    public void Openings_are_asked_for_together_or_from_the_first_on_that_is_not_granted()
+    {
+        TopicRole[] openings = [TopicRole.Subscribe, TopicRole.Publish];
+        Assert.Equal(Both, _grant.RoleToAskFor(TopicRole.None, openings));
+
+        _grant.AskSingly();
+        Assert.Equal(TopicRole.Subscribe, _grant.RoleToAskFor(TopicRole.None, openings));
+
+        Grant(TopicRole.Subscribe);
+        Assert.Equal(Both, _grant.RoleToAskFor(TopicRole.None, openings));
+        Assert.Equal(TopicRole.Publish, _grant.RoleToAskFor(TopicRole.Publish, []));
+    }
+
+    [Fact]
     public void A_refusal_leaves_what_was_granted_before()
     {
         Grant(TopicRole.Publish);

@@ -3,6 +3,7 @@ using QuickSilver.Membership.Contracts;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Protocols;
 using QuickSilver.Tests.Infrastructure;
+using QuickSilver.Tests.Infrastructure.Fakes;
 
 namespace QuickSilver.Tests.Topics;
 

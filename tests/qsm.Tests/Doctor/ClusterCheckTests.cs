@@ -1,7 +1,7 @@
 using System.Net;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Snapshots;
-using QuickSilver.Nodes;
+using QuickSilver.Nodes.Measures;
 using QuickSilver.Tool.Doctor.Checks;
 using QuickSilver.Tool.Doctor.Keys;
 

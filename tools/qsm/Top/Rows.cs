@@ -2,7 +2,7 @@ using System.Globalization;
 using QuickSilver.Membership.Client.Watching;
 using QuickSilver.Membership.Snapshots;
 using QuickSilver.Membership.Views;
-using QuickSilver.Nodes;
+using QuickSilver.Nodes.Measures;
 
 namespace QuickSilver.Tool.Top;
 

@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using QuickSilver.Membership.Views;
+using QuickSilver.Simulation.Checkers.Deliveries;
 using QuickSilver.Simulation.Checkers.Progress;
 
 namespace QuickSilver.Simulation.Checkers.Records;

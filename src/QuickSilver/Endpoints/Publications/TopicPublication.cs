@@ -1,5 +1,8 @@
 using System.Runtime.CompilerServices;
 using QuickSilver.Publishing;
+using QuickSilver.Publishing.Feeds;
+using QuickSilver.Publishing.Lane;
+using QuickSilver.Publishing.Requests;
 
 namespace QuickSilver.Endpoints.Publications;
 

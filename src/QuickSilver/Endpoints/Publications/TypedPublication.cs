@@ -3,6 +3,8 @@ using System.Runtime.CompilerServices;
 using QuickSilver.Diagnostics;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Publishing;
+using QuickSilver.Publishing.Feeds;
+using QuickSilver.Publishing.Requests;
 using QuickSilver.Serialization;
 
 namespace QuickSilver.Endpoints.Publications;

@@ -1,5 +1,4 @@
 using System.Diagnostics.CodeAnalysis;
-using System.Runtime.CompilerServices;
 using QuickSilver.Endpoints.Subscriptions;
 
 namespace QuickSilver.Endpoints.Rings;
@@ -104,9 +103,9 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
                 return dropped;
             }
 
-            TakeMemory(0, ref dropped);
-            _contents!.Slots.Append(payloadBytes).Message = message;
-            NoteRoom();
+            _contents!.TakeMemory(Owner, 0, ref dropped);
+            _contents.Slots.Append(payloadBytes).Message = message;
+            _contents.NoteRoom();
             waiter = TakeWaiter();
         }
 
@@ -132,12 +131,9 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
                 return dropped;
             }
 
-            TakeMemory(payload.Length, ref dropped);
-            ref var slot = ref _contents!.Slots.Append(payload.Length);
-            payload.CopyTo(slot.Buffer);
-            var memory = new ReadOnlyMemory<byte>(slot.Buffer, 0, payload.Length);
-            slot.Message = new Message<T>(Unsafe.As<ReadOnlyMemory<byte>, T>(ref memory), sender, sequence) { Origin = origin };
-            NoteRoom();
+            _contents!.TakeMemory(Owner, payload.Length, ref dropped);
+            _contents.AppendBytes(payload, sender, sequence, origin);
+            _contents.NoteRoom();
             waiter = TakeWaiter();
         }
 
@@ -229,7 +225,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
             }
 
             // Set before the claim becomes visible: a thread that sees the claim delivers the backlog first.
-            _backlog = IsEmpty ? null : TakeAll(handlers);
+            _backlog = _contents is null or { IsEmpty: true } ? null : _contents.TakeAll(handlers);
             _isOff = true;
             _isClaimed = true;
             return _backlog is not null;
@@ -342,7 +338,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
 
             _contents!.Batch.Settle();
             taken = TakeBatch(waiter, out gap);
-            if (_wantsRoom && Waiting <= capacity / 2 && WaitingBytes <= MaxBytes / 2)
+            if (_wantsRoom && Waiting <= capacity / 2 && _contents.WaitingBytes <= MaxBytes / 2)
             {
                 _wantsRoom = false;
                 signalRoom = true;
@@ -391,45 +387,16 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
             if (!_isEnded && !_isOff && Waiting < capacity)
             {
                 Prepare();
-                TakeMemory(copiedBytes, ref none);
+                _contents.TakeMemory(Owner, copiedBytes, ref none);
             }
         }
-    }
-
-    // Before anything is added. What was dropped for a message that finds no memory is counted when the message comes again.
-    private void TakeMemory(int copiedBytes, ref int dropped)
-    {
-        var slots = _contents!.Slots;
-        try
-        {
-            if (slots.IsTight)
-            {
-                Owner?.OnGrowth(Unsafe.SizeOf<RingSlots<T>.Slot>());
-                slots.Reserve();
-            }
-
-            ref var next = ref slots.Next;
-            if (copiedBytes > 0 && !SlotBuffer.Fits(next.Buffer, copiedBytes))
-            {
-                Owner?.OnGrowth(copiedBytes);
-                next.Buffer = SlotBuffer.Fit(next.Buffer, copiedBytes);
-            }
-        }
-        catch (OutOfMemoryException)
-        {
-            _contents.Uncounted += dropped;
-            throw;
-        }
-
-        dropped += _contents.Uncounted;
-        _contents.Uncounted = 0;
     }
 
     private bool HasRoom(int payloadBytes)
     {
         lock (_lock)
         {
-            if (!_hasReader || _isEnded || !IsFull(payloadBytes))
+            if (!_hasReader || _isEnded || !_contents!.IsFull(payloadBytes))
             {
                 return true;
             }
@@ -443,15 +410,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     [MemberNotNull(nameof(_contents))]
     private void Prepare() => _contents ??= new RingContents<T>(capacity);
 
-    private long Waiting => _contents is null ? 0 : _contents.Slots.Count + _contents.Batch.Waiting;
-
-    private long WaitingBytes => _contents is null ? 0 : _contents.Slots.Bytes + _contents.Batch.WaitingBytes;
-
-    private bool IsEmpty => _contents is null || (_contents.Slots.Count == 0 && _contents.Gaps.IsEmpty);
-
-    private bool IsFull(int payloadBytes) => Waiting >= capacity || (Waiting > 0 && WaitingBytes + payloadBytes > MaxBytes);
-
-    private void NoteRoom() => _contents!.NoteRoom(capacity - Waiting, MaxBytes - WaitingBytes);
+    private long Waiting => _contents?.Waiting ?? 0;
 
     private RingTake TakeBatch(IRingWaiter waiter, out GapNotice gap)
     {
@@ -493,7 +452,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
 
         if (_hasReader && policy == SlowReaderPolicy.DropWrite)
         {
-            if (!IsFull(payloadBytes))
+            if (!_contents.IsFull(payloadBytes))
             {
                 return true;
             }
@@ -503,12 +462,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
             return false;
         }
 
-        while (_contents.Slots.Count > 0 && IsFull(payloadBytes))
-        {
-            _contents.DropOldest(GapReason.ReaderFull);
-            dropped++;
-        }
-
+        dropped = _contents.DropOldestFor(payloadBytes);
         return true;
     }
 
@@ -517,28 +471,6 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     {
         var rest = _contents?.TakeRest(GapReason.SubscriberEnded) ?? [];
         return _isClaimed ? rest : [];
-    }
-
-    // The buffers of byte payloads are handed over with their messages, because the ring does not know how long the handlers use them.
-    private HandlerBacklog<T> TakeAll(HandlerEndpoint<T>[] handlers)
-    {
-        var backlog = new HandlerBacklog<T>(handlers);
-        while (true)
-        {
-            while (_contents!.Gaps.TryTake(_contents.Slots.Head, out var gap))
-            {
-                backlog.Add(gap);
-            }
-
-            if (_contents.Slots.Count == 0)
-            {
-                _contents.Slots.Renew();
-                return backlog;
-            }
-
-            backlog.Add(_contents.Slots.Oldest.Message);
-            _contents.Slots.RemoveOldest();
-        }
     }
 
     private IRingWaiter? TakeWaiter()

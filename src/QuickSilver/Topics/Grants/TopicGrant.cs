@@ -50,6 +50,26 @@ internal struct TopicGrant
     public readonly bool IsStale(TopicRole wanted) =>
         Subscribes(wanted) && _askedSubscription != 0 && _askedSubscription != _subscription;
 
+    /// <summary>
+    /// What to ask for. No opening is denied because of what another one asks for: where they are asked for singly, the first that is not
+    /// granted is added to those that are.
+    /// </summary>
+    /// <param name="held">What the open endpoints do.</param>
+    /// <param name="openings">What each opening asks for, in order.</param>
+    public readonly TopicRole RoleToAskFor(TopicRole held, IEnumerable<TopicRole> openings)
+    {
+        var role = held;
+        bool isFirst = true;
+        foreach (var opening in openings)
+        {
+            bool isGranted = Covers(opening);
+            role |= !AsksSingly || isGranted || isFirst ? opening : TopicRole.None;
+            isFirst &= isGranted;
+        }
+
+        return role;
+    }
+
     public void OnReceiverOpened() => _subscription++;
 
     /// <summary>A view of the topic was installed.</summary>

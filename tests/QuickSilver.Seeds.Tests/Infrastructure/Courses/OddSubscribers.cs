@@ -1,4 +1,5 @@
 using QuickSilver.Simulation.Machines;
+using QuickSilver.Simulation.Machines.Time;
 
 namespace QuickSilver.Seeds.Tests.Infrastructure.Courses;
 

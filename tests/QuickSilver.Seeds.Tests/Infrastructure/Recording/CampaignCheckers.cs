@@ -8,7 +8,7 @@ using QuickSilver.Multicast.Reassembly;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Sending;
 using QuickSilver.Multicast.Views;
-using QuickSilver.Publishing;
+using QuickSilver.Publishing.Requests;
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Checkers;
 using QuickSilver.Simulation.Checkers.Progress;

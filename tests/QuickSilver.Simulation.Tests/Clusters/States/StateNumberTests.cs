@@ -1,5 +1,6 @@
 using QuickSilver.Simulation.Tests.Infrastructure;
 using QuickSilver.States;
+using QuickSilver.States.Joining;
 
 namespace QuickSilver.Simulation.Tests.Clusters.States;
 

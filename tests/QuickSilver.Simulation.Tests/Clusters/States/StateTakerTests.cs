@@ -3,6 +3,7 @@ using QuickSilver.Inboxes;
 using QuickSilver.Multicast.Protocols;
 using QuickSilver.Simulation.Tests.Infrastructure;
 using QuickSilver.States;
+using QuickSilver.States.Joining;
 
 namespace QuickSilver.Simulation.Tests.Clusters.States;
 

@@ -1,5 +1,6 @@
 using System.Threading.Tasks.Sources;
 using QuickSilver.Tests.Infrastructure;
+using QuickSilver.Tests.Infrastructure.Fakes;
 
 namespace QuickSilver.Tests.Endpoints.Consumers;
 

@@ -1,4 +1,4 @@
-using QuickSilver.Publishing;
+using QuickSilver.Publishing.Lane;
 using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Tests.Publishing.Phases;

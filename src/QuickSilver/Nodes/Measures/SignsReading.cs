@@ -1,0 +1,215 @@
+using System.Collections.Immutable;
+using System.Runtime.InteropServices;
+using System.Text;
+using QuickSilver.Composition;
+using QuickSilver.Core.Environment;
+using QuickSilver.Membership.Snapshots;
+using QuickSilver.Topics;
+
+namespace QuickSilver.Nodes.Measures;
+
+// What a node reports about itself when an observer watches: its counters since the last report, its levels, and the busiest of its
+// regions and topics. Nothing is kept while no observer watches. Core thread only.
+internal sealed class SignsReading(
+    NodeReadings readings, INodeParts parts, QuickSilverOptions options, IReadOnlyList<TopicCore> topics, Func<NodeStatus> status)
+{
+    // An observer asks at least once a minute. After this, rates since the last reading would say nothing about the present.
+    private static readonly TimeSpan Rest = TimeSpan.FromSeconds(90);
+
+    private readonly Dictionary<TopicCore, (long Published, long Delivered)> _topicsBefore = [];
+    private readonly List<RegionSnapshot> _regions = [];
+    private NodeCounters? _before;
+    private TimeSpan _readAt;
+
+    private INodeEnvironment Environment => parts.Environment;
+
+    /// <param name="rows">The most rows of regions, and of topics.</param>
+    public NodeSnapshot Read(int rows)
+    {
+        RestIfUnwatched();
+        rows = Math.Clamp(rows, 0, NodeSnapshot.MostRows);
+        var now = Environment.Now;
+        parts.Multicast.Readings?.NoteTimes();
+        var counters = readings.ReadAll();
+        var span = _before is null ? TimeSpan.Zero : now - _readAt;
+        var signs = Of(counters, _before ?? counters, readings.ReadGauges(), span);
+        _before = counters;
+        _readAt = now;
+        _regions.Clear();
+        parts.Multicast.Readings?.ReadRegions(span, rows, _regions);
+        return WithReasons(signs) with { RegionRows = [.. _regions], TopicRows = ReadTopics(span, rows) };
+    }
+
+    /// <summary>Called from time to time: forgets the last reading when no observer has watched for long.</summary>
+    public void RestIfUnwatched()
+    {
+        if (_before is not null && Environment.Now - _readAt > Rest)
+        {
+            _before = null;
+            _topicsBefore.Clear();
+            parts.Multicast.Readings?.ReadRegions(TimeSpan.Zero, 0, []);
+        }
+    }
+
+    private NodeSnapshot Of(NodeCounters now, NodeCounters before, NodeGauges levels, TimeSpan span)
+    {
+        var acks = now.TimeToAcknowledge.Since(before.TimeToAcknowledge);
+        return new NodeSnapshot
+        {
+            SpanMillis = (long)span.TotalMilliseconds,
+            Published = PerSecond(now.Published - before.Published, span),
+            Delivered = PerSecond(now.Delivered - before.Delivered, span),
+            PublishedBytes = PerSecond(now.PublishedBytes - before.PublishedBytes, span),
+            DeliveredBytes = PerSecond(now.DeliveredBytes - before.DeliveredBytes, span),
+            PendingPackets = levels.PendingPackets,
+            RetentionBytes = levels.UnacknowledgedBytes,
+            RetentionLimitBytes = options.Limits.RetentionBytes,
+            MemoryBytes = levels.PacketMemoryBytes,
+            MemoryLimitBytes = options.Limits.BufferBytes,
+            QueueBytes = levels.PublishQueueBytes,
+            QueueMessages = levels.PublishQueueMessages,
+            Regions = levels.Regions,
+            Topics = topics.Count,
+            Views = levels.Views,
+            SupersededViews = levels.SupersededViews,
+            OldestSupersededMillis = (long)levels.OldestSupersededView.TotalMilliseconds,
+            Configuration = levels.Configuration,
+            AckMedian = Micros(acks.Percentile(0.5)),
+            AckNinetyNinth = Micros(acks.Percentile(0.99)),
+            TokenMedian = Micros(now.TokenRoundTrip[0].Since(before.TokenRoundTrip[0]).Percentile(0.5)),
+            AggregateMedian = Micros(Highest(now.TimeToAggregate, before.TimeToAggregate)),
+            LatenessNinetyNinth = Micros(now.AlarmLateness.Since(before.AlarmLateness).Percentile(0.99)),
+            CollectorPause = Micros(now.CollectorPauseTime - before.CollectorPauseTime),
+            BusyPerMille = PerMille(now.CoreThread.Total - before.CoreThread.Total, span),
+            Limit = (long)levels.SendLimit,
+            LimitPerMille = (long)Math.Round(levels.SendLimitShare * 1000),
+            LongSteps = now.LongSteps - before.LongSteps,
+            QuantaExceeded = now.QuantaExceeded - before.QuantaExceeded,
+            RepairRequests = now.RepairRequests - before.RepairRequests,
+            Repairs = now.Repairs - before.Repairs,
+            CollectiveNaks = now.CollectiveNaksReceived - before.CollectiveNaksReceived,
+            KernelDrops = now.KernelDrops - before.KernelDrops,
+            Gaps = now.Gaps,
+        };
+    }
+
+    // The report says for how long, and not since when: the clocks of machines differ.
+    private NodeSnapshot WithReasons(NodeSnapshot signs)
+    {
+        var now = status();
+        var time = Environment.UtcNow;
+        return signs with
+        {
+            HeldRows =
+            [
+                .. now.HeldTopics.Take(NodeSnapshot.MostHeld).Select(
+                    static held => new HeldSnapshot(Cut(held.Topic, TopicSnapshot.MaxNameBytes))
+                    {
+                        PerThousandSeconds = (long)(held.MessagesPerSecond * 1000),
+                        Reader = held.ReaderName.Length > 0 ? held.ReaderName : $"{held.Reader}",
+                    }),
+            ],
+            Trouble = Cut(StatusReading.Shortened(now) ?? "", NodeSnapshot.MaxTroubleBytes),
+            ReasonRows =
+            [
+                .. now.Reasons.Take(NodeSnapshot.MostReasons).Select(
+                    reason => new ReasonSnapshot(Cut(reason.What, ReasonSnapshot.MaxWhatBytes))
+                    {
+                        Kind = (long)reason.Kind,
+                        WaitsFor = Cut(reason.WaitsFor ?? "", ReasonSnapshot.MaxWaitsForBytes),
+                        SinceMillis = Math.Max(0, (long)(time - reason.Since).TotalMilliseconds),
+                    }),
+            ],
+        };
+    }
+
+    // The median of the highest level with samples.
+    private static TimeSpan Highest(ImmutableArray<TimeHistogram> now, ImmutableArray<TimeHistogram> before)
+    {
+        for (int level = now.Length - 1; level >= 0; level--)
+        {
+            if (now[level].Since(before[level]) is { Count: > 0 } since)
+            {
+                return since.Percentile(0.5);
+            }
+        }
+
+        return TimeSpan.Zero;
+    }
+
+    private ImmutableArray<TopicSnapshot> ReadTopics(TimeSpan span, int most)
+    {
+        if (_topicsBefore.Count > 2 * topics.Count)
+        {
+            // Most of them are closed.
+            _topicsBefore.Clear();
+        }
+
+        // The least busy of the best comes out first.
+        var best = new PriorityQueue<TopicCore, (long Load, int Order)>(most + 1);
+        var rates = new Dictionary<TopicCore, (long Published, long Delivered)>(most + 1);
+        for (int i = 0; i < topics.Count && most > 0; i++)
+        {
+            var topic = topics[i];
+            ref var before = ref CollectionsMarshal.GetValueRefOrAddDefault(_topicsBefore, topic, out bool isKnown);
+            var now = (topic.Published, topic.Delivered);
+            var rate = isKnown
+                ? (PerSecond(now.Published - before.Published, span), PerSecond(now.Delivered - before.Delivered, span))
+                : (0, 0);
+            before = now;
+            rates[topic] = rate;
+            best.Enqueue(topic, (rate.Item1 + rate.Item2, -i));
+            if (best.Count > most)
+            {
+                rates.Remove(best.Dequeue());
+            }
+        }
+
+        var rows = ImmutableArray.CreateBuilder<TopicSnapshot>(best.Count);
+        while (best.TryDequeue(out var topic, out _))
+        {
+            rows.Add(new TopicSnapshot(Cut(topic.Name, TopicSnapshot.MaxNameBytes))
+            {
+                Published = rates[topic].Published,
+                Delivered = rates[topic].Delivered,
+                Subscribers = topic.Subscribers,
+                Limit = (long)topic.SendLimit,
+            });
+        }
+
+        rows.Reverse();
+        return rows.DrainToImmutable();
+    }
+
+    /// <summary>The beginning of a text, of at most so many bytes of UTF-8.</summary>
+    internal static string Cut(string text, int bytes)
+    {
+        if (Encoding.UTF8.GetByteCount(text) <= bytes)
+        {
+            return text;
+        }
+
+        const string More = "…";
+        int left = bytes - Encoding.UTF8.GetByteCount(More);
+        int end = 0;
+        foreach (var rune in text.EnumerateRunes())
+        {
+            if ((left -= rune.Utf8SequenceLength) < 0)
+            {
+                break;
+            }
+
+            end += rune.Utf16SequenceLength;
+        }
+
+        return text[..end] + More;
+    }
+
+    private static long PerSecond(long count, TimeSpan span) =>
+        span > TimeSpan.Zero ? (long)Math.Round(Math.Max(0, count) / span.TotalSeconds) : 0;
+
+    private static long PerMille(TimeSpan time, TimeSpan span) =>
+        span > TimeSpan.Zero ? (long)Math.Round(Math.Max(0, time / span) * 1000) : 0;
+
+    private static long Micros(TimeSpan time) => Math.Max(0, (long)time.TotalMicroseconds);
+}

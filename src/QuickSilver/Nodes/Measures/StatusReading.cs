@@ -1,0 +1,168 @@
+using QuickSilver.Composition;
+using QuickSilver.Core.Diagnostics;
+using QuickSilver.Multicast.Nodes;
+
+namespace QuickSilver.Nodes.Measures;
+
+// Puts together the status of a node, with its reasons and their times. The core thread, or the thread that stops the node, says
+// what happens; any thread reads.
+internal sealed class StatusReading
+{
+    // A core thread that has not run its alarms for this long is considered blocked.
+    private static readonly TimeSpan PulseLimit = TimeSpan.FromSeconds(3);
+
+    private readonly INodeParts _parts;
+    private readonly QuickSilverOptions _options;
+    private readonly Troubles _troubles;
+    private readonly long _startedAt;
+    private long _pulseAt;
+    private long _pulse;
+    private long _reachableChangedAt;
+    private long _stoppedAt;
+    private long _silentSince;
+    private volatile bool _isReachable;
+    private volatile StatusReason? _end;
+
+    public StatusReading(INodeParts parts, QuickSilverOptions options, Troubles troubles)
+    {
+        _parts = parts;
+        _troubles = troubles;
+        _options = options;
+        _startedAt = _pulseAt = _reachableChangedAt = parts.Environment.UtcNow.UtcTicks;
+        _pulse = parts.OutsideTime.GetTimestamp();
+    }
+
+    /// <summary>How long ago the core thread last ran its pulse.</summary>
+    public TimeSpan SincePulse => _parts.OutsideTime.GetElapsedTime(Volatile.Read(ref _pulse));
+
+    public bool IsReachable
+    {
+        set
+        {
+            if (_isReachable != value)
+            {
+                Volatile.Write(ref _reachableChangedAt, _parts.Environment.UtcNow.UtcTicks);
+                Volatile.Write(ref _silentSince, 0);
+                _isReachable = value;
+            }
+        }
+    }
+
+    /// <summary>The service was last heard then, and may have removed this node.</summary>
+    public StatusReason OnSilent(DateTimeOffset lastHeard)
+    {
+        Volatile.Write(ref _silentSince, lastHeard.UtcTicks);
+        return Degraded;
+    }
+
+    /// <summary>Null before the first topic.</summary>
+    public BlockingHandlers? Handlers { get; set; }
+
+    /// <summary>Null before the first wait.</summary>
+    public TopicWaits? Waits { get; set; }
+
+    public void OnPulse()
+    {
+        Volatile.Write(ref _pulseAt, _parts.Environment.UtcNow.UtcTicks);
+        Volatile.Write(ref _pulse, _parts.OutsideTime.GetTimestamp());
+    }
+
+    public StatusReason OnExpelled(string inWords)
+    {
+        var end = StatusReasons.Of(StatusReasonKind.Expelled, inWords, _parts.Environment.UtcNow);
+        _end = end;
+        IsReachable = false;
+        return end;
+    }
+
+    public void OnStopped() => Volatile.Write(ref _stoppedAt, _parts.OutsideTime.GetUtcNow().UtcTicks);
+
+    /// <summary>The sentences that say what is wrong, without the rest, for a reader with little room.</summary>
+    public static string? Shortened(NodeStatus status) =>
+        status.Reasons.Count == 0 ? null : string.Join(" ", status.Reasons.Take(2).Select(static reason => reason.What));
+
+    public NodeStatus Read(NodeState state, int openTopics)
+    {
+        bool isLive = state != NodeState.Stopped && SincePulse <= PulseLimit;
+        var unready = WhyNotReady(state, isLive);
+        List<StatusReason> reasons = unready is null ? [] : [unready];
+        Add(reasons, Handlers?.Trouble is { } handler ? [handler] : []);
+        Add(reasons, Waits?.Troubles ?? []);
+        Add(reasons, _troubles.Oldest);
+        Add(reasons, _parts.Troubles);
+        string? first = reasons.Count == 0 ? null : string.Join(" ", reasons.Take(unready is null ? 1 : 2));
+        return new NodeStatus(state, isLive, unready is null, openTopics, first)
+        {
+            Name = _parts.Name,
+            DatagramPath = _parts.ReadCounters().IsSegmented ? "gso" : "single",
+            Interface = _parts.Interface,
+            Members = _parts.Members,
+            HeldTopics = ReadHeldTopics(),
+            Reasons = reasons.Count == 0 ? (IReadOnlyList<StatusReason>)[] : reasons,
+        };
+    }
+
+    private IReadOnlyList<HeldTopic> ReadHeldTopics() => _parts.Paced is { Count: > 0 } paced
+        ? [.. paced.Where(static one => one.Name is not null).Select(one => new HeldTopic(
+            one.Name!, new NodeId(one.Member.Id, one.Member.Incarnation), _parts.Names.Find(one.Member) ?? "", one.Rate, one.SinceUtc))]
+        : [];
+
+    private static void Add(List<StatusReason> reasons, IReadOnlyList<Trouble> troubles) =>
+        reasons.AddRange(troubles.Select(StatusReasons.Of));
+
+    private static DateTimeOffset At(ref long ticks) => new(Volatile.Read(ref ticks), TimeSpan.Zero);
+
+    private StatusReason? WhyNotReady(NodeState state, bool isLive) => state switch
+    {
+        NodeState.Stopped => StatusReasons.Of(StatusReasonKind.Stopped, "The node was disposed.", At(ref _stoppedAt)),
+        NodeState.Expelled => _end,
+        _ when !isLive => StatusReasons.Of(
+            StatusReasonKind.CoreThreadBlocked,
+            $"The core thread has not run for {SincePulse.TotalSeconds:0} s: a handler or a feed blocks it, or the process was stopped.",
+            At(ref _pulseAt),
+            "the handler or feed to return"),
+        NodeState.Starting => WhyNotJoined(),
+        _ when _parts.Isolation is { } isolation => StatusReasons.Of(isolation),
+        _ when !_isReachable && Volatile.Read(ref _silentSince) != 0 => Degraded,
+        _ when !_isReachable => StatusReasons.Of(
+            StatusReasonKind.ServiceUnreachable,
+            "The membership service is unreachable"
+            + (_parts.LastFailure is { } failure ? $" ({failure})" : "")
+            + ". Data still flows in the last views.",
+            At(ref _reachableChangedAt),
+            Service),
+        _ => null,
+    };
+
+    private StatusReason Degraded => StatusReasons.Of(
+        StatusReasonKind.Degraded,
+        "The membership service is unreachable"
+        + (_parts.LastFailure is { } failure ? $" ({failure})" : "")
+        + ", and may have removed this node. Data still flows in the last views, except in topics that require the service.",
+        At(ref _silentSince),
+        Service);
+
+    private StatusReason WhyNotJoined()
+    {
+        long startedAt = _startedAt;
+        return _parts.LastRefusal is { } refusal
+            ? StatusReasons.Of(
+                StatusReasonKind.Refused,
+                $"The node has not joined yet: the membership service refused it. {refusal.TrimEnd('.')}.",
+                At(ref startedAt),
+                Service)
+            : StatusReasons.Of(
+                StatusReasonKind.NotJoined,
+                "The node has not joined yet: it is looking for a membership service."
+                + (_parts.LastFailure is { } failure ? $" Last failure: {failure.TrimEnd('.')}." : ""),
+                At(ref startedAt),
+                Service);
+    }
+
+    private string Service => (_parts.ServiceEndPoint, _options.MembershipService) switch
+    {
+        ({ } found, _) => $"the membership service at {found}",
+        (null, { } named) => $"the membership service at {named}",
+        _ => $"a membership service of the cluster \"{_options.Cluster}\" on the network of {_parts.Environment.LocalAddress}",
+    };
+}
