@@ -8,11 +8,8 @@ namespace QuickSilver.Architecture.Tests;
 public sealed class TidyTests
 {
     private const int MaxLineLength = 140;
-    private const int MaxFileLines = 600;
-    private const int MaxFilesInFolder = 20;
     private const int MaxConstructorParameters = 6;
     private static readonly string[] Everywhere = ["src", "tools", "samples", "benchmarks", "tests"];
-    private static readonly string[] Product = ["src", "tools", "samples"];
     private static readonly string[] Texts = [".cs", ".csproj", ".props", ".targets", ".md", ".json", ".sh", ".txt"];
 
     [Fact]
@@ -21,20 +18,6 @@ public sealed class TidyTests
         from line in Repository.ReadLines(file).Select((text, i) => (Text: text, Number: i + 1))
         where line.Text.Length > MaxLineLength
         select $"{file}:{line.Number} has {line.Text.Length}");
-
-    [Fact]
-    public void Files_are_at_most_600_lines() => Violations.AssertNone(
-        from file in Repository.Files(Product, ".cs")
-        let lines = Repository.ReadLines(file).Length
-        where lines > MaxFileLines
-        select $"{file} has {lines}");
-
-    [Fact]
-    public void Folders_stay_small() => Violations.AssertNone(
-        from file in Repository.Files(Product, ".cs")
-        group file by Path.GetDirectoryName(file) into folder
-        where folder.Count() > MaxFilesInFolder
-        select $"{folder.Key} has {folder.Count()} files");
 
     [Fact]
     public void Nothing_is_left_for_later() => Violations.AssertNone(Finds(

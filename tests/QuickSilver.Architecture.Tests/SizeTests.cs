@@ -1,0 +1,83 @@
+using QuickSilver.Architecture.Tests.Reading;
+
+namespace QuickSilver.Architecture.Tests;
+
+// The limits of a file's lines and of a folder's files, for the product and for tests. An exception has a limit of its own, and leaves the
+// list as soon as it is within the general one: the lists only become shorter.
+public sealed class SizeTests
+{
+    private const int MaxFileLines = 500;
+    private const int MaxFilesInFolder = 15;
+
+    private static readonly Dictionary<string, int> LongFiles = new()
+    {
+        ["src/QuickSilver.Multicast/Ordering/TopicSender.cs"] = 600,
+        ["src/QuickSilver.Multicast/Receiving/InboundStream.cs"] = 600,
+        ["src/QuickSilver.Multicast/Receiving/RegionReceiver.cs"] = 600,
+        ["src/QuickSilver.Multicast/Sending/RegionSender.cs"] = 600,
+        ["src/QuickSilver.Multicast/Stability/TokenRing.cs"] = 600,
+        ["src/QuickSilver.Serialization/Dynamic/PayloadToJson.cs"] = 600,
+        ["src/QuickSilver.Simulation/Machines/SimulatedEnvironment.cs"] = 600,
+        ["src/QuickSilver/Endpoints/Rings/ReaderRing.cs"] = 600,
+        ["src/QuickSilver/Nodes/NodeCore.cs"] = 600,
+        ["src/QuickSilver/QuickSilverNode.cs"] = 600,
+        ["src/QuickSilver/States/StateSync.cs"] = 600,
+        ["src/QuickSilver/Topics/TopicCore.cs"] = 600,
+        ["tests/QuickSilver.Membership.Tests/Service/Sessions/HostileSessionTests.cs"] = 600,
+    };
+
+    private static readonly Dictionary<string, int> FullFolders = new()
+    {
+        ["benchmarks/QuickSilver.Campaign/Contenders"] = 20,
+        ["src/QuickSilver"] = 20,
+        ["src/QuickSilver.Core/Transport"] = 20,
+        ["src/QuickSilver.Hosting"] = 20,
+        ["src/QuickSilver.Multicast/Ordering"] = 20,
+        ["src/QuickSilver.Multicast/Receiving"] = 20,
+        ["src/QuickSilver.Multicast/Sending"] = 20,
+        ["src/QuickSilver.Multicast/Stability"] = 20,
+        ["src/QuickSilver.Serialization/Protobuf"] = 20,
+        ["src/QuickSilver.Simulation/Checkers"] = 20,
+        ["src/QuickSilver.Simulation/Machines"] = 20,
+        ["src/QuickSilver.Simulation/Network"] = 20,
+        ["src/QuickSilver/Endpoints"] = 20,
+        ["src/QuickSilver/Publishing"] = 20,
+        ["src/QuickSilver/RequestReply"] = 20,
+        ["src/QuickSilver/Topics"] = 20,
+        ["tests/QuickSilver.Multicast.Tests/Scenarios"] = 31,
+        ["tests/QuickSilver.Packages.Tests/Peers"] = 20,
+        ["tools/qsm/Commands"] = 20,
+        ["tools/qsm/Doctor/Checks"] = 20,
+        ["tools/qsm/Doctor/Facts"] = 20,
+        ["tools/qsm/Perf"] = 20,
+    };
+
+    private static IEnumerable<string> Sources => Repository.Files(["src", "tools", "samples", "benchmarks", "tests"], ".cs");
+
+    [Fact]
+    public void Files_are_at_most_500_lines() => AssertWithin(
+        MaxFileLines,
+        LongFiles,
+        Sources.ToDictionary(static file => file, static file => Repository.ReadLines(file).Length),
+        "lines");
+
+    [Fact]
+    public void Folders_have_at_most_15_files() => AssertWithin(
+        MaxFilesInFolder,
+        FullFolders,
+        Sources.CountBy(static file => Path.GetDirectoryName(file)!).ToDictionary(),
+        "files");
+
+    private static void AssertWithin(int limit, Dictionary<string, int> exceptions, Dictionary<string, int> sizes, string what)
+    {
+        Violations.AssertNone(
+            from pair in sizes
+            let most = exceptions.GetValueOrDefault(pair.Key, limit)
+            where pair.Value > most
+            select $"{pair.Key} has {pair.Value} {what}, and may have {most}");
+        Violations.AssertNone(
+            from exception in exceptions
+            where sizes.GetValueOrDefault(exception.Key) <= limit
+            select $"{exception.Key} is no exception any more: take it from the list");
+    }
+}
