@@ -4,7 +4,7 @@ using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Repair;
 using QuickSilver.Multicast.Schemes;
-using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.Sending.Packing;
 using QuickSilver.Multicast.Stability;
 
 namespace QuickSilver.Multicast;

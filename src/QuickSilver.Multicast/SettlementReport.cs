@@ -1,6 +1,7 @@
 using QuickSilver.Core.Environment;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.Sending.Acknowledgement;
 
 namespace QuickSilver.Multicast;
 

@@ -12,6 +12,7 @@ using QuickSilver.Multicast.Ordering.BestEffort;
 using QuickSilver.Multicast.Ordering.Credit;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.Sending.Acknowledgement;
 using QuickSilver.Multicast.Stalls;
 
 namespace QuickSilver.Multicast;

@@ -4,6 +4,7 @@ using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.Sending.Packing;
 
 namespace QuickSilver.Microbenchmarks.DataPath;
 

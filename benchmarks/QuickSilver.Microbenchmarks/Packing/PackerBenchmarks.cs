@@ -2,6 +2,7 @@ using BenchmarkDotNet.Attributes;
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.Sending.Packing;
 
 namespace QuickSilver.Microbenchmarks.Packing;
 

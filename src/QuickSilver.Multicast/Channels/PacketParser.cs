@@ -61,6 +61,20 @@ internal ref struct PacketParser
     /// <summary>What follows the header of the message in the packet.</summary>
     public readonly ReadOnlySpan<byte> Rest => _packet[PreambleAt..];
 
+    /// <summary>Whether a message that begins in the packet has a start table.</summary>
+    public static bool HasStart(ReadOnlySpan<byte> packet)
+    {
+        for (var messages = new PacketParser(packet); messages.MoveNext();)
+        {
+            if ((messages.Marks & MessageMarks.Start) != 0)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
     /// <summary>Reads up to the payload of the next message. False at padding, and at the end of the packet.</summary>
     public bool MoveNext()
     {

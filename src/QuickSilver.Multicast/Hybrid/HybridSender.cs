@@ -5,6 +5,7 @@ using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.Sending.Acknowledgement;
 using QuickSilver.Multicast.Sending.Shared;
 
 namespace QuickSilver.Multicast.Hybrid;

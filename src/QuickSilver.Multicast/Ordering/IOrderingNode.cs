@@ -6,6 +6,7 @@ using QuickSilver.Multicast.Ordering.BestEffort;
 using QuickSilver.Multicast.Ordering.Credit;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.Sending.Acknowledgement;
 
 namespace QuickSilver.Multicast.Ordering;
 

@@ -6,6 +6,7 @@ using QuickSilver.Multicast.Hybrid;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Ordering.BestEffort;
 using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.Sending.Acknowledgement;
 
 namespace QuickSilver.Multicast.Ordering;
 
@@ -17,10 +18,8 @@ namespace QuickSilver.Multicast.Ordering;
 internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISendingNode node)
     : ITopicSender, ITopicFeed, IHybridTopic
 {
-    private RegionSender[] _routes = [];
-    private TopicView? _view;
-    // Whether the view names only regions of which this node knows the members.
-    private bool _isRouted;
+    // Not readonly: it is a struct that has state of its own.
+    private TopicRoutes _routes = new();
     private OptionalParts? _optional = OptionalParts.Of(node.Order.ForPublisher(node.Context, channel));
     private bool _isClosed;
     private bool _isStartTableFull = numbers.IsFull;
@@ -37,7 +36,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     public StreamClass Class { get; } = channel.Class;
 
     /// <summary>Whether the topic's newest view, as far as this sender was open, has no subscriber.</summary>
-    public bool IsUnheard => _view is { Regions.Length: 0 };
+    public bool IsUnheard => _routes.IsUnheard;
 
     public bool IsReliable => Class.IsReliable;
     public string? Name { get; set; }
@@ -46,31 +45,17 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     public string Label => Name is null ? $"topic {TopicId:x}" : $"topic \"{Name}\"";
 
     /// <summary>Whether the membership service has sent the topic's view.</summary>
-    public bool HasView => _view is not null;
+    public bool HasView => _routes.HasView;
 
     /// <summary>The first region of the topic's view whose own view is not known here; null if there is none.</summary>
-    public ulong? UnknownRegion
-    {
-        get
-        {
-            foreach (ulong region in _view?.Regions ?? [])
-            {
-                if (!Array.Exists(_routes, route => route.View.RegionId == region))
-                {
-                    return region;
-                }
-            }
-
-            return null;
-        }
-    }
+    public ulong? UnknownRegion => _routes.UnknownRegion;
 
     public ISenderFeed? Feed { get; set; }
 
     /// <summary>Whether a flush barrier of the pinned topic is not released yet.</summary>
     public bool IsHeld { get; set; }
 
-    public IReadOnlyList<RegionSender> Routes => _routes;
+    public IReadOnlyList<RegionSender> Routes => _routes.Streams;
 
     // The next older sender of the topic at this node, in a linked list.
     public TopicSender? NextOfTopic { get; set; }
@@ -94,46 +79,15 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     public bool HasBegun => !_isBeginUnmarked;
 
     // One region always accepts the largest message: packet memory is never smaller than that.
-    public long MostBytes => _routes.Length > 1 ? _routes[0].Packer.MostPayload(_routes.Length) : long.MaxValue;
+    public long MostBytes => _routes.MostBytes;
 
     public bool HasRoom => CanTake(0);
 
-    public int RoomBytes
-    {
-        get
-        {
-            int room = int.MaxValue;
-            foreach (var route in _routes)
-            {
-                room = Math.Min(room, route.RoomBytes);
-            }
+    public int RoomBytes => Hybrid is { } hybrid ? Math.Min(_routes.RoomBytes, hybrid.RoomBytes) : _routes.RoomBytes;
 
-            return Hybrid is { } hybrid ? Math.Min(room, hybrid.RoomBytes) : room;
-        }
-    }
+    public int Touch() => (int)numbers.Next + _routes.Streams.Length + (!_routes.IsRouted || _isClosed ? 1 : 0);
 
-    public int Touch() => (int)numbers.Next + _routes.Length + (!_isRouted || _isClosed ? 1 : 0);
-
-    public bool IsStable
-    {
-        get
-        {
-            if (Hybrid is { IsEmpty: false })
-            {
-                return false;
-            }
-
-            foreach (var route in _routes)
-            {
-                if (!route.IsSettled)
-                {
-                    return false;
-                }
-            }
-
-            return true;
-        }
-    }
+    public bool IsStable => Hybrid is not { IsEmpty: false } && _routes.IsSettled;
 
     public void Apply(TopicView view)
     {
@@ -143,7 +97,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
             return;
         }
 
-        _view = view;
+        _routes.Apply(view);
         // The configuration in which this node applied the view. The view itself may be older than the node's membership.
         Prune();
         numbers.Add(Math.Max(view.Configuration, node.Configuration), numbers.Next);
@@ -156,12 +110,12 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     /// service are over, so the topic has no room until the new service knows. A message sent meanwhile would take a number that reaches no
     /// subscriber, and subscribers would wait for it.
     /// </summary>
-    public void Unroute() => (_view, _isRouted) = (null, false);
+    public void Unroute() => _routes.Unroute();
 
     /// <summary>Records that the topic uses its streams in this configuration.</summary>
     public void MarkRoutes(long configuration)
     {
-        foreach (var route in _routes)
+        foreach (var route in _routes.Streams)
         {
             route.RoutedAt = configuration;
             if (!IsReliable && node.FindSender(route.View.RegionId, route.View.Number, StreamClass.Reliable) is { } marks)
@@ -175,43 +129,14 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     public void Route()
     {
         _isStarting = true;
-        FindRoutes();
-        var address = node.Sending.GroupPort is null ? null : _view?.Address;
+        _routes.Find(node, Class);
+        var address = node.Sending.GroupPort is null ? null : _routes.Address;
         if (address is not null && Hybrid is null)
         {
             node.Sent.Shared.Add((_optional ??= new OptionalParts()).Hybrid = new HybridSender(node.Sending, this));
         }
 
-        Hybrid?.Route(_routes, address?.EndPoint, address?.Since ?? 0);
-    }
-
-    private void FindRoutes()
-    {
-        if (_view is null)
-        {
-            (_routes, _isRouted) = ([], false);
-            return;
-        }
-
-        if (_view.Regions.Length == 1)
-        {
-            _routes = node.SenderFor(_view.Regions[0], Class)?.Alone ?? [];
-        }
-        else
-        {
-            var routes = new List<RegionSender>(_view.Regions.Length);
-            foreach (ulong region in _view.Regions)
-            {
-                if (node.SenderFor(region, Class) is { } sender)
-                {
-                    routes.Add(sender);
-                }
-            }
-
-            _routes = [.. routes];
-        }
-
-        _isRouted = _routes.Length == _view.Regions.Length;
+        Hybrid?.Route(_routes.Streams, address?.EndPoint, address?.Since ?? 0);
     }
 
     /// <summary>
@@ -254,13 +179,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     [MethodImpl(MethodImplOptions.NoInlining)]
     private bool TryReserve(int payloadBytes)
     {
-        int packets = 0;
-        foreach (var route in _routes)
-        {
-            packets = Math.Max(packets, route.Packer.MostPackets(payloadBytes));
-        }
-
-        bool isReserved = RegionSender.TryReserve(_routes, packets, claims: 1, _isStarting);
+        bool isReserved = RegionSender.TryReserve(_routes.Streams, _routes.MostPackets(payloadBytes), claims: 1, _isStarting);
         if (!isReserved)
         {
             node.Wait(this);
@@ -288,13 +207,13 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
         StabilityClaim? claim = null;
         if (observer is not null)
         {
-            if (_routes.Length == 0)
+            if (_routes.Streams.Length == 0)
             {
                 node.CompleteLater(observer, sequence);
             }
             else
             {
-                claim = node.Claims.Rent(observer, sequence, _routes.Length);
+                claim = node.Claims.Rent(observer, sequence, _routes.Streams.Length);
             }
         }
 
@@ -308,7 +227,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
 
         bool begins = false;
         bool isFlushNoted = true;
-        foreach (var route in _routes)
+        foreach (var route in _routes.Streams)
         {
             var starts = _isStarting && !route.HasStarted(TopicId) ? numbers : null;
             begins |= starts is not null;
@@ -329,7 +248,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     // Not before all routes have the message: to note it may need memory.
     private void FlushSoon()
     {
-        foreach (var route in _routes)
+        foreach (var route in _routes.Streams)
         {
             route.FlushSoon();
         }
@@ -338,7 +257,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     private void OnSent(bool begins)
     {
         node.Context.Counters.MessagesSent++;
-        if (!IsReliable && _routes.Length > 0)
+        if (!IsReliable && _routes.Streams.Length > 0)
         {
             _isBeginUnmarked |= begins;
             node.Marks.OnSent(this, begins);
@@ -350,21 +269,8 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
 
     private bool HasStartedEverywhere()
     {
-        if (!_isStarting)
-        {
-            return true;
-        }
-
-        foreach (var route in _routes)
-        {
-            if (!route.HasStarted(TopicId))
-            {
-                return false;
-            }
-        }
-
-        _isStarting = false;
-        return true;
+        _isStarting = _isStarting && !_routes.HaveStarted(TopicId);
+        return !_isStarting;
     }
 
     long IHybridTopic.Settled => node.Settled;
@@ -377,21 +283,21 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
 
     public void ObserveTaken(IStabilityObserver observer, long number, bool isLast)
     {
-        if (_routes.Length == 0)
+        if (_routes.Streams.Length == 0)
         {
             observer.OnStable(number);
             return;
         }
 
         // The last message has made room for the claim.
-        var claim = node.Claims.Rent(observer, number, _routes.Length);
+        var claim = node.Claims.Rent(observer, number, _routes.Streams.Length);
         if (Hybrid is { IsEmpty: false } hybrid)
         {
             hybrid.Claim(claim, isLast);
             return;
         }
 
-        foreach (var route in _routes)
+        foreach (var route in _routes.Streams)
         {
             route.ClaimPacked(claim, isLast);
         }
@@ -415,14 +321,14 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     /// </summary>
     public bool TryMark()
     {
-        if (!_isRouted && !_isClosed)
+        if (!_routes.IsRouted && !_isClosed)
         {
             return false;
         }
 
         Span<byte> mark = stackalloc byte[TopicMark.Bytes];
         new TopicMark(TopicId, Sent).Write(mark);
-        foreach (var route in _routes)
+        foreach (var route in _routes.Streams)
         {
             if (route.SupersededAt != 0 || node.SenderFor(route.View.RegionId, StreamClass.Reliable) is not { } stream)
             {
@@ -489,13 +395,10 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
             return;
         }
 
-        foreach (var route in _routes)
+        if (_routes.FirstFull is { } full)
         {
-            if (route is { IsFull: true, SupersededAt: 0 })
-            {
-                node.Await(route, this);
-                return;
-            }
+            node.Await(full, this);
+            return;
         }
 
         if (Hybrid is { IsEmpty: false } hybrid)
@@ -506,7 +409,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
 
         node.Wait(this);
         var limit = Limit;
-        foreach (var route in _routes)
+        foreach (var route in _routes.Streams)
         {
             route.Signs.OnTopicLimited(limit);
         }
@@ -524,7 +427,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
                 return StreamLimit.Idle;
             }
 
-            if (!_isRouted || IsHeld)
+            if (!_routes.IsRouted || IsHeld)
             {
                 return StreamLimit.View;
             }
@@ -534,15 +437,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
                 return StreamLimit.Reader;
             }
 
-            foreach (var route in _routes)
-            {
-                if (route.Signs.Limit != StreamLimit.Idle)
-                {
-                    return route.Signs.Limit;
-                }
-            }
-
-            return StreamLimit.Memory;
+            return _routes.Limit is not StreamLimit.Idle and var limit ? limit : StreamLimit.Memory;
         }
     }
 
@@ -559,12 +454,12 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
             Prune();
         }
 
-        if (!_isRouted || _isClosed || IsHeld || _isStartTableFull || numbers.Next > numbers.CreditThrough)
+        if (!_routes.IsRouted || _isClosed || IsHeld || _isStartTableFull || numbers.Next > numbers.CreditThrough)
         {
             return false;
         }
 
-        foreach (var route in _routes)
+        foreach (var route in _routes.Streams)
         {
             if (!route.CanTake(payloadBytes))
             {
@@ -574,7 +469,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
             isTight |= route.IsTight(route.Packer.MostPackets(payloadBytes), claims: 1, _isStarting);
         }
 
-        return HasRoomBehindRun(payloadBytes) && RouteMemory.Has(_routes, payloadBytes, node);
+        return HasRoomBehindRun(payloadBytes) && RouteMemory.Has(_routes.Streams, payloadBytes, node);
     }
 
     // A message that does not go into the shared run waits until the run has its numbers. Otherwise it would precede messages with lower

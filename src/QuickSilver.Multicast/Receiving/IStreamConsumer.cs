@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Reassembly;
@@ -14,6 +15,25 @@ internal ref struct StreamMessage(NodeKey sender)
     // The packet in which the message ends: a member that holds the message holds this packet.
     public long EndPacket;
     public Assembly? Assembly;
+
+    /// <summary>
+    /// Takes the start table that precedes the payload. Returns where the payload begins in the packet, or a negative number if what
+    /// precedes it is damaged.
+    /// </summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    public int ReadPreamble(ReadOnlySpan<byte> packet, int at, MessageMarks marks, out int fieldBytes)
+    {
+        // Not inlined, because few messages have a preamble.
+        if (!MessagePreamble.TryMeasure(packet[at..], marks, out var preamble))
+        {
+            fieldBytes = 0;
+            return -1;
+        }
+
+        fieldBytes = preamble.FieldBytes;
+        StartTable = packet.Slice(at, preamble.TableBytes);
+        return at + preamble.Bytes;
+    }
 }
 
 // The layer above the streams, which restores the order per topic and sender.

@@ -7,17 +7,14 @@ namespace QuickSilver.Multicast.Receiving;
 // later, so nothing of a reliable stream is lost.
 internal sealed partial class InboundStream
 {
-    // The last packet that was read before its turn, or had to be, and for which there was no memory; 0: there is none.
-    private long _refusedThrough;
-
     /// <summary>The heap had no memory for a message of the next packet. No packet is read until HeapShortage calls.</summary>
-    public bool IsStarved { get; private set; }
+    public bool IsStarved => _cursor.IsStarved;
 
     /// <summary>
     /// Whether this node holds packets that may contain the beginning of a topic, and for which there was no memory. Their sender assumes
     /// that it is known.
     /// </summary>
-    public bool HidesBeginning => _refusedThrough > _parsed;
+    public bool HidesBeginning => _cursor.HidesRefused;
 
     // HeapShortage maintains both.
     public bool IsInShortage { get; set; }
@@ -26,7 +23,7 @@ internal sealed partial class InboundStream
     /// <summary>Tries again what the heap had no memory for.</summary>
     public void OnHeapRetry()
     {
-        IsStarved = false;
+        _cursor.EndStarving();
         ReadOn();
         ReadBeginnings();
     }
@@ -39,9 +36,8 @@ internal sealed partial class InboundStream
             return;
         }
 
-        long through = _refusedThrough;
-        _refusedThrough = 0;
-        for (long n = _parsed + 1; n <= through && !_phase.IsClosed; n++)
+        long through = _cursor.TakeRefused();
+        for (long n = _cursor.Parsed + 1; n <= through && !_phase.IsClosed; n++)
         {
             if (!_packets.Holds(n) || _packets[n].IsParsed)
             {
@@ -50,10 +46,10 @@ internal sealed partial class InboundStream
 
             ref var slot = ref _packets[n];
             Skim(n, slot.Lease!, slot.Offset, slot.Length);
-            if (_refusedThrough != 0)
+            if (_cursor.IsAnyRefused)
             {
                 // Another refusal would cost another collection.
-                _refusedThrough = through;
+                _cursor.Refuse(through);
                 return;
             }
         }
@@ -62,8 +58,33 @@ internal sealed partial class InboundStream
     private void Starve(long sequence)
     {
         _packets[sequence].IsParsed = false;
-        IsStarved = true;
-        _refusedThrough = Math.Max(_refusedThrough, sequence);
+        _cursor.Starve(sequence);
+    }
+
+    // While packet memory is short, a packet is copied into a place. One behind a gap, or beyond the places of the stream, counts as not
+    // received; that it was sent is recorded.
+    private Lease? TryPlace(long sequence, Lease lease, int offset, int length)
+    {
+        var place = sequence == Contiguous + 1 ? _memory.TryPlace(lease.Span.Slice(offset, length), _packets.Placed) : null;
+        if (place is null)
+        {
+            OnAnnounced(sequence);
+        }
+
+        return place;
+    }
+
+    private void NoteAnnounced(long highest)
+    {
+        try
+        {
+            NoteMissed(_window.OnAnnounced(highest, NowIf(highest > _window.Arrived), _context.Environment.CaughtUpAt));
+        }
+        catch (OutOfMemoryException)
+        {
+            // Announced again, because nothing of it was noted.
+            _shortage.OnRefused();
+        }
     }
 
     // The tables must grow before the packet counts as received. If they cannot, it is requested again.
@@ -125,7 +146,7 @@ internal sealed partial class InboundStream
         }
         catch (OutOfMemoryException)
         {
-            _refusedThrough = Math.Max(_refusedThrough, sequence);
+            _cursor.Refuse(sequence);
             _shortage.Await(this);
             return false;
         }

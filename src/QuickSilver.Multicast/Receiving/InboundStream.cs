@@ -1,4 +1,3 @@
-using System.Runtime.CompilerServices;
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Wire;
@@ -6,26 +5,22 @@ using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Nodes;
+using QuickSilver.Multicast.Receiving.States;
+using QuickSilver.Multicast.Receiving.Windows;
 using QuickSilver.Multicast.Schemes;
-using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Receiving;
 
 // The stream of one sender, as one member of a view receives it. Packets come in any order. Messages are passed on in any order, each
 // once; the layer above restores the order per topic. A message that lies in one packet is passed on when the packet arrives, and a
 // message that spans packets when its last piece has arrived. A lost packet holds back only its own messages. A topic without room above
-// holds back only its own messages too, as long as few packets came after them: messages of other topics overtake. If a fast stream waits,
-// most of the many packets that follow would only be held above, message by message, in memory that has left the processor's cache when
-// they continue. So later packets are read only when the packets before them were passed on.
+// holds back only its own messages too, as long as few packets came after them: messages of other topics overtake (ReadCursor).
 //
-// Invariants: Base - 1 <= Consumed <= _parsed <= Contiguous. Unless the stream is held up or starved, _parsed equals Contiguous after each
+// Invariants: Base - 1 <= Consumed <= Parsed <= Contiguous. Unless the stream is held up or starved, Parsed equals Contiguous after each
 // call.
 // Unhold is the exception, because the layer above calls it in the middle of its work: OnUnread then asks that layer to call ReadOn.
 internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITrackedStream
 {
-    // How many packets are read behind a packet that is not consumed.
-    private const int ReadAhead = 32;
-
     private readonly NodeContext _context;
     private readonly IStreamConsumer _consumer;
     private readonly ReceiveMemory _memory;
@@ -34,31 +29,26 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
     private readonly ReceiveWindow _window;
     private readonly StreamAssembler _assembler;
     private bool _delivering;
-    // All packets up to here are parsed.
-    private long _parsed;
-    // The limit of packets that are parsed and not consumed is reached. No more are parsed until all of them are consumed, so that most
-    // packets are parsed when their messages can be passed on.
-    private bool _isHeldUp;
-    // A loss was reported to the layer above before all received packets were parsed, so that layer could not see yet what is missing of
-    // its topics.
-    private bool _isLossUnread;
-    // The layer above had no memory for the report of a loss.
-    private bool _isLossUnreported;
+    // Not readonly: these are structs that have state of their own.
+    private ReadCursor _cursor;
+    private LossReport _loss;
     private StreamPhase _phase;
-    // Packets up to here that other members keep are dropped.
-    private long _dropped;
+    // What this member keeps for others.
+    private KeptPackets _kept;
     // What came of the stream lately; SenderShares maintains it.
     public StreamTraffic Traffic;
     // Whether the stream is heard over its group; PacketWays maintains it.
     public HeardMark Heard;
 
-    public InboundStream(ReceivingParts parts, RegionView view, NodeKey sender, StreamClass streamClass, IStreamConsumer consumer)
+    public InboundStream(
+        ReceivingParts parts, RegionView view, NodeKey sender, StreamClass streamClass, IStreamConsumer consumer, in KeptPackets kept)
     {
         var context = parts.Node;
         _context = context;
         _consumer = consumer;
         _memory = parts.Memory;
         _shortage = context.Shortage;
+        _kept = kept;
         _packets = new PacketWindow(context.Options.WindowPackets, _memory);
         _window = new ReceiveWindow(_packets, context.Options);
         _assembler = new StreamAssembler(parts, this, _packets, consumer);
@@ -81,31 +71,39 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
     // The highest number that came or is missing.
     public long Arrived => _window.Arrived;
     // All messages in packets up to here were accepted above.
-    public long Consumed { get; private set; }
+    public long Consumed => _cursor.Consumed;
     // All packets up to here have left the socket, and wait for nothing but a repair. If no packet is missing, the packets that wait do so
     // for the layer above, and the sender must wait too.
     public long Read => Missing.Count > 0 ? _window.Arrived : Consumed;
     // All live members hold the packets up to here, so the cache may release them.
     public long Stable { get; private set; }
     // The keepers of each packet up to here hold it, so other members need not keep it.
-    public long Replicated { get; private set; }
+    public long Replicated => _kept.Replicated;
     // This member holds all packets up to here that it must keep for others.
-    public long KeptContiguous =>
-        Keepers.Partitions == 1 ? Contiguous : (Keepers.FirstKeptBy(OwnPartition, Missing) ?? _window.Arrived + 1) - 1;
-    public required Retention Retention { get; set; }
+    public long KeptContiguous => _kept.Contiguous(_window);
+
+    public Retention Retention
+    {
+        get => _kept.Retention;
+        set => _kept.Retention = value;
+    }
+
     // Packets from here on are not dropped although other members keep them: members of this member's ring lack them.
-    public long KeepFrom { get; set; } = long.MaxValue;
-    public required PacketKeepers Keepers { get; init; }
-    public required int OwnPartition { get; init; }
+    public long KeepFrom
+    {
+        get => _kept.KeepFrom;
+        set => _kept.KeepFrom = value;
+    }
+
     public IGapObserver? Gaps { get; init; }
     // The sender is not in the directory: only other members can supply what is missing.
     public bool IsSenderGone => _phase.IsSenderGone;
     // The members are deciding what of the stream is lost. This member has reported what it lacks, and accepts nothing until the decision.
     public bool IsRefusing => _phase.IsDeciding;
     // All packets before the first missing one are parsed: nothing is held up.
-    public bool IsRead => _parsed == Contiguous;
+    public bool IsRead => _cursor.Parsed == Contiguous;
     // All packets up to this one came, were parsed or given up, and no message that begins before it waits for memory.
-    public bool HasRead(long packet) => _parsed >= packet && !_assembler.IsWaitingBefore(packet);
+    public bool HasRead(long packet) => _cursor.Parsed >= packet && !_assembler.IsWaitingBefore(packet);
     // Everything that is known was received, passed on and accepted.
     public bool IsDrained => Consumed == Highest;
     // A message has begun of which packets have not come.
@@ -115,7 +113,9 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
     public void ResumeBehind(long through)
     {
         _window.SkipTo(through + 1);
-        _parsed = Consumed = Stable = Replicated = _dropped = through;
+        Stable = through;
+        _cursor.SkipTo(through);
+        _kept.SkipTo(through);
     }
 
     /// <summary>Accepts a packet of this stream. Returns None, or the reason for refusing it.</summary>
@@ -144,11 +144,9 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
         Lease? place = null;
         if (_memory.IsShort)
         {
-            // A packet behind a gap, or beyond the places of the stream, counts as not received; that it was sent is recorded.
-            place = sequence == Contiguous + 1 ? _memory.TryPlace(lease.Span.Slice(offset, length), _packets.Placed) : null;
+            place = TryPlace(sequence, lease, offset, length);
             if (place is null)
             {
-                OnAnnounced(sequence);
                 return DropReason.NoMemory;
             }
 
@@ -161,7 +159,7 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
         }
 
         NoteMissed(_window.Take(sequence, lease, offset, length, NowIf(sequence > _window.Arrived + 1)));
-        if (!IsReliable || (!_isHeldUp && !IsStarved && sequence - Consumed <= ReadAhead))
+        if (!IsReliable || _cursor.MayRead(sequence))
         {
             Parse(sequence, lease, offset, length);
         }
@@ -192,19 +190,9 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
     /// </summary>
     public void OnAnnounced(long highest)
     {
-        if (!IsReliable)
+        if (IsReliable)
         {
-            return;
-        }
-
-        try
-        {
-            NoteMissed(_window.OnAnnounced(highest, NowIf(highest > _window.Arrived), _context.Environment.CaughtUpAt));
-        }
-        catch (OutOfMemoryException)
-        {
-            // Announced again, because nothing of it was noted.
-            _shortage.OnRefused();
+            NoteAnnounced(highest);
         }
     }
 
@@ -220,7 +208,6 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
     public bool Lacks(long sequence) => _window.Lacks(sequence);
 
     public void OnSenderLeft() => _phase.SenderLeft();
-
     public void OnSenderReturned() => _phase.SenderReturned();
 
     /// <summary>The members begin to decide what is lost. From now on nothing is accepted.</summary>
@@ -231,10 +218,10 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
 
     public void SetStable(long stable, long replicated)
     {
-        if (stable > Stable || replicated > Replicated)
+        bool isMore = _kept.Replicate(replicated);
+        if (stable > Stable || isMore)
         {
             Stable = Math.Max(Stable, Math.Min(stable, Contiguous));
-            Replicated = Math.Max(Replicated, replicated);
             Advance(mayRead: true);
         }
     }
@@ -263,17 +250,7 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
     }
 
     /// <summary>Called from time to time, so that memory that was needed once is not kept forever.</summary>
-    public void Trim()
-    {
-        try
-        {
-            _packets.Trim(_window.Arrived);
-        }
-        catch (OutOfMemoryException)
-        {
-            // The larger memory stays in use.
-        }
-    }
+    public void Trim() => _packets.Trim(_window.Arrived);
 
     /// <summary>Drops the messages that have begun, because nothing more of them will come.</summary>
     public void GiveUpOpen() => _assembler.DropOpen();
@@ -284,15 +261,15 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
     /// </summary>
     public bool AwaitRead()
     {
-        _isLossUnread |= IsAnyUnread;
-        return _isLossUnread;
+        _loss.Await(IsAnyUnread);
+        return _loss.IsDue;
     }
 
     /// <summary>The same, for what precedes this packet.</summary>
     public bool AwaitReadThrough(long packet)
     {
         bool isUnread = !HasRead(packet);
-        _isLossUnread |= isUnread;
+        _loss.Await(isUnread);
         return isUnread;
     }
 
@@ -305,20 +282,10 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
     /// <summary>Gets the packet, unless it was sent to the same member within the spacing.</summary>
     public bool TryGetPacket(long sequence, NodeKey to, TimeSpan spacing, out ReadOnlySpan<byte> packet)
     {
-        packet = default;
-        if (!_packets.Holds(sequence))
-        {
-            return false;
-        }
-
-        ref var slot = ref _packets[sequence];
-        if (!slot.TryNoteSent(to, _context.Environment.Now, spacing))
-        {
-            return false;
-        }
-
-        packet = slot.Packet;
-        return true;
+        packet = _packets.Holds(sequence) && _packets[sequence].TryNoteSent(to, _context.Environment.Now, spacing)
+            ? _packets[sequence].Packet
+            : default;
+        return !packet.IsEmpty;
     }
 
     /// <summary>
@@ -340,7 +307,7 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
             try
             {
                 Advance(mayRead: false);
-                if (!IsRead && !_isHeldUp)
+                if (!IsRead && !_cursor.IsHeldUp)
                 {
                     _consumer.OnUnread(this);
                 }
@@ -379,7 +346,7 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
 
         _assembler.DropOpen();
         _window.SkipTo(sequence);
-        _parsed = Consumed = sequence - 1;
+        _cursor.SkipTo(sequence - 1);
         return true;
     }
 
@@ -394,22 +361,9 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
         }
     }
 
-    private void DropWhatOthersKeep(long through)
-    {
-        for (long n = Math.Max(_dropped + 1, _packets.Base); n <= through; n++)
-        {
-            if (Keepers.KeeperOf(n) != OwnPartition)
-            {
-                _packets.Drop(n);
-            }
-        }
-
-        _dropped = Math.Max(_dropped, through);
-    }
-
     private void ReportLoss()
     {
-        _isLossUnread = IsAnyUnread;
+        _loss.Begin(IsAnyUnread);
         try
         {
             _consumer.OnLoss(this);
@@ -417,7 +371,7 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
         catch (OutOfMemoryException)
         {
             // Reported again when the stream reads on.
-            _isLossUnread = _isLossUnreported = true;
+            _loss.Refuse();
             _shortage.Await(this);
         }
     }
@@ -433,49 +387,45 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
         }
 
         long contiguous = Contiguous;
-        long before = _parsed;
+        long before = _cursor.Parsed;
         while (true)
         {
-            while (Consumed < _parsed && _packets[Consumed + 1].Pending == 0)
+            while (Consumed < _cursor.Parsed && _packets[Consumed + 1].Pending == 0)
             {
-                Consumed++;
+                _cursor.Consume();
             }
 
-            _isHeldUp = IsReliable && _parsed - Consumed >= (_isHeldUp ? 1 : ReadAhead);
-            if (_parsed == contiguous)
+            _cursor.HoldUp(IsReliable);
+            long next = _cursor.Parsed + 1;
+            if (next > contiguous)
             {
                 break;
             }
 
-            ref var slot = ref _packets[_parsed + 1];
+            ref var slot = ref _packets[next];
             if (slot.State == SlotState.Held && !slot.IsParsed)
             {
-                if (_isHeldUp || IsStarved || !mayRead)
+                if (_cursor.IsHeldUp || IsStarved || !mayRead)
                 {
                     break;
                 }
 
-                Parse(_parsed + 1, slot.Lease!, slot.Offset, slot.Length);
-                if (IsStarved && !_packets[_parsed + 1].IsParsed)
+                Parse(next, slot.Lease!, slot.Offset, slot.Length);
+                if (IsStarved && !_packets[next].IsParsed)
                 {
                     break;
                 }
             }
 
-            _parsed++;
+            _cursor.Parse();
         }
 
-        if (_isLossUnread && (_parsed > before || hasBegun || (_isLossUnreported && !_shortage.IsPausing)))
+        if (_loss.IsDue && _loss.TryRepeat(_cursor.Parsed > before || hasBegun, !_shortage.IsPausing))
         {
-            _isLossUnreported = false;
             ReportLoss();
         }
 
-        _packets.ReleaseThrough(Retention == Retention.None ? Consumed : Math.Min(Consumed, Stable));
-        if (Keepers.Partitions > 1 && Retention != Retention.All)
-        {
-            DropWhatOthersKeep(Math.Min(Math.Min(Consumed, Replicated), KeepFrom - 1));
-        }
+        _kept.Release(_packets, Consumed, Stable);
     }
 
     // A packet that is held up is not parsed, with one exception. A sender assumes that the members know where a topic begins once all of
@@ -484,18 +434,9 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
     {
         var packet = lease.Span.Slice(offset, length);
         var header = new PacketHeader(packet);
-        if (header.HeadBytes > 0 && !TryContinue(sequence, header.HeadDistance))
+        if ((header.HeadBytes == 0 || TryContinue(sequence, header.HeadDistance)) && PacketParser.HasStart(packet))
         {
-            return;
-        }
-
-        for (var messages = new PacketParser(packet); messages.MoveNext();)
-        {
-            if ((messages.Marks & MessageMarks.Start) != 0)
-            {
-                Parse(sequence, lease, offset, length);
-                return;
-            }
+            Parse(sequence, lease, offset, length);
         }
     }
 
@@ -530,7 +471,7 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
                     return false;
                 }
 
-                payload = ReadPreamble(packet, at, marks, ref message, out fieldBytes);
+                payload = message.ReadPreamble(packet, at, marks, out fieldBytes);
             }
 
             if (payload < 0 || bytes > NodeOptions.MaxMessageBytes || number is <= 0 or > MessageHeader.MaxNumber)
@@ -556,20 +497,5 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
 
         _delivering = false;
         return true;
-    }
-
-    // Not inlined, because few messages have a preamble. Returns the payload's offset, or a negative number if the preamble is damaged.
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    private static int ReadPreamble(ReadOnlySpan<byte> packet, int at, MessageMarks marks, ref StreamMessage message, out int fieldBytes)
-    {
-        if (!MessagePreamble.TryMeasure(packet[at..], marks, out var preamble))
-        {
-            fieldBytes = 0;
-            return -1;
-        }
-
-        fieldBytes = preamble.FieldBytes;
-        message.StartTable = packet.Slice(at, preamble.TableBytes);
-        return at + preamble.Bytes;
     }
 }

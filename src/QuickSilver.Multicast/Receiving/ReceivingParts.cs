@@ -5,6 +5,7 @@ using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Reassembly;
 using QuickSilver.Multicast.Receiving.Ports;
+using QuickSilver.Multicast.Receiving.Windows;
 using QuickSilver.Multicast.Schemes;
 
 namespace QuickSilver.Multicast.Receiving;

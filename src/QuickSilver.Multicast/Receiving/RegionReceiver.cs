@@ -5,8 +5,8 @@ using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Pacing;
 using QuickSilver.Multicast.Receiving.Ports;
+using QuickSilver.Multicast.Receiving.Windows;
 using QuickSilver.Multicast.Schemes;
-using QuickSilver.Multicast.Sending;
 using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Receiving;
@@ -16,9 +16,6 @@ namespace QuickSilver.Multicast.Receiving;
 // packets.
 internal sealed class RegionReceiver : IGapObserver, ITrackedView
 {
-    // Twice the window of a sender that knows no receive buffer size.
-    private const long UnicastRoomPackets = 4096;
-
     // The maximum number of senders at a time that other members report and that the directory does not contain. They have departed, or the
     // directory will contain them soon.
     private const int MostStrangers = 256;
@@ -30,8 +27,8 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
     private readonly Dictionary<InboundStream, IRepairStrategy> _repairs = [];
     private readonly List<InboundStream> _streams = [];
     private readonly ViewClosing _closing;
-    // Null until there are several senders.
-    private SenderShares? _shares;
+    // Not readonly: it is a struct that has state of its own.
+    private SenderRoom _room;
     // Null until a stream has ended.
     private EndedStreams? _ended;
     private bool _isPartitionLost;
@@ -100,21 +97,7 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
     /// The bytes of one sender that may wait here: in the socket's receive buffer, or in packet memory, both of which all current senders
     /// share. A sender's window is half of this value, and while it waits for repairs a sender may send RepairWindows windows.
     /// </summary>
-    public long RoomBytes
-    {
-        get
-        {
-            long socket = Port?.RoomBytes ?? UnicastRoomPackets * Context.Options.PacketBytes;
-            if (Context.Options.SendersShareBuffers && _streams.Count > 1)
-            {
-                _shares ??= new SenderShares();
-                _shares.Look(_streams, Context.Environment.Now);
-                socket = _shares.ShareOf(socket);
-            }
-
-            return Math.Min(socket, _parts.Memory.BytesPerStream * 2 / SendWindow.RepairWindows);
-        }
-    }
+    public long RoomBytes => _room.Of(_parts, Port, _streams);
 
     /// <summary>Whether this node can receive packets that are sent to the view's group.</summary>
     public bool MayHear => Port is { IsDeaf: false };
@@ -200,13 +183,8 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
         var table = streamClass.IsReliable ? _reliable : _bestEffort;
         if (!table.TryGetValue(sender, out var stream))
         {
-            stream = new InboundStream(_parts, View, sender, streamClass, _consumer)
-            {
-                Keepers = Keepers,
-                Gaps = this,
-                OwnPartition = OwnPartition,
-                Retention = RetentionOf(streamClass),
-            };
+            var kept = new KeptPackets(Keepers, OwnPartition, RetentionOf(streamClass));
+            stream = new InboundStream(_parts, View, sender, streamClass, _consumer, kept) { Gaps = this };
             if (HasLost(sender))
             {
                 stream.OnSenderLeft();

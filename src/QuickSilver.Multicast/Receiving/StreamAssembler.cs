@@ -4,6 +4,7 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Reassembly;
+using QuickSilver.Multicast.Receiving.Windows;
 
 namespace QuickSilver.Multicast.Receiving;
 

@@ -5,6 +5,7 @@ using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Schemes;
 using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.Sending.Packing;
 using QuickSilver.Multicast.Sending.Repairs;
 
 namespace QuickSilver.Multicast.Repair;
@@ -135,11 +136,11 @@ internal sealed class PendingRepairs(SendingParts parts) : IFeed
         }
         else if (repair.IsForAll)
         {
-            repair.Own!.RepairAll(first, last, ref _budget, repair.Asker, parts.Node.Environment.Now - repair.Time);
+            repair.Own!.Retransmissions.AnswerAll(first, last, ref _budget, repair.Asker, parts.Node.Environment.Now - repair.Time);
         }
         else
         {
-            repair.Own!.Repair(first, last, ref _budget, repair.Asker);
+            repair.Own!.Retransmissions.Answer(first, last, ref _budget, repair.Asker);
         }
     }
 

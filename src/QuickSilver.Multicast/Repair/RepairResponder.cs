@@ -5,6 +5,7 @@ using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Schemes;
 using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.Sending.Packing;
 
 namespace QuickSilver.Multicast.Repair;
 

@@ -1,6 +1,6 @@
 using QuickSilver.Core.Alarms;
-using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
+using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Nodes;
@@ -81,11 +81,14 @@ internal sealed class Announcements
         _path.Spread(packet);
     }
 
-    public void SendTo(DatagramAddress member)
+    public void SendTo(NodeKey member)
     {
-        Span<byte> packet = stackalloc byte[PacketHeader.Bytes];
-        Write(packet);
-        Context.SendControl(packet, member);
+        if (Context.Directory.Find(member) is { } address)
+        {
+            Span<byte> packet = stackalloc byte[PacketHeader.Bytes];
+            Write(packet);
+            Context.SendControl(packet, address);
+        }
     }
 
     /// <summary>Called when a best-effort stream has sent packets.</summary>
@@ -107,7 +110,11 @@ internal sealed class Announcements
         }
 
         Context.OnWait();
-        _stream.SuspectIfSilent();
+        if (_stream.IsReliable && _stream.Acknowledged < _stream.Through.Sent)
+        {
+            _parts.Schemes.Suspicions.ReportIfSilent(_stream.Live, _stream.View, _stream.Silence);
+        }
+
         _stream.CheckPaths();
         Span<byte> packet = stackalloc byte[PacketHeader.Bytes];
         Write(packet);

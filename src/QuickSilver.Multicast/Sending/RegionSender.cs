@@ -1,11 +1,11 @@
-using QuickSilver.Core.Environment;
 using QuickSilver.Core.Flow;
-using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Schemes;
+using QuickSilver.Multicast.Sending.Acknowledgement;
+using QuickSilver.Multicast.Sending.Packing;
 using QuickSilver.Multicast.Sending.Repairs;
 using QuickSilver.Multicast.Sending.Shared;
 using QuickSilver.Multicast.Views;
@@ -23,54 +23,45 @@ namespace QuickSilver.Multicast.Sending;
 // nothing is appended, no topic waits here, and it is settled when Acknowledged == Last.
 internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, IStreamOfSender
 {
-    private static readonly TimeSpan PathCheckInterval = TimeSpan.FromSeconds(1);
-    private static readonly TimeSpan RefusalSpacing = TimeSpan.FromMilliseconds(250);
-
     private readonly SendingParts _parts;
     // Null if the repair scheme needs no action of the sender's own.
     private readonly ISentRepair? _repair;
     private readonly RetentionBuffer _packets;
-    private readonly Packer _packer;
     private readonly SendWindow _window;
     private readonly RunTransmitter _transmitter;
     private readonly Announcements _announcements;
-    private readonly Retransmissions _retransmissions;
-    // Not readonly: it is a struct that has state of its own.
+    // Not readonly: these are structs that have state of their own.
     private StreamClaims _claims = new();
+    private StreamPaths _paths;
+    private UnacknowledgedPackets _unacknowledged;
+    private AckState _acks;
     private readonly TopicBeginnings _beginnings = new();
-    private readonly LiveMembers _live;
     // The topics that wait for their turn. Null until a run was full.
     private TopicLine? _line;
-    private long _lastAckWanted;
     // Whether a flush could not send all packets, so that the next acknowledgement must continue it.
     private bool _isFlushDue;
     private TimeSpan _supersededSince;
-    // The sizes of paths that the packer follows, and when they were last checked.
-    private int _sizes = -1;
-    private TimeSpan _pathsCheckedAt = TimeSpan.MinValue / 2;
-    // When the last acknowledgement arrived, or when the first packet was sent for which one is due.
-    private TimeSpan _ackedAt;
-    // The last message of which a part was acknowledged before the rest.
-    private CutMessage _cut;
 
     public RegionSender(SendingParts parts, RegionView view, StreamClass streamClass, IDisseminator path)
     {
         var context = parts.Node;
         _parts = parts;
         View = view;
-        _live = new LiveMembers(view.Members);
+        Live = new LiveMembers(view.Members);
         Class = streamClass;
+        _paths = new StreamPaths(parts.Paths.Sizes, Live);
         _packets = new RetentionBuffer(parts.Retention);
+        _unacknowledged = new UnacknowledgedPackets(_packets);
         var template = context.Template(view).Of(streamClass.Value);
-        _packer = new Packer(context.Environment.Buffers, template, parts.Paths.Sizes.Of(_live), _packets, context.Options.IsSealed);
+        Packer = new Packer(context.Environment.Buffers, template, parts.Paths.Sizes.Of(Live), _packets, context.Options.IsSealed);
         _window = new SendWindow(context.Options.PacketBytes, IsReliable);
         _transmitter = new RunTransmitter(parts, this, path, _packets, _window, template);
         _announcements = new Announcements(parts, this, path, template);
-        _retransmissions = new Retransmissions(parts, path, _packets, _window, _announcements, template);
+        Retransmissions = new Retransmissions(parts, path, _packets, _window, _announcements, template);
         Alone = [this];
         Signs = new StreamSigns(context);
         _repair = streamClass.IsReliable ? parts.Repair.ForSender(parts.Schemes, this) : null;
-        context.AbsentFrom(view).ForEach(member => _live.Lose(member));
+        context.AbsentFrom(view).ForEach(member => Live.Lose(member));
     }
 
     /// <summary>A list of this stream alone: the routes that all topics of only this region share.</summary>
@@ -84,7 +75,6 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, I
     public long SupersededAt { get; private set; }
 
     public bool IsFlushNoted { get; set; }
-
     bool IFeed.IsInLine { get; set; }
 
     /// <summary>The topics that wait until the next run can be packed.</summary>
@@ -100,21 +90,12 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, I
     public long Pending => Last - Acknowledged - _packets.ReleasedEarly;
 
     /// <summary>All live members hold the packets up to and including this one.</summary>
-    public long Acknowledged { get; private set; }
+    public long Acknowledged => _acks.Through;
 
-    public long Last => _packets.Last + (_packer.HasOpenPacket ? 1 : 0);
+    public long Last => _packets.Last + (Packer.HasOpenPacket ? 1 : 0);
 
     /// <summary>Whether nothing is left to do: all members hold all packets or, for a best-effort stream, all packets were sent.</summary>
     public bool IsSettled => Acknowledged >= Last;
-
-    /// <summary>Whether a packed packet is not known to be held, or not known to be consumed, by all members.</summary>
-    public bool IsWaiting => IsReliable && (Acknowledged < Last || _window.Consumed < _window.Sent);
-
-    /// <summary>
-    /// A value that changes whenever what the stream waits for comes nearer. The packets that it sends do not change it: a publisher that
-    /// continues slowly would hide for hours that no member acknowledges.
-    /// </summary>
-    public long Progress => Acknowledged + _window.Consumed;
 
     /// <summary>The last packet that was sent, and the last that all members have consumed.</summary>
     public (long Sent, long Consumed) Through => (_window.Sent, _window.Consumed);
@@ -129,14 +110,18 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, I
     public bool HasSentAll => SupersededAt != 0 && _window.Sent == _packets.Last;
 
     /// <summary>How long an acknowledgement has been due.</summary>
-    public TimeSpan Silence => Context.Environment.Now - _ackedAt;
+    public TimeSpan Silence => _acks.SilenceAt(Context.Environment.Now);
 
-    public LiveMembers Live => _live;
+    /// <summary>The members of the view that were not removed since.</summary>
+    public LiveMembers Live { get; }
 
     public StreamSigns Signs { get; }
 
+    /// <summary>Sends packets again that members requested.</summary>
+    public Retransmissions Retransmissions { get; }
+
     /// <summary>The stream's part in runs that are sent once for several regions.</summary>
-    public SharedPart Shared => field ??= new SharedPart(this, Context, _packets, _packer, _window, _transmitter);
+    public SharedPart Shared => field ??= new SharedPart(this, Context, _packets, Packer, _window, _transmitter);
 
     /// <summary>The maximum number of packets in flight; for diagnostics.</summary>
     public int WindowPackets => _window.Packets;
@@ -154,14 +139,14 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, I
     }
 
     /// <summary>What a message takes of packet memory, and how much exists.</summary>
-    public Packer Packer => _packer;
+    public Packer Packer { get; }
 
     /// <summary>Returns the block of a stream that has nothing in flight, if others need it or much memory is in use.</summary>
     public void RestIfSettled(bool needsBlock)
     {
         if (IsSettled && _window.Sent == Last)
         {
-            _packer.Rest(needsBlock);
+            Packer.Rest(needsBlock);
         }
     }
 
@@ -176,7 +161,7 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, I
         ulong topicId, long sequence, StartTable? starts, ReadOnlySpan<byte> extensions, ReadOnlySpan<byte> payload, StabilityClaim? claim)
     {
         _isFlushDue = false;
-        long end = _packer.Append(topicId, sequence, starts, extensions, payload);
+        long end = Packer.Append(topicId, sequence, starts, extensions, payload);
         if (starts is not null)
         {
             _beginnings.AddStart(topicId, end);
@@ -198,9 +183,9 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, I
     public void ClaimPacked(StabilityClaim claim, bool wantsAck)
     {
         _claims.Add(Last, claim);
-        if (wantsAck && IsReliable && _packer.HasOpenPacket)
+        if (wantsAck && IsReliable && Packer.HasOpenPacket)
         {
-            _packer.WantAck();
+            Packer.WantAck();
         }
     }
 
@@ -212,13 +197,13 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, I
     {
         int bytes = mark.Length + starts.EncodedBytes;
         bool isFirst = !_beginnings.IsMarked(topicId);
-        if ((!isFirst && !CanTake(bytes)) || (_packer.BlocksFor(bytes) > 0 && _packer.FreeBlocks <= _packer.BlocksFor(bytes)))
+        if ((!isFirst && !CanTake(bytes)) || (Packer.BlocksFor(bytes) > 0 && Packer.FreeBlocks <= Packer.BlocksFor(bytes)))
         {
             return false;
         }
 
         _isFlushDue = false;
-        long end = _packer.Append(MessageHeader.MarkTopic, 1, starts, [], mark);
+        long end = Packer.Append(MessageHeader.MarkTopic, 1, starts, [], mark);
         if (isFirst)
         {
             _beginnings.AddMark(topicId, end);
@@ -232,18 +217,13 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, I
     /// Whether the packet asks for an acknowledgement. They are requested often enough that the window does not close while there are no
     /// losses, and not more often, because a round of the ring costs each member the processing of a packet.
     /// </summary>
-    public bool WantsAck(long end)
-    {
-        bool wants = end - _lastAckWanted >= _window.Packets / 4 && IsReliable;
-        _lastAckWanted = wants ? end : _lastAckWanted;
-        return wants;
-    }
+    public bool WantsAck(long end) => IsReliable && _acks.TryWant(end, _window.Packets / 4);
 
     private void OnPacked(long end)
     {
         if (WantsAck(end))
         {
-            _packer.WantAck();
+            Packer.WantAck();
         }
 
         if (FullThrough > _window.Sent)
@@ -253,7 +233,7 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, I
     }
 
     // The packets that a run may contain although more are to come: a whole run, or those in a block that gets no more packets.
-    private long FullThrough => _packets.Last - _window.Sent >= _transmitter.RunPackets ? _packets.Last : _packer.FullThrough;
+    private long FullThrough => _packets.Last - _window.Sent >= _transmitter.RunPackets ? _packets.Last : Packer.FullThrough;
 
     private NodeContext Context => _parts.Node;
 
@@ -303,16 +283,9 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, I
     // A message is packed in packets of the size for which room was found, so the size changes before room is looked for.
     private void FollowSize()
     {
-        if (_sizes == _parts.Paths.Sizes.Version)
+        if (_paths.TryFollow(out int bytes) && bytes != Packer.PacketBytes && SupersededAt == 0)
         {
-            return;
-        }
-
-        _sizes = _parts.Paths.Sizes.Version;
-        int bytes = _parts.Paths.Sizes.Of(_live);
-        if (bytes != _packer.PacketBytes && SupersededAt == 0)
-        {
-            _packer.PacketBytes = bytes;
+            Packer.PacketBytes = bytes;
         }
     }
 
@@ -337,9 +310,9 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, I
     public void Flush()
     {
         FollowSize();
-        if (_packer.HasOpenPacket && (SupersededAt != 0 || _window.RoomAt(Context.Environment.Now) > _packets.Last - _window.Sent))
+        if (Packer.HasOpenPacket && (SupersededAt != 0 || _window.RoomAt(Context.Environment.Now) > _packets.Last - _window.Sent))
         {
-            _packer.Flush();
+            Packer.Flush();
         }
 
         SendRun(_packets.Last);
@@ -363,7 +336,7 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, I
 
         SupersededAt = configuration;
         _supersededSince = Context.Environment.Now;
-        _packer.Flush();
+        Packer.Flush();
         for (long before = -1; before < _window.Sent;)
         {
             before = _window.Sent;
@@ -378,25 +351,21 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, I
         _line?.Release();
     }
 
-    /// <summary>Whether an acknowledgement that excludes these members covers all members that this node considers live.</summary>
-    public bool CountsAll(ulong gone) => gone == _live.Gone;
-
     /// <summary>Whether a packet with this number was sent. No member can hold a later one.</summary>
     public bool HasSent(long number) => number <= _window.Sent;
 
     public void OnAck(long stable, long consumed, long read, long kernelDrops, long receiveBufferBytes)
     {
         var now = Context.Environment.Now;
-        _ackedAt = now;
         _announcements.OnAnswered();
         stable = Math.Min(stable, _window.Sent);
+        bool isMore = _acks.OnAck(stable, now);
         _window.OnAck(now, consumed, read, hasBacklog: HasMore, kernelDrops, receiveBufferBytes);
-        if (stable > Acknowledged)
+        if (isMore)
         {
-            Acknowledged = stable;
             _announcements.OnAcknowledged(stable, now);
             Signs.OnAcknowledged(stable, now);
-            NoteCut(stable);
+            _unacknowledged.NoteCut(stable);
             _packets.ReleaseThrough(stable);
             _claims.ReleaseThrough(Acknowledged);
         }
@@ -417,112 +386,51 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, I
         Context.OnSenderProgress();
     }
 
-    // The header of a message is not kept for longer than its packet, but the message is held only with its last packet.
-    private void NoteCut(long stable)
-    {
-        if (stable >= _packets.Last || _packets[stable + 1].Lease is null)
-        {
-            return;
-        }
-
-        var header = new PacketHeader(_packets.PacketAt(stable + 1));
-        long begin = stable + 1 - header.HeadDistance;
-        if (header.HeadBytes == 0 || !_packets.Contains(begin) || _packets[begin].Lease is null)
-        {
-            return;
-        }
-
-        for (var messages = new PacketParser(_packets.PacketAt(begin)); messages.MoveNext();)
-        {
-            _cut = new CutMessage(messages.Topic, messages.Number);
-        }
-    }
-
     /// <summary>Adds the messages that not all members are known to hold. For the end of the node: all that is packed is closed.</summary>
     public void ReadUnacknowledged(UnacknowledgedMessages messages, string waitsFor)
     {
-        _packer.Flush();
-        long first = Acknowledged + 1;
-        if (_cut.Number > 0 && first <= _packets.Last && _packets[first].Lease is not null
-            && new PacketHeader(_packets.PacketAt(first)).HeadBytes > 0)
-        {
-            messages.Add(_cut, waitsFor);
-        }
-
-        for (long number = first; number <= _packets.Last; number++)
-        {
-            // One without memory is held by all, although earlier ones are not.
-            if (_packets[number].Lease is not null)
-            {
-                messages.Add(_packets.PacketAt(number), waitsFor);
-            }
-        }
+        Packer.Flush();
+        _unacknowledged.Read(messages, Acknowledged, waitsFor);
     }
 
     /// <summary>Releases packets that all members hold although they lack earlier ones. No member will request them.</summary>
     public void LetGo(long first, long last) => _packets.Release(first, Math.Min(last, _window.Sent));
+
+    public bool IsLive(NodeKey node) => Live.Contains(node);
 
     /// <summary>
     /// Called when a node was removed. False if no member is left. A node that returns to the cluster does not return to this view.
     /// </summary>
     public bool OnMemberGone(NodeKey node)
     {
-        _live.Lose(node);
-        return _live.Count > 0;
+        Live.Lose(node);
+        return Live.Count > 0;
     }
-
-    /// <summary>Whether the node is a member of the view and was not removed since.</summary>
-    public bool IsLive(NodeKey node) => _live.Contains(node);
 
     /// <summary>Called when no live member needs the packets: all count as held.</summary>
     public void Abandon()
     {
-        _packer.Flush();
+        Packer.Flush();
         Signs.GiveUp();
         _window.SkipTo(_packets.Last);
         OnAck(_packets.Last, _packets.Last, _packets.Last, 0, 0);
-    }
-
-    /// <summary>Sends packets again that a member requested.</summary>
-    public void Repair(long first, long last, ref AnswerBudget budget, in RepairAsker asker) =>
-        _retransmissions.Answer(first, last, ref budget, asker);
-
-    /// <summary>Sends packets again that all members lacked so long ago, and perhaps lack now.</summary>
-    public void RepairAll(long first, long last, ref AnswerBudget budget, in RepairAsker leader, TimeSpan age) =>
-        _retransmissions.AnswerAll(first, last, ref budget, leader, age);
-
-    /// <summary>Reports members that have not acknowledged for a long time.</summary>
-    public void SuspectIfSilent()
-    {
-        if (IsReliable && Acknowledged < _window.Sent)
-        {
-            _parts.Schemes.Suspicions.ReportIfSilent(_live, View, Silence);
-        }
     }
 
     /// <summary>
     /// Called while packets are sent, or are not known to be held: the paths are checked from time to time, because they may have become
     /// too narrow for these packets.
     /// </summary>
-    public void CheckPaths()
-    {
-        var now = Context.Environment.Now;
-        if (now - _pathsCheckedAt >= PathCheckInterval)
-        {
-            _pathsCheckedAt = now;
-            _parts.Paths.Sizes.Check(_live);
-        }
-    }
+    public void CheckPaths() => _paths.Check(Context.Environment.Now);
 
     /// <summary>This node stood still for so long: acknowledgements that came meanwhile are not read yet.</summary>
-    public void OnPause(TimeSpan length) => _ackedAt = Pause.LeaveOut(length, _ackedAt, Context.Environment.Now);
+    public void OnPause(TimeSpan length) => _acks.OnPause(length, Context.Environment.Now);
 
     /// <summary>Sends an announcement to one member that could not hear this node until now.</summary>
     public void AnnounceTo(NodeKey member)
     {
-        if (IsReliable && AwaitsNews && IsLive(member) && Context.Directory.Find(member) is { } address)
+        if (IsReliable && AwaitsNews && Live.Contains(member))
         {
-            _announcements.SendTo(address);
+            _announcements.SendTo(member);
         }
     }
 
@@ -533,9 +441,9 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, I
         _announcements.Rest();
         _transmitter.Close();
         _repair?.Close();
-        _retransmissions.Close();
+        Retransmissions.Close();
         _packets.ReleaseThrough(_packets.Last);
-        _packer.Dispose();
+        Packer.Dispose();
         _claims.Abandon(reason);
     }
 
@@ -543,7 +451,7 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, I
     {
         var now = Context.Environment.Now;
         long before = _window.Sent - packets;
-        _ackedAt = Acknowledged == before ? now : _ackedAt;
+        _acks.OnSent(before, now);
         _announcements.OnSent(_window.Sent, now);
         if (IsReliable)
         {
@@ -551,7 +459,7 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, I
         }
         else
         {
-            Acknowledged = _window.Sent;
+            _acks.SkipTo(_window.Sent);
             _packets.ReleaseThrough(_window.Sent);
             _claims.ReleaseThrough(Acknowledged);
             _announcements.CheckHearing();
@@ -566,15 +474,7 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, I
     }
 
     // Perhaps the packets are too large for the interface by now.
-    void ITransmittedStream.OnRefused()
-    {
-        var now = Context.Environment.Now;
-        if (now - _pathsCheckedAt >= RefusalSpacing)
-        {
-            _pathsCheckedAt = now;
-            _parts.Paths.Sizes.Check(_live, isRefused: true);
-        }
-    }
+    void ITransmittedStream.OnRefused() => _paths.OnRefused(Context.Environment.Now);
 
     void ITransmittedStream.OnMaySend()
     {

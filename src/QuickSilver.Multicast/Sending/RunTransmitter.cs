@@ -3,6 +3,7 @@ using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Nodes;
+using QuickSilver.Multicast.Sending.Packing;
 using QuickSilver.Multicast.Sending.Shared;
 
 namespace QuickSilver.Multicast.Sending;

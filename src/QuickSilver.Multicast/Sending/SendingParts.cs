@@ -3,6 +3,7 @@ using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Paths;
 using QuickSilver.Multicast.Schemes;
+using QuickSilver.Multicast.Sending.Packing;
 using QuickSilver.Multicast.Sending.Repairs;
 
 namespace QuickSilver.Multicast.Sending;

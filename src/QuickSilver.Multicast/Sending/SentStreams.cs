@@ -54,7 +54,7 @@ internal sealed class SentStreams
     {
         foreach (var streamClass in StreamClass.All)
         {
-            if (Find(region, view, streamClass) is { } stream && stream.IsLive(member))
+            if (Find(region, view, streamClass) is { } stream && stream.Live.Contains(member))
             {
                 return true;
             }

@@ -4,6 +4,7 @@ using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Repair;
 using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.Sending.Packing;
 using QuickSilver.Multicast.Stability.Tokens;
 
 namespace QuickSilver.Multicast.Stability;
@@ -19,7 +20,7 @@ internal sealed class AckHandler(NodeContext context, ISentStreams streams, IRep
         }
 
         // A node that was away and has rejoined acknowledges only for itself: it has removed the other members.
-        if (!stream.IsLive(sender) || !context.Directory.Contains(sender))
+        if (!stream.Live.Contains(sender) || !context.Directory.Contains(sender))
         {
             return DropReason.NotMember;
         }
@@ -41,7 +42,7 @@ internal sealed class AckHandler(NodeContext context, ISentStreams streams, IRep
             return DropReason.Malformed;
         }
 
-        if (!stream.CountsAll(ack.Gone))
+        if (ack.Gone != stream.Live.Gone)
         {
             // One of the two nodes does not know yet which members have been removed. It will, and the sender asks again meanwhile.
             return DropReason.NotMember;

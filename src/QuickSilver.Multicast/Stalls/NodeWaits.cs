@@ -150,11 +150,15 @@ internal sealed class NodeWaits
 
     private static void Add(List<Wait> waits, RegionSender stream)
     {
-        if (waits.Count < Most && stream.IsWaiting)
+        if (waits.Count < Most && IsWaiting(stream))
         {
-            waits.Add(new Wait(stream, stream.Progress));
+            // Not what the stream sends: a publisher that continues slowly would hide for hours that no member acknowledges.
+            waits.Add(new Wait(stream, stream.Acknowledged + stream.Through.Consumed));
         }
     }
+
+    // Whether a packed packet is not known to be held, or not known to be consumed, by all members.
+    private static bool IsWaiting(RegionSender stream) => stream.IsReliable && (!stream.IsSettled || stream.AwaitsNews);
 
     private Why Describe(object of) => of switch
     {
@@ -267,7 +271,7 @@ internal sealed class NodeWaits
 
         foreach (var route in topic.Routes)
         {
-            if (route.IsWaiting)
+            if (IsWaiting(route))
             {
                 var why = WhyUnstable(route);
                 return why with { What = $"its stream: {why.What}" };

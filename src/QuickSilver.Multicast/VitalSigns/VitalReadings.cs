@@ -2,6 +2,7 @@ using QuickSilver.Membership.Snapshots;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.Sending.Packing;
 
 namespace QuickSilver.Multicast.VitalSigns;
 

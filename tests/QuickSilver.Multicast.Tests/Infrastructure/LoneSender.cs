@@ -6,6 +6,8 @@ using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Repair;
 using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.Sending.Acknowledgement;
+using QuickSilver.Multicast.Sending.Packing;
 using QuickSilver.Multicast.Sending.Repairs;
 
 namespace QuickSilver.Multicast.Tests.Infrastructure;
@@ -89,7 +91,8 @@ internal sealed class LoneSender
         var budget = new AnswerBudget(most);
         var member = Keys[rank];
         _node.Context.Sending.Repairs.Budget.For(member);
-        Stream.Repair(first, last, ref budget, new RepairAsker(member, new DatagramAddress(LoneMember.EndPointOf(member)), known));
+        var asker = new RepairAsker(member, new DatagramAddress(LoneMember.EndPointOf(member)), known);
+        Stream.Retransmissions.Answer(first, last, ref budget, asker);
     }
 
     /// <summary>The rings report that all members lacked the packets so long ago.</summary>
@@ -99,7 +102,7 @@ internal sealed class LoneSender
         var leader = Keys[0];
         _node.Context.Sending.Repairs.Budget.For(leader);
         var asker = new RepairAsker(leader, new DatagramAddress(LoneMember.EndPointOf(leader)), 0);
-        Stream.RepairAll(first, last, ref budget, asker, TimeSpan.FromMilliseconds(ageMilliseconds));
+        Stream.Retransmissions.AnswerAll(first, last, ref budget, asker, TimeSpan.FromMilliseconds(ageMilliseconds));
     }
 
     /// <summary>Notes that a member asks for the packets, as one answer.</summary>

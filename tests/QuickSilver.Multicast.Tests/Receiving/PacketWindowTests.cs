@@ -1,7 +1,7 @@
 using FsCheck;
 using FsCheck.Fluent;
 using QuickSilver.Core.Buffers;
-using QuickSilver.Multicast.Receiving;
+using QuickSilver.Multicast.Receiving.Windows;
 using QuickSilver.Multicast.Schemes;
 
 namespace QuickSilver.Multicast.Tests.Receiving;

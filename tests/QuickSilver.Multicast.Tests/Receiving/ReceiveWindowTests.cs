@@ -2,7 +2,7 @@ using FsCheck;
 using FsCheck.Fluent;
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Wire;
-using QuickSilver.Multicast.Receiving;
+using QuickSilver.Multicast.Receiving.Windows;
 
 namespace QuickSilver.Multicast.Tests.Receiving;
 

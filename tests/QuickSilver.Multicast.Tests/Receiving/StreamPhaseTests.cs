@@ -1,4 +1,4 @@
-using QuickSilver.Multicast.Receiving;
+using QuickSilver.Multicast.Receiving.States;
 
 namespace QuickSilver.Multicast.Tests.Receiving;
 

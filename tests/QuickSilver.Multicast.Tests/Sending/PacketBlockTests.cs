@@ -1,7 +1,7 @@
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Channels;
-using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.Sending.Packing;
 
 namespace QuickSilver.Multicast.Tests.Sending;
 

@@ -1,6 +1,7 @@
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.Sending.Acknowledgement;
 using QuickSilver.Multicast.Tests.Infrastructure;
 
 namespace QuickSilver.Multicast.Tests.Views;

@@ -2,6 +2,7 @@ using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Nodes;
+using QuickSilver.Multicast.Sending.Packing;
 
 namespace QuickSilver.Multicast.Sending.Repairs;
 

@@ -1,5 +1,6 @@
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Wire;
+using QuickSilver.Multicast.Sending.Packing;
 
 namespace QuickSilver.Multicast.Sending.Shared;
 

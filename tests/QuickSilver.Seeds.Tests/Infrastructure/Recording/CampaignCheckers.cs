@@ -6,11 +6,12 @@ using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Reassembly;
 using QuickSilver.Multicast.Receiving;
-using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.Sending.Acknowledgement;
 using QuickSilver.Multicast.Views;
 using QuickSilver.Publishing.Requests;
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Checkers;
+using QuickSilver.Simulation.Checkers.Deliveries;
 using QuickSilver.Simulation.Checkers.Progress;
 using QuickSilver.Simulation.Checkers.Records;
 

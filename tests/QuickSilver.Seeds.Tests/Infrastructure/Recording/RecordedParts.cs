@@ -11,6 +11,7 @@ using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Protocols;
 using QuickSilver.Multicast.Receiving;
+using QuickSilver.Multicast.Receiving.Windows;
 using QuickSilver.Multicast.Sending;
 using QuickSilver.Multicast.Stability;
 using QuickSilver.Multicast.VitalSigns;

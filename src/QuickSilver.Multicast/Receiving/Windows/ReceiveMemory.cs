@@ -1,7 +1,7 @@
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Environment;
 
-namespace QuickSilver.Multicast.Receiving;
+namespace QuickSilver.Multicast.Receiving.Windows;
 
 // The packet memory that all inbound streams of a node share. While it is short, a stream accepts only the next packet in order, and
 // copies it into a place: that packet lets its stream continue, which frees memory in the end. All other packets are dropped, and

@@ -1,4 +1,4 @@
-namespace QuickSilver.Multicast.Receiving;
+namespace QuickSilver.Multicast.Receiving.States;
 
 // The phase of one sender's stream at one receiver.
 //
@@ -68,15 +68,4 @@ internal struct StreamPhase
             throw new InvalidOperationException($"A stream that is {_state} cannot make the move {move}.");
         }
     }
-}
-
-// What a member keeps of a stream beyond its own needs.
-internal enum Retention : byte
-{
-    // No other member asks for packets: the member is alone, or the stream is not repaired.
-    None,
-    // The packets of its partition, until all members hold them.
-    OwnPartition,
-    // All packets, because a partition has no live member that could keep its own.
-    All,
 }

@@ -4,7 +4,7 @@ using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Environment;
 using QuickSilver.Multicast.Schemes;
 
-namespace QuickSilver.Multicast.Receiving;
+namespace QuickSilver.Multicast.Receiving.Windows;
 
 // The received packets of one stream from Base on: those behind a gap, and those kept as the region's cache. They are in a ring that is
 // indexed by packet number. It grows to the span in use, which the options bound (I17).
@@ -106,9 +106,10 @@ internal sealed class PacketWindow(int maxPackets, ReceiveMemory memory)
     /// <summary>Called from time to time to return unused slots. There is no packet beyond <paramref name="highest"/>.</summary>
     public void Trim(long highest)
     {
-        if (_ring.Length > LeastSlots && _widest <= _ring.Length / Slack)
+        int slots = (int)BitOperations.RoundUpToPowerOf2((ulong)Math.Max(LeastSlots, _widest));
+        if (_ring.Length > LeastSlots && _widest <= _ring.Length / Slack && !TryShrink(slots, highest))
         {
-            Resize((int)BitOperations.RoundUpToPowerOf2((ulong)Math.Max(LeastSlots, _widest)), highest);
+            return;
         }
 
         _widest = Math.Max(0, highest - Base + 1);
@@ -163,6 +164,20 @@ internal sealed class PacketWindow(int maxPackets, ReceiveMemory memory)
         }
 
         _widest = span;
+    }
+
+    // False: there is no memory for a smaller ring, so the larger one stays in use.
+    private bool TryShrink(int slots, long highest)
+    {
+        try
+        {
+            Resize(slots, highest);
+            return true;
+        }
+        catch (OutOfMemoryException)
+        {
+            return false;
+        }
     }
 
     private void Resize(int slots, long highest)

@@ -4,7 +4,7 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Nodes;
 
-namespace QuickSilver.Multicast.Sending;
+namespace QuickSilver.Multicast.Sending.Packing;
 
 // Packs messages into the packets of one outbound stream, back to back in one block, so that packets that wait together are sent as one
 // run. A full packet is exactly PacketBytes long, padded with zeros if a header does not fit. A packet that is closed because no more

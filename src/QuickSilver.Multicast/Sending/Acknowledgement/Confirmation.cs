@@ -3,7 +3,7 @@ using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Views;
 
-namespace QuickSilver.Multicast.Sending;
+namespace QuickSilver.Multicast.Sending.Acknowledgement;
 
 // Computes what this node confirms to the membership service: the configuration up to which everything that it sent in superseded views is
 // settled, except in some views that it names. An unsettled view holds the number back for a moment, in which nearly every view is

@@ -2,7 +2,7 @@ using System.Runtime.CompilerServices;
 using QuickSilver.Core.Environment;
 using QuickSilver.Multicast.Channels;
 
-namespace QuickSilver.Multicast.Sending;
+namespace QuickSilver.Multicast.Sending.Acknowledgement;
 
 // The wait of one message until it is stable in every region to which it was sent. The stream into each region releases the claim once.
 // Claims are pooled per node.

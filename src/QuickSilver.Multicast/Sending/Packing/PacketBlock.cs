@@ -2,7 +2,7 @@ using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Channels;
 
-namespace QuickSilver.Multicast.Sending;
+namespace QuickSilver.Multicast.Sending.Packing;
 
 // A block of packet memory that is filled with packets, back to back, and the packet that is open in it. Its owner decides when a packet is
 // opened and closed, what its header says, and what follows its messages.

@@ -1,4 +1,4 @@
-namespace QuickSilver.Multicast.Sending;
+namespace QuickSilver.Multicast.Sending.Acknowledgement;
 
 // Callers that wait until everything that some streams had accepted at that time is acknowledged.
 internal sealed class StabilityWaits

@@ -2,7 +2,7 @@ using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Nodes;
 
-namespace QuickSilver.Multicast.Receiving;
+namespace QuickSilver.Multicast.Receiving.Windows;
 
 // The packets of a stream that have come, that are missing, or that are only known to have been sent. It has no side effects: the caller
 // passes the time.

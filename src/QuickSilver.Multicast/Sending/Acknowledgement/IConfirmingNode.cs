@@ -1,6 +1,6 @@
 using QuickSilver.Core.Environment;
 
-namespace QuickSilver.Multicast.Sending;
+namespace QuickSilver.Multicast.Sending.Acknowledgement;
 
 // The node whose confirmation it is.
 internal interface IConfirmingNode

@@ -5,7 +5,7 @@ using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Views;
 
-namespace QuickSilver.Multicast.Sending;
+namespace QuickSilver.Multicast.Sending.Packing;
 
 internal struct RetainedPacket
 {
