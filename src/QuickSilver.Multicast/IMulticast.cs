@@ -1,5 +1,6 @@
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Nodes;
+using QuickSilver.Multicast.Ordering.Holding;
 using QuickSilver.Multicast.VitalSigns;
 
 namespace QuickSilver.Multicast;
@@ -11,6 +12,12 @@ internal interface IMulticast
 
     /// <summary>Starts to hand what arrives on the channel to the sink, from the first view on in which this node subscribes.</summary>
     ITopicReceiver OpenSubscription(in ChannelSpec channel, IDeliverySink sink);
+
+    /// <summary>
+    /// Starts to hand what arrives on the channel to the sink as soon as the gate lets it pass. What must wait is held within the limits of
+    /// the node.
+    /// </summary>
+    HoldingSink OpenSubscription(in ChannelSpec channel, IDeliverySink sink, IDeliveryGate gate);
 
     /// <summary>The packets of protocols.</summary>
     /// <exception cref="NotSupportedException">The network carries messages only.</exception>

@@ -3,7 +3,6 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Nodes;
-using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Ordering.Credit;
 using QuickSilver.Multicast.Paths;
 using QuickSilver.Multicast.Reachability;
@@ -34,15 +33,12 @@ internal sealed class MulticastContext : NodeContext, IRepairPush, IRepairQueue,
             Stability = options.Stability,
             Dissemination = options.Dissemination,
         };
-        Order = options.Order;
         Parking = new ParkingBudget(options.ParkedBytesOfTopic, options.ParkedBytes, environment.Heap);
     }
 
     public NodePaths Paths { get; }
 
     public SchemeContext Schemes { get; }
-
-    public IDeliveryOrderScheme Order { get; }
 
     public SendingParts Sending { get; }
 

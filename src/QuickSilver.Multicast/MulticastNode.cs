@@ -16,6 +16,7 @@ using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Ordering.Credit;
+using QuickSilver.Multicast.Ordering.Holding;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Repair;
 using QuickSilver.Multicast.Schemes;
@@ -146,6 +147,13 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IViewsObs
 
     public ITopicReceiver OpenSubscription(in ChannelSpec channel, IDeliverySink sink) =>
         _topics.Router.Topics.OpenSubscription(channel, sink);
+
+    public HoldingSink OpenSubscription(in ChannelSpec channel, IDeliverySink sink, IDeliveryGate gate)
+    {
+        var holding = new HoldingSink(channel, sink, gate, _context.Environment, _context.Parking);
+        holding.Receiver = _topics.Router.Topics.OpenSubscription(channel, holding);
+        return holding;
+    }
 
     public string? WhyWaiting(ulong topicId) =>
         _topics.Router.TopicsIfAny?.FindSender(topicId) is { } sender ? _topics.Waits.WhyWaiting(sender) : null;

@@ -1,7 +1,6 @@
 using QuickSilver.Core.Buffers;
 using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Nodes;
-using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Repair;
 using QuickSilver.Multicast.Schemes;
 using QuickSilver.Multicast.Sending.Packing;
@@ -15,8 +14,6 @@ internal sealed record MulticastOptions : NodeOptions
     // How losses are repaired, how packets reach the members of a view, and how the members determine what all of them hold. These must be
     // the same at all nodes of a cluster.
     public IRepairScheme Repair { get; init; } = PeerPullRepair.Scheme;
-
-    public IDeliveryOrderScheme Order { get; init; } = FifoOrder.Scheme;
 
     public IDisseminationScheme Dissemination { get; init; } = GroupMulticast.Scheme;
 

@@ -57,8 +57,6 @@ internal sealed class TopicStreams : Request, IOrderingNode, ISentStreams, IWait
 
     public NodeContext Context => _context;
 
-    public IDeliveryOrderScheme Order => _context.Order;
-
     public SendingParts Sending => _context.Sending;
 
     public ReceivingParts Receiving => _context.Receiving;

@@ -9,6 +9,11 @@ internal interface IDeliverySink
     /// </summary>
     bool TryAccept(in DeliveredMessage message);
 
+    /// <summary>
+    /// Why the sink has no room, as a sentence without its stop, if it is not that a reader is slow; null otherwise.
+    /// </summary>
+    string? WhyFull => null;
+
     /// <summary>The consumer that may get the messages directly, without this sink; null if there is none at present.</summary>
     IDirectSink? Direct => null;
 

@@ -15,9 +15,6 @@ internal interface IOrderingNode : ISendingNode, IReceivingNode
 {
     new NodeContext Context { get; }
 
-    /// <summary>The order of several senders that this node uses.</summary>
-    new IDeliveryOrderScheme Order { get; }
-
     /// <summary>
     /// The limits up to which members take messages of this node's topics. They include the limits of readers on this node.
     /// </summary>
@@ -48,8 +45,6 @@ internal interface IOrderingNode : ISendingNode, IReceivingNode
 internal interface ISendingNode
 {
     NodeContext Context { get; }
-
-    IDeliveryOrderScheme Order { get; }
 
     /// <summary>What the streams share.</summary>
     SendingParts Sending { get; }
@@ -98,8 +93,6 @@ internal interface ISendingNode
 internal interface IReceivingNode
 {
     NodeContext Context { get; }
-
-    IDeliveryOrderScheme Order { get; }
 
     /// <summary>What the views share.</summary>
     ReceivingParts Receiving { get; }

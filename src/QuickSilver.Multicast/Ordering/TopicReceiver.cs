@@ -32,9 +32,7 @@ internal sealed partial class TopicReceiver : ITopicReceiver
         Class = channel.Class;
         _isPinned = channel.IsPinned;
         _node = node;
-        _sink = node.Order.ForSubscription(node.Context, channel) is { } order
-            ? new OrderedSink(node.Context.Environment, sink, order, Resume)
-            : sink;
+        _sink = sink;
     }
 
     /// <summary>The run of each sender, for diagnostics.</summary>
@@ -54,7 +52,7 @@ internal sealed partial class TopicReceiver : ITopicReceiver
         }
     }
 
-    /// <summary>The sink of the messages, with the channel's delivery order in front.</summary>
+    /// <summary>The sink of the messages.</summary>
     public IDeliverySink Sink => _sink;
 
     public ulong TopicId { get; }
@@ -342,7 +340,6 @@ internal sealed partial class TopicReceiver : ITopicReceiver
             }
         }
 
-        (_sink as OrderedSink)?.Close();
         _senders = null;
         _bySender = null;
         _node.Forget(this);

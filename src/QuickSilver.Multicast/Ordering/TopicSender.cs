@@ -20,7 +20,8 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
 {
     // Not readonly: it is a struct that has state of its own.
     private TopicRoutes _routes = new();
-    private OptionalParts? _optional = OptionalParts.Of(node.Order.ForPublisher(node.Context, channel));
+    // Null until the topic has an address of its own.
+    private HybridSender? _hybrid;
     private bool _isClosed;
     private bool _isStartTableFull = numbers.IsFull;
     // Whether the topic's next message is, or may be, its first in the view of a route.
@@ -30,8 +31,6 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     private bool _isBeginUnmarked;
 
     // Null until the topic has an address of its own.
-    private HybridSender? Hybrid => _optional?.Hybrid;
-
     public ulong TopicId { get; } = channel.Topic;
     public StreamClass Class { get; } = channel.Class;
 
@@ -83,11 +82,11 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
 
     public bool HasRoom => CanTake(0);
 
-    public int RoomBytes => Hybrid is { } hybrid ? Math.Min(_routes.RoomBytes, hybrid.RoomBytes) : _routes.RoomBytes;
+    public int RoomBytes => _hybrid is { } hybrid ? Math.Min(_routes.RoomBytes, hybrid.RoomBytes) : _routes.RoomBytes;
 
     public int Touch() => (int)numbers.Next + _routes.Streams.Length + (!_routes.IsRouted || _isClosed ? 1 : 0);
 
-    public bool IsStable => Hybrid is not { IsEmpty: false } && _routes.IsSettled;
+    public bool IsStable => _hybrid is not { IsEmpty: false } && _routes.IsSettled;
 
     public void Apply(TopicView view)
     {
@@ -131,12 +130,12 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
         _isStarting = true;
         _routes.Find(node, Class);
         var address = node.Sending.GroupPort is null ? null : _routes.Address;
-        if (address is not null && Hybrid is null)
+        if (address is not null && _hybrid is null)
         {
-            node.Sent.Shared.Add((_optional ??= new OptionalParts()).Hybrid = new HybridSender(node.Sending, this));
+            node.Sent.Shared.Add(_hybrid = new HybridSender(node.Sending, this));
         }
 
-        Hybrid?.Route(_routes.Streams, address?.EndPoint, address?.Since ?? 0);
+        _hybrid?.Route(_routes.Streams, address?.EndPoint, address?.Since ?? 0);
     }
 
     /// <summary>
@@ -172,7 +171,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
             return -1;
         }
 
-        return _optional?.Stamps is { } stamps ? SendStamped(stamps, payload, observer, extensions) : Send(payload, observer, extensions);
+        return Send(payload, observer, extensions);
     }
 
     // False: there is no memory for the tables of a stream, and the topic waits.
@@ -186,19 +185,6 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
         }
 
         return isReserved;
-    }
-
-    private long SendStamped(
-        IOrderStamps stamps, ReadOnlySpan<byte> payload, IStabilityObserver? observer, ReadOnlySpan<byte> extensions)
-    {
-        Span<byte> fields = stackalloc byte[MessageExtensions.MostBytes];
-        extensions.CopyTo(fields);
-        Span<byte> stamp = stackalloc byte[MessageExtensions.MostBytes];
-        int bytes = stamps.Write(numbers.Next, stamp);
-        int used = MessageExtensions.Add(fields, extensions.Length, ExtensionKind.OrderStamp, stamp[..bytes]);
-        return used >= 0 ? Send(payload, observer, fields[..used]) : throw new InvalidOperationException(
-            $"The extensions of a message in {Label} leave no room for its order stamp: they take {extensions.Length} bytes, the stamp "
-            + $"takes {bytes} bytes, and the limit is {MessageExtensions.MostBytes} bytes.");
     }
 
     private long Send(ReadOnlySpan<byte> payload, IStabilityObserver? observer, ReadOnlySpan<byte> extensions)
@@ -220,7 +206,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
         numbers.Next = sequence + 1;
         if (IsHybrid(payload.Length))
         {
-            Hybrid!.Append(sequence, extensions, payload, claim);
+            _hybrid!.Append(sequence, extensions, payload, claim);
             OnSent(begins: false);
             return sequence;
         }
@@ -265,7 +251,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     }
 
     // Whether a message is sent once to the topic's address. The first in a view is not: it carries the start table.
-    private bool IsHybrid(int payloadBytes) => Hybrid is { } hybrid && hybrid.Takes(payloadBytes) && HasStartedEverywhere();
+    private bool IsHybrid(int payloadBytes) => _hybrid is { } hybrid && hybrid.Takes(payloadBytes) && HasStartedEverywhere();
 
     private bool HasStartedEverywhere()
     {
@@ -291,7 +277,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
 
         // The last message has made room for the claim.
         var claim = node.Claims.Rent(observer, number, _routes.Streams.Length);
-        if (Hybrid is { IsEmpty: false } hybrid)
+        if (_hybrid is { IsEmpty: false } hybrid)
         {
             hybrid.Claim(claim, isLast);
             return;
@@ -372,11 +358,11 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     public void Close()
     {
         _isClosed = true;
-        if (Hybrid is { } hybrid)
+        if (_hybrid is { } hybrid)
         {
             hybrid.Close();
             node.Sent.Shared.Remove(hybrid);
-            _optional!.Hybrid = null;
+            _hybrid = null;
         }
 
         if (IsMarkNoted)
@@ -401,7 +387,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
             return;
         }
 
-        if (Hybrid is { IsEmpty: false } hybrid)
+        if (_hybrid is { IsEmpty: false } hybrid)
         {
             hybrid.Await(this);
             return;
@@ -475,5 +461,5 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     // A message that does not go into the shared run waits until the run has its numbers. Otherwise it would precede messages with lower
     // numbers in each stream: receivers would hold it for them, and would not read as far as them.
     private bool HasRoomBehindRun(int payloadBytes) =>
-        Hybrid is not { } hybrid || (IsHybrid(payloadBytes) ? hybrid.HasRoomFor(payloadBytes) : hybrid.IsEmpty);
+        _hybrid is not { } hybrid || (IsHybrid(payloadBytes) ? hybrid.HasRoomFor(payloadBytes) : hybrid.IsEmpty);
 }

@@ -178,6 +178,11 @@ internal sealed class NodeWaits
             $"A subscription to {message.Topic.Label} waits for {message.InWords} of node {Named(message.Order.Sender)}: "
                 + $"{message.Order.HeldCount} later ones are here",
             $"node {Named(message.Order.Sender)}"),
+        SlowRun { Receiver.Sink.WhyFull: { } why } slow => new Why(
+            TroubleKind.ProtocolWaits,
+            $"A subscription to {slow.Receiver.Label} on this node has no room for messages of node {Named(slow.Order.Sender)}, which waits. "
+                + why,
+            null),
         SlowRun slow => new Why(
             TroubleKind.ReaderFull,
             $"A reader of {slow.Receiver.Label} on this node has no room for messages of node {Named(slow.Order.Sender)}, which waits, "

@@ -23,7 +23,7 @@ internal sealed record TopicWeight(string Name, string Description, LiveKind Kin
     /// This library's: the bytes of a topic that is published and subscribed, with what its use adds (docs/memory.md), and the objects
     /// that a walk over the heap of a simulated node finds.
     /// </summary>
-    public static TopicWeight Light { get; } = new("light", "QuickSilver's own", new LiveKind(25, 2000));
+    public static TopicWeight Light { get; } = new("light", "QuickSilver's own", new LiveKind(27, 2000));
 
     /// <summary>
     /// The papers': "queues, dictionaries, strings, small structures for profiling", which "with thousands of topics add up to tens of

@@ -1,3 +1,6 @@
+using QuickSilver.Multicast.Ordering.Credit;
+using QuickSilver.Multicast.Ordering.Holding;
+using QuickSilver.Multicast.Receiving;
 using System.Collections.Immutable;
 using System.Net;
 using Microsoft.Extensions.Logging;
@@ -24,6 +27,7 @@ internal sealed class InMemoryParts : INodeParts, IMembership, IMulticast
     private readonly MachineEnvironment _environment;
     private readonly Dictionary<ulong, TopicView> _views = [];
     private readonly Dictionary<ulong, RegionView> _regions = [];
+    private readonly ReceivedShares _received;
     private IMembershipObserver? _observer;
     private bool _isClosed;
 
@@ -31,6 +35,7 @@ internal sealed class InMemoryParts : INodeParts, IMembership, IMulticast
     {
         _cluster = cluster;
         Self = cluster.NewNode();
+        _received = new ReceivedShares(options.Limits.ReceivedMessageBytes);
         Name = options.Name ?? NodeName.Of(ProcessLabel.OfThisProcess, options.Application);
         var machine = new MachineEnvironmentOptions
         {
@@ -53,6 +58,9 @@ internal sealed class InMemoryParts : INodeParts, IMembership, IMulticast
     public TimeProvider WatchTime => ThreadedTime.Instance;
 
     public NodeKey Self { get; }
+
+    private ParkingBudget Parking =>
+        field ??= new ParkingBudget(_received.ParkedBytesOfTopic, _received.ParkedBytes, Environment.Heap);
 
     public bool IsReachable => true;
 
@@ -80,6 +88,13 @@ internal sealed class InMemoryParts : INodeParts, IMembership, IMulticast
     public RegionView? RegionOf(ulong region) => _regions.GetValueOrDefault(region);
 
     public bool IsMember(NodeKey node) => _cluster.Contains(node);
+
+    public HoldingSink OpenSubscription(in ChannelSpec channel, IDeliverySink sink, IDeliveryGate gate)
+    {
+        var holding = new HoldingSink(channel, sink, gate, Environment, Parking);
+        holding.Receiver = OpenSubscription(channel, holding);
+        return holding;
+    }
 
     public PartsCounters ReadCounters() => default;
 

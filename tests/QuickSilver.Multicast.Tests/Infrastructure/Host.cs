@@ -3,6 +3,7 @@ using QuickSilver.Core.Flow;
 using QuickSilver.Core.Requests;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Ordering.Holding;
 using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Multicast.Tests.Infrastructure;
@@ -41,6 +42,12 @@ internal sealed class Host
     /// <summary>Each message carries the hash of its payload beside it.</summary>
     public bool Stamps { get; set; }
 
+    /// <summary>Writes the order stamp of each message; null: there is none.</summary>
+    public Func<byte[]>? OrderStamp { get; set; }
+
+    /// <summary>Opens subscriptions behind a gate; null: without one.</summary>
+    public Func<IDeliveryGate>? Gate { get; set; }
+
     /// <summary>Of each message that was received, the stamp that it carried; null for one without.</summary>
     public List<uint?> Stamped { get; } = [];
 
@@ -55,7 +62,11 @@ internal sealed class Host
         Membership.Open.Add(topic);
         Membership.Subscriptions.Add(topic);
         var sink = new Sink(this);
-        _receivers[topic] = (Multicast.OpenSubscription(Channel(topic, reliable), sink), sink);
+        var channel = Channel(topic, reliable);
+        ITopicReceiver receiver = Gate is { } gate
+            ? Multicast.OpenSubscription(channel, sink, gate())
+            : Multicast.OpenSubscription(channel, sink);
+        _receivers[topic] = (receiver, sink);
         return sink;
     }
 
@@ -102,7 +113,7 @@ internal sealed class Host
     public bool Publish(ulong topic, int bytes)
     {
         var payload = Payload(topic, bytes);
-        long sequence = _senders[topic].TrySend(payload, null, Stamps ? Stamp(payload) : default);
+        long sequence = _senders[topic].TrySend(payload, null, Stamps ? Stamp(payload) : OrderStamp is { } order ? OfOrder(order()) : default);
         if (sequence < 0)
         {
             Refused++;
@@ -157,6 +168,12 @@ internal sealed class Host
         int used = MessageExtensions.Add(fields, 0, (ExtensionKind)200, new byte[payload.Length % 50]);
         used = MessageExtensions.Add(fields, used, ExtensionKind.OrderStamp, stamp);
         return fields[..used];
+    }
+
+    private static byte[] OfOrder(byte[] stamp)
+    {
+        var fields = new byte[MessageExtensions.MostBytes];
+        return fields[..MessageExtensions.Add(fields, 0, ExtensionKind.OrderStamp, stamp)];
     }
 
     private byte[] Payload(ulong topic, int bytes)

@@ -1,10 +1,8 @@
 using System.Buffers.Binary;
-using System.Runtime.CompilerServices;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
-using QuickSilver.Multicast.Nodes;
-using QuickSilver.Multicast.Ordering;
+using QuickSilver.Multicast.Ordering.Holding;
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Simulation;
 
@@ -16,7 +14,17 @@ public sealed class CausalOrderTests : SchemeContract
 {
     private const ulong Topic = 1;
 
-    internal override MulticastOptions Options => new() { ClusterId = 7, Order = new CausalOrder() };
+    internal override MulticastOptions Options => new() { ClusterId = 7 };
+
+    internal override void Prepare(MulticastCluster cluster)
+    {
+        foreach (var host in cluster.Hosts)
+        {
+            var causes = new Causes();
+            host.OrderStamp = causes.Stamp;
+            host.Gate = () => causes;
+        }
+    }
 
     [Theory]
     [InlineData(true)]
@@ -26,8 +34,12 @@ public sealed class CausalOrderTests : SchemeContract
         int early = 0;
         for (ulong seed = 1; seed <= 20; seed++)
         {
-            var options = causal ? Options : Options with { Order = FifoOrder.Scheme };
-            var cluster = new MulticastCluster(seed, 4, new LinkModel { Loss = 0.2, Jitter = TimeSpan.FromMilliseconds(2) }, options);
+            var cluster = new MulticastCluster(seed, 4, new LinkModel { Loss = 0.2, Jitter = TimeSpan.FromMilliseconds(2) }, Options);
+            if (causal)
+            {
+                Prepare(cluster);
+            }
+
             int[] owed = new int[4];
             void Reply(int number)
             {
@@ -84,6 +96,7 @@ public sealed class CausalOrderTests : SchemeContract
     public void A_reply_comes_although_the_sink_threw_at_what_it_replies_to()
     {
         var cluster = new MulticastCluster(1, 3, options: Options);
+        Prepare(cluster);
         foreach (var host in cluster.Hosts)
         {
             host.Publishes(Topic);
@@ -113,27 +126,15 @@ public sealed class CausalOrderTests : SchemeContract
         Assert.True(cluster.RunUntil(() => cluster[2].Log.Count == 2, seconds: 5));
     }
 
-    private sealed class CausalOrder : IDeliveryOrderScheme
-    {
-        private readonly ConditionalWeakTable<NodeContext, Causes> _ofNodes = [];
-
-        public IDeliveryOrder ForSubscription(NodeContext context, in ChannelSpec channel) => Of(context);
-
-        public IOrderStamps ForPublisher(NodeContext context, in ChannelSpec channel) => Of(context);
-
-        // There is one topic.
-        private Causes Of(NodeContext context) => _ofNodes.GetOrCreateValue(context);
-    }
-
     // How far this node has come with each sender.
-    private sealed class Causes : IDeliveryOrder, IOrderStamps
+    private sealed class Causes : IDeliveryGate
     {
         private const int EntryBytes = 20;
         private const int MostSenders = 6;
 
         private readonly SortedDictionary<NodeKey, long> _delivered = [];
 
-        public bool MayDeliver(in DeliveredMessage message)
+        public bool MayPass(in DeliveredMessage message)
         {
             Assert.True(message.Extensions.TryFind(ExtensionKind.OrderStamp, out var stamp));
             for (; stamp.Length >= EntryBytes; stamp = stamp[EntryBytes..])
@@ -149,15 +150,19 @@ public sealed class CausalOrderTests : SchemeContract
             return true;
         }
 
-        public void OnDelivered(in DeliveredMessage message) => _delivered[message.Sender] = message.Sequence;
+        public string WaitsFor => "the messages that they reply to";
+
+        public void OnPassing(in DeliveredMessage message) => _delivered[message.Sender] = message.Sequence;
 
         public void OnRefused(in DeliveredMessage message) => _delivered[message.Sender] = message.Sequence - 1;
 
         public void OnGap(in TopicGap gap) => _delivered[gap.Sender] = gap.Last;
 
-        public int Write(long number, Span<byte> stamp)
+        public byte[] Stamp()
         {
             Assert.InRange(_delivered.Count, 0, MostSenders);
+            byte[] whole = new byte[_delivered.Count * EntryBytes];
+            var stamp = whole.AsSpan();
             int used = 0;
             foreach (var (sender, sequence) in _delivered)
             {
@@ -167,7 +172,7 @@ public sealed class CausalOrderTests : SchemeContract
                 used += EntryBytes;
             }
 
-            return used;
+            return whole;
         }
     }
 }

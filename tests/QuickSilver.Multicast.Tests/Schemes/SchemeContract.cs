@@ -99,9 +99,15 @@ public abstract class SchemeContract
         }
     }
 
+    // Called before the nodes of a cluster open topics.
+    internal virtual void Prepare(MulticastCluster cluster)
+    {
+    }
+
     internal MulticastCluster Running(ulong seed, LinkModel link, int[]? publishers = null, int nodes = 5)
     {
         var cluster = new MulticastCluster(seed, nodes, link, Options);
+        Prepare(cluster);
         foreach (int publisher in publishers ?? [0])
         {
             cluster[publisher].Publishes(Topic);

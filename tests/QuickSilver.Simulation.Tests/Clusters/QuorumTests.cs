@@ -1,3 +1,5 @@
+using QuickSilver.Simulation.Machines;
+
 namespace QuickSilver.Simulation.Tests.Clusters;
 
 // What topics do while their node is without the membership service (F3, F4; the policy for a divided network).
@@ -177,7 +179,7 @@ public sealed class QuorumTests : IDisposable
 
     public void Dispose() => _cluster.Dispose();
 
-    private Simulation.Machines.SimulatedMachine Service => _cluster.Machines.Nodes[_cluster.Service!.Value];
+    private SimulatedMachine Service => _cluster.Machines.Nodes[_cluster.Service!.Value];
 
     private void Start()
     {

@@ -1,5 +1,6 @@
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Receiving;
+using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Simulation.Tests.Clusters.Faults;
 
@@ -134,7 +135,7 @@ public sealed class ServiceChangeTests : IDisposable
 
     public void Dispose() => _cluster.Dispose();
 
-    private Simulation.Machines.SimulatedMachine Service => _cluster.Machines.Nodes[_cluster.Service!.Value];
+    private SimulatedMachine Service => _cluster.Machines.Nodes[_cluster.Service!.Value];
 
     private static MulticastNode Multicast(SimulatedNode node) => (MulticastNode)node.Life!.Parts.Multicast;
 

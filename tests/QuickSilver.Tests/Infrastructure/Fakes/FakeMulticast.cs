@@ -1,5 +1,6 @@
 using QuickSilver.Core.Flow;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Ordering.Holding;
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Nodes;
@@ -31,6 +32,8 @@ internal sealed class FakeMulticast : IMulticast
 
     public ITopicReceiver OpenSubscription(in ChannelSpec channel, IDeliverySink sink) =>
         Receivers[channel.Topic] = new FakeReceiver(channel.Topic, sink) { IsReliable = channel.Class.IsReliable };
+
+    public HoldingSink OpenSubscription(in ChannelSpec channel, IDeliverySink sink, IDeliveryGate gate) => throw new NotSupportedException();
 }
 
 // Core thread only. Takes messages while there is room; stability comes when the test says so, unless Stabilizes is on.

@@ -1,7 +1,7 @@
 using QuickSilver.Endpoints.Changes;
 using QuickSilver.States.Joining;
 
-namespace QuickSilver.Tests.States;
+namespace QuickSilver.Tests.States.Joining;
 
 public sealed class StateChoiceTests
 {
