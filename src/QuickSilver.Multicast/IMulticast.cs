@@ -1,5 +1,5 @@
 using QuickSilver.Multicast.Channels;
-using QuickSilver.Multicast.Nodes;
+using QuickSilver.Multicast.Nodes.Packets;
 using QuickSilver.Multicast.Ordering.Holding;
 using QuickSilver.Multicast.VitalSigns;
 
@@ -21,7 +21,7 @@ internal interface IMulticast
 
     /// <summary>The packets of protocols.</summary>
     /// <exception cref="NotSupportedException">The network carries messages only.</exception>
-    IPacketExchange Packets => throw new NotSupportedException("This network carries messages of topics, and no packets of protocols.");
+    IPacketExchange Packets { get; }
 
     /// <summary>What can be read of the streams and views; null if nothing can.</summary>
     VitalReadings? Readings => null;

@@ -15,6 +15,7 @@ using QuickSilver.Multicast.Dispatch;
 using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Nodes;
+using QuickSilver.Multicast.Nodes.Packets;
 using QuickSilver.Multicast.Ordering.Credit;
 using QuickSilver.Multicast.Ordering.Holding;
 using QuickSilver.Multicast.Receiving;

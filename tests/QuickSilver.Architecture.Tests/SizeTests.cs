@@ -11,39 +11,17 @@ public sealed class SizeTests
 
     private static readonly Dictionary<string, int> LongFiles = new()
     {
-        ["src/QuickSilver.Multicast/Ordering/TopicSender.cs"] = 600,
         ["src/QuickSilver.Multicast/Receiving/InboundStream.cs"] = 600,
-        ["src/QuickSilver.Multicast/Receiving/RegionReceiver.cs"] = 600,
-        ["src/QuickSilver.Multicast/Sending/RegionSender.cs"] = 600,
-        ["src/QuickSilver.Multicast/Stability/TokenRing.cs"] = 600,
-        ["src/QuickSilver.Serialization/Dynamic/PayloadToJson.cs"] = 600,
-        ["src/QuickSilver.Simulation/Machines/SimulatedEnvironment.cs"] = 600,
-        ["src/QuickSilver/Endpoints/Rings/ReaderRing.cs"] = 600,
         ["src/QuickSilver/Nodes/NodeCore.cs"] = 600,
-        ["src/QuickSilver/QuickSilverNode.cs"] = 600,
-        ["src/QuickSilver/States/StateSync.cs"] = 600,
-        ["src/QuickSilver/Topics/TopicCore.cs"] = 600,
         ["tests/QuickSilver.Membership.Tests/Service/Sessions/HostileSessionTests.cs"] = 600,
     };
 
     private static readonly Dictionary<string, int> FullFolders = new()
     {
         ["benchmarks/QuickSilver.Campaign/Contenders"] = 20,
-        ["src/QuickSilver"] = 20,
         ["src/QuickSilver.Core/Transport"] = 20,
         ["src/QuickSilver.Hosting"] = 20,
         ["src/QuickSilver.Multicast/Ordering"] = 20,
-        ["src/QuickSilver.Multicast/Receiving"] = 20,
-        ["src/QuickSilver.Multicast/Sending"] = 20,
-        ["src/QuickSilver.Multicast/Stability"] = 20,
-        ["src/QuickSilver.Serialization/Protobuf"] = 20,
-        ["src/QuickSilver.Simulation/Checkers"] = 20,
-        ["src/QuickSilver.Simulation/Machines"] = 20,
-        ["src/QuickSilver.Simulation/Network"] = 20,
-        ["src/QuickSilver/Endpoints"] = 20,
-        ["src/QuickSilver/Publishing"] = 20,
-        ["src/QuickSilver/RequestReply"] = 20,
-        ["src/QuickSilver/Topics"] = 20,
         ["tests/QuickSilver.Multicast.Tests/Scenarios"] = 31,
         ["tests/QuickSilver.Packages.Tests/Peers"] = 20,
         ["tools/qsm/Commands"] = 20,

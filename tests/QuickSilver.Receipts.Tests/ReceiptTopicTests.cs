@@ -67,7 +67,8 @@ public sealed class ReceiptTopicTests
 
         var refusal = Assert.Throws<ContractMismatchException>(() => Open(cluster, 1, every: 3));
 
-        Assert.Contains("the guarantee Receipts with the parameters every=2; this endpoint asks for the parameters every=3", refusal.Message);
+        Assert.Contains(
+            "the guarantee Receipts with the parameters every=2; this endpoint asks for the parameters every=3", refusal.Message);
     }
 
     [Fact]

@@ -3,7 +3,6 @@ using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Channels;
-using QuickSilver.Multicast.Sending;
 using QuickSilver.Multicast.Sending.Packing;
 
 namespace QuickSilver.Microbenchmarks.DataPath;

@@ -1,7 +1,6 @@
 using BenchmarkDotNet.Attributes;
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Wire;
-using QuickSilver.Multicast.Sending;
 using QuickSilver.Multicast.Sending.Packing;
 
 namespace QuickSilver.Microbenchmarks.Packing;

@@ -1,6 +1,7 @@
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Nodes.Packets;
 using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Protocols;

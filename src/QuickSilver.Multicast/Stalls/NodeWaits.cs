@@ -180,8 +180,8 @@ internal sealed class NodeWaits
             $"node {Named(message.Order.Sender)}"),
         SlowRun { Receiver.Sink.WhyFull: { } why } slow => new Why(
             TroubleKind.ProtocolWaits,
-            $"A subscription to {slow.Receiver.Label} on this node has no room for messages of node {Named(slow.Order.Sender)}, which waits. "
-                + why,
+            $"A subscription to {slow.Receiver.Label} on this node has no room for messages of node {Named(slow.Order.Sender)}, which "
+                + $"waits. {why}",
             null),
         SlowRun slow => new Why(
             TroubleKind.ReaderFull,

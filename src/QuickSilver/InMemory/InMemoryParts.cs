@@ -1,6 +1,3 @@
-using QuickSilver.Multicast.Ordering.Credit;
-using QuickSilver.Multicast.Ordering.Holding;
-using QuickSilver.Multicast.Receiving;
 using System.Collections.Immutable;
 using System.Net;
 using Microsoft.Extensions.Logging;
@@ -14,6 +11,10 @@ using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Nodes.Packets;
+using QuickSilver.Multicast.Ordering.Credit;
+using QuickSilver.Multicast.Ordering.Holding;
+using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.InMemory;
 
@@ -52,6 +53,9 @@ internal sealed class InMemoryParts : INodeParts, IMembership, IMulticast
     public IMembership Membership => this;
 
     public IMulticast Multicast => this;
+
+    public IPacketExchange Packets =>
+        throw new NotSupportedException("A network in memory carries messages of topics, and no packets of protocols.");
 
     public TimeProvider OutsideTime => TimeProvider.System;
 

@@ -5,6 +5,7 @@ using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
 using QuickSilver.Inboxes;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Nodes.Packets;
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Protocols;

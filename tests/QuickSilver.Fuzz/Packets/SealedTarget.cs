@@ -129,7 +129,8 @@ internal sealed class SealedTarget : FuzzTarget
 
         // What was forged does not keep the genuine packet out, and that comes through once. The numbers of echoes see to it that a reply
         // counts once, streams to it for data, and protocols to it for what they repair.
-        bool isOnce = isHandled && PacketKinds.ClassOf(kind) == PacketClass.Control && (place != Place.Cluster || kind != PacketKind.EchoReply);
+        bool isOnce = isHandled && PacketKinds.ClassOf(kind) == PacketClass.Control
+            && (place != Place.Cluster || kind != PacketKind.EchoReply);
         accepted = machine.Receive(whole);
         FindingException.ThrowUnless(
             accepted == (!isTaken || (isWhole && isOnce) ? 0 : 1), $"After that, the packet itself was accepted {accepted} times.");

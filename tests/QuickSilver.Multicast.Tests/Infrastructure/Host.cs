@@ -113,7 +113,8 @@ internal sealed class Host
     public bool Publish(ulong topic, int bytes)
     {
         var payload = Payload(topic, bytes);
-        long sequence = _senders[topic].TrySend(payload, null, Stamps ? Stamp(payload) : OrderStamp is { } order ? OfOrder(order()) : default);
+        byte[] fields = Stamps ? Stamp(payload) : OrderStamp is { } order ? OfOrder(order()) : [];
+        long sequence = _senders[topic].TrySend(payload, null, fields);
         if (sequence < 0)
         {
             Refused++;

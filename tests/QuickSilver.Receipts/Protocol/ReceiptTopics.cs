@@ -158,10 +158,11 @@ internal sealed class ReceiptTopics : ITopicProtocol, ILetterReader, IPacketHand
         new(topic.Id) { Reliability = Reliability.Reliable, IsPinned = true, Parameters = topic.Contract.Parameters };
 
     // The contract was described here or matched with one that was.
-    private static int EveryOf(ReadOnlySpan<byte> parameters) =>
-        int.TryParse(Encoding.ASCII.GetString(parameters)["every=".Length..], NumberStyles.None, CultureInfo.InvariantCulture, out int every)
-            ? every
-            : 1;
+    private static int EveryOf(ReadOnlySpan<byte> parameters)
+    {
+        string every = Encoding.ASCII.GetString(parameters)["every=".Length..];
+        return int.Parse(every, NumberStyles.None, CultureInfo.InvariantCulture);
+    }
 
     private void OnSent()
     {

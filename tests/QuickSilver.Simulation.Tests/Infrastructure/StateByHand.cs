@@ -1,9 +1,9 @@
-using QuickSilver.Multicast.Protocols;
 using System.Buffers.Binary;
 using System.Text;
 using QuickSilver.Endpoints;
 using QuickSilver.Inboxes;
 using QuickSilver.Membership.Contracts;
+using QuickSilver.Multicast.Protocols;
 using QuickSilver.Serialization;
 using QuickSilver.States;
 using QuickSilver.States.Joining;

@@ -5,8 +5,8 @@ using QuickSilver.Multicast.Ordering.Credit;
 
 namespace QuickSilver.Multicast.Ordering.Holding;
 
-// What is held of one sender in one topic, the oldest first: copies of messages, and gaps between them. Each belongs to the view in which it
-// came, which is counted from the first.
+// What is held of one sender in one topic, the oldest first: copies of messages, and gaps between them. Each belongs to the view in which
+// it came, which is counted from the first.
 internal sealed class HeldRun(NodeKey sender, ulong topicId, ParkingBudget budget)
 {
     private readonly ParkedMessages _messages = new(budget);

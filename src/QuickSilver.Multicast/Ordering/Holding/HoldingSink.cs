@@ -6,10 +6,10 @@ using QuickSilver.Multicast.Ordering.Credit;
 
 namespace QuickSilver.Multicast.Ordering.Holding;
 
-// A queue in front of a subscription's sink, for a protocol whose messages may have to wait (IDeliveryGate). A message that must wait counts
-// as taken and is copied, so that its packet and its sender do not wait with it. The bytes are bounded, for each sender and topic and for the
-// node, together with those that wait for slow readers. Only a message for which there is no room is refused: then its sender is held to
-// the rate at which messages pass, as it is for a slow reader.
+// A queue in front of a subscription's sink, for a protocol whose messages may have to wait (IDeliveryGate). A message that must wait
+// counts as taken and is copied, so that its packet and its sender do not wait with it. The bytes are bounded, for each sender and topic
+// and for the node, together with those that wait for slow readers. Only a message for which there is no room is refused: then its sender
+// is held to the rate at which messages pass, as it is for a slow reader.
 //
 // Invariants: messages and gaps of one sender are passed in their order; a view is passed after all messages of the view before it, and
 // before all of its own. Messages of other senders may wait for the message that was just passed. They are passed soon, but not within the

@@ -34,14 +34,16 @@ internal interface IDeliveryGate
     }
 
     /// <summary>
-    /// For a pinned topic: all messages of the view before this one have arrived. Those that wait are passed before the view is, so none may
-    /// wait for a message that can come no more.
+    /// For a pinned topic: all messages of the view before this one have arrived. Those that wait are passed before the view is, so none
+    /// may wait for a message that can come no more.
     /// </summary>
     void OnViewEnding(MemberView next)
     {
     }
 
-    /// <summary>For a pinned topic: all messages from now on were sent in this view, and no message of the view before it is left.</summary>
+    /// <summary>
+    /// For a pinned topic: all messages from now on were sent in this view, and no message of the view before it is left.
+    /// </summary>
     void OnView(MemberView view)
     {
     }

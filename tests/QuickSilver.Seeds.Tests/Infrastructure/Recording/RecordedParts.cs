@@ -8,7 +8,9 @@ using QuickSilver.Membership.Snapshots;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Nodes.Packets;
 using QuickSilver.Multicast.Ordering;
+using QuickSilver.Multicast.Ordering.Holding;
 using QuickSilver.Multicast.Protocols;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Receiving.Windows;
@@ -226,6 +228,8 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
 
         public IEnumerable<UnacknowledgedTopic> ReadUnacknowledged() => owner.Node.ReadUnacknowledged();
 
+        public IPacketExchange Packets => owner.Node.Packets;
+
         public ITopicSender OpenPublisher(in ChannelSpec channel)
         {
             var sender = new RecordedSender(owner, channel.Topic, (TopicSender)owner.Node.OpenPublisher(channel));
@@ -235,15 +239,20 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
 
         public ITopicReceiver OpenSubscription(in ChannelSpec channel, IDeliverySink sink)
         {
-            if (channel.IsPinned && owner.Synchrony is { } synchrony)
-            {
-                sink = new RecordedSink(owner.Key, synchrony, sink);
-            }
-
-            var receiver = owner.Node.OpenSubscription(channel, sink);
+            var receiver = owner.Node.OpenSubscription(channel, Recorded(channel, sink));
             owner.Receivers[channel.Topic] = (TopicReceiver)receiver;
             return receiver;
         }
+
+        public HoldingSink OpenSubscription(in ChannelSpec channel, IDeliverySink sink, IDeliveryGate gate)
+        {
+            var holding = owner.Node.OpenSubscription(channel, Recorded(channel, sink), gate);
+            owner.Receivers[channel.Topic] = (TopicReceiver)holding.Receiver;
+            return holding;
+        }
+
+        private IDeliverySink Recorded(in ChannelSpec channel, IDeliverySink sink) =>
+            channel.IsPinned && owner.Synchrony is { } synchrony ? new RecordedSink(owner.Key, synchrony, sink) : sink;
     }
 
     private sealed class RecordedSender(RecordedParts owner, ulong topic, TopicSender sender) : ITopicSender

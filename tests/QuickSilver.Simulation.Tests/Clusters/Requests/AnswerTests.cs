@@ -1,8 +1,8 @@
-using QuickSilver.Multicast.Protocols;
 using System.Buffers.Binary;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Endpoints;
 using QuickSilver.Inboxes;
+using QuickSilver.Multicast.Protocols;
 using QuickSilver.RequestReply;
 using QuickSilver.Serialization;
 

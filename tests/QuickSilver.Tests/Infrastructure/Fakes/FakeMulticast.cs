@@ -1,5 +1,6 @@
 using QuickSilver.Core.Flow;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Nodes.Packets;
 using QuickSilver.Multicast.Ordering.Holding;
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Channels;
@@ -23,6 +24,8 @@ internal sealed class FakeMulticast : IMulticast
     /// <summary>What not all members have acknowledged.</summary>
     public List<UnacknowledgedTopic> Unacknowledged { get; } = [];
 
+    public IPacketExchange Packets => throw new NotSupportedException();
+
     public string? WhyWaiting(ulong topicId) => Waits;
 
     public IEnumerable<UnacknowledgedTopic> ReadUnacknowledged() => Unacknowledged;
@@ -33,7 +36,8 @@ internal sealed class FakeMulticast : IMulticast
     public ITopicReceiver OpenSubscription(in ChannelSpec channel, IDeliverySink sink) =>
         Receivers[channel.Topic] = new FakeReceiver(channel.Topic, sink) { IsReliable = channel.Class.IsReliable };
 
-    public HoldingSink OpenSubscription(in ChannelSpec channel, IDeliverySink sink, IDeliveryGate gate) => throw new NotSupportedException();
+    public HoldingSink OpenSubscription(in ChannelSpec channel, IDeliverySink sink, IDeliveryGate gate) =>
+        throw new NotSupportedException();
 }
 
 // Core thread only. Takes messages while there is room; stability comes when the test says so, unless Stabilizes is on.

@@ -10,7 +10,9 @@ using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Nodes;
+using QuickSilver.Multicast.Nodes.Packets;
 using QuickSilver.Multicast.Ordering;
+using QuickSilver.Multicast.Ordering.Holding;
 using QuickSilver.Multicast.Protocols;
 using QuickSilver.Multicast.VitalSigns;
 using QuickSilver.Simulation.Checkers.Records;
@@ -123,6 +125,8 @@ internal sealed class RecordedParts(INodeParts parts, NodeRecorder recorder) : I
     {
         public VitalReadings? Readings => multicast.Readings;
 
+        public IPacketExchange Packets => multicast.Packets;
+
         public ITopicSender OpenPublisher(in ChannelSpec channel) =>
             new RecordedSender(owner, channel.Topic, (TopicSender)multicast.OpenPublisher(channel));
 
@@ -131,6 +135,13 @@ internal sealed class RecordedParts(INodeParts parts, NodeRecorder recorder) : I
             var receiver = multicast.OpenSubscription(channel, sink);
             owner._receivers[channel.Topic] = (TopicReceiver)receiver;
             return receiver;
+        }
+
+        public HoldingSink OpenSubscription(in ChannelSpec channel, IDeliverySink sink, IDeliveryGate gate)
+        {
+            var holding = multicast.OpenSubscription(channel, sink, gate);
+            owner._receivers[channel.Topic] = (TopicReceiver)holding.Receiver;
+            return holding;
         }
     }
 

@@ -1,6 +1,6 @@
 using QuickSilver.Core.Wire;
 
-namespace QuickSilver.Multicast.Nodes;
+namespace QuickSilver.Multicast.Nodes.Packets;
 
 // The handlers of a node by the kind of packets: those of the multicast layer, which are registered when the node is built, and those of
 // protocols and schemes, which are registered when they are first used. Core thread only.

@@ -1,7 +1,7 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 
-namespace QuickSilver.Multicast.Nodes;
+namespace QuickSilver.Multicast.Nodes.Packets;
 
 // The packets of protocols: registers their handlers, and sends by the unicast port of the node.
 internal sealed class PacketExchange(NodeContext context, PacketHandlers handlers) : IPacketExchange

@@ -1,8 +1,8 @@
 using QuickSilver.Core.Wire;
-using QuickSilver.Multicast.Nodes;
+using QuickSilver.Multicast.Nodes.Packets;
 using QuickSilver.Multicast.Tests.Dispatch;
 
-namespace QuickSilver.Multicast.Tests.Nodes;
+namespace QuickSilver.Multicast.Tests.Nodes.Packets;
 
 public sealed class PacketHandlersTests
 {

@@ -1,7 +1,7 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 
-namespace QuickSilver.Multicast.Nodes;
+namespace QuickSilver.Multicast.Nodes.Packets;
 
 // Packets of protocols, for what is small, frequent and may be lost. Core thread only.
 internal interface IPacketExchange
