@@ -35,7 +35,6 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
     {
         _parts = parts;
         _core = core;
-        core.Protocols.Inbox = () => Letters;
     }
 
     /// <summary>The identity of this incarnation of the node, as receivers of its messages see it.</summary>
@@ -457,6 +456,7 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
         options ??= new TopicOptions();
         OptionRules.Check(options);
         _core.CheckNotStopped();
+        _core.Protocols.Inbox ??= () => Letters;
         return EndpointOpening.OpenAsync<T, TTopic>(_core, (name, codec, access, options), cancellationToken);
     }
 }

@@ -30,7 +30,6 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     private long _marked;
     private bool _isBeginUnmarked;
 
-    // Null until the topic has an address of its own.
     public ulong TopicId { get; } = channel.Topic;
     public StreamClass Class { get; } = channel.Class;
 

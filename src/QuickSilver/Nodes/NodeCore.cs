@@ -40,6 +40,9 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     private MeteredTopics? _metered;
     // Null until the first topic.
     private SharedContracts? _contracts;
+    // Made with the first topic, because an idle node has no use for it.
+    private NodeProtocols? _protocols;
+    private bool _isServiceSilent;
     // Created before the first topic, so that every topic and endpoint can use it on any thread.
     private NodePublishing? _publishing;
     // Of the topics whose subscribers the application wants to know. Null until the first.
@@ -87,7 +90,6 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         _status = new StatusReading(parts, options, Troubles);
         _losses = new ServiceLossWatch(Environment, _topics, parts.IsServiceHosted, Log);
         _pulse = new Alarm(OnPulse);
-        Protocols = new NodeProtocols(this, parts) { Waits = OnWait, Meter = () => _meter };
     }
 
     public INodeEnvironment Environment { get; }
@@ -122,7 +124,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     public IMembership Membership => _parts.Membership;
 
     /// <summary>The protocols that topics can be opened with.</summary>
-    public NodeProtocols Protocols { get; }
+    public NodeProtocols Protocols => Volatile.Read(ref _protocols) ?? MakeProtocols();
 
     /// <summary>The id of this node. From any thread, after the node has joined.</summary>
     public NodeId Self { get; private set; }
@@ -249,6 +251,12 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         return topic;
     }
 
+    private NodeProtocols MakeProtocols()
+    {
+        var made = new NodeProtocols(this, _parts) { Waits = OnWait, Meter = () => _meter, IsSilent = () => _isServiceSilent };
+        return Interlocked.CompareExchange(ref _protocols, made, null) ?? made;
+    }
+
     public void WatchHandlers() => Volatile.Read(ref _handlers)?.Begin();
 
     /// <summary>
@@ -280,7 +288,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     public void Forget(TopicCore topic)
     {
         _metered?.Forget(topic);
-        Protocols.Forget(topic.Id);
+        _protocols?.Forget(topic.Id);
         _byId.Remove(topic.Id);
         _topics.Remove(topic);
         Volatile.Write(ref _openTopics, _topics.Count);
@@ -318,7 +326,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
             interest.Refresh();
         }
 
-        Protocols.OnConfiguration();
+        _protocols?.OnConfiguration();
     }
 
     public void OnSettled(long configuration, ImmutableArray<OpenView> open)
@@ -397,7 +405,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         {
             OnJoined();
             _losses.OnBack();
-            Protocols.IsServiceHeard = true;
+            _isServiceSilent = false;
         }
 
         if (wasJoined && reachable)
@@ -414,7 +422,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     {
         if (State == NodeState.Running)
         {
-            Protocols.IsServiceHeard = false;
+            _isServiceSilent = true;
             _losses.OnSilent(since, _status.OnSilent(Environment.UtcNow - since));
         }
     }
@@ -435,7 +443,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         _losses.Close();
         _waits?.Close();
         EndTopics(AfterDispose.OfNode());
-        Protocols.Close();
+        _protocols?.Close();
 
         if (_hasBegun)
         {

@@ -33,7 +33,10 @@ internal sealed class NodeProtocols(IEndpointNode node, INodeParts parts) : IPro
     /// <summary>The meter of the node; null: it has none.</summary>
     public Func<NodeMeter?>? Meter { get; set; }
 
-    public bool IsServiceHeard { get; set; } = true;
+    /// <summary>Whether the service was not heard for longer than its heartbeat limit. Set once.</summary>
+    public required Func<bool> IsSilent { get; init; }
+
+    public bool IsServiceHeard => !IsSilent();
 
     public INodeEnvironment Environment => node.Environment;
 
