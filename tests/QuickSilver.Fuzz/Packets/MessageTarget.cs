@@ -1,5 +1,6 @@
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Ordering.BestEffort;
+using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Fuzz.Packets;
 
@@ -10,7 +11,7 @@ internal sealed class MessageTarget : FuzzTarget
 
     public override IReadOnlyList<Type> Decoders { get; } =
     [
-        typeof(MessageHeader), typeof(PacketParser), typeof(MessagePreamble), typeof(StartTable), typeof(MessageExtensions),
+        typeof(MessageHeader), typeof(PacketParser), typeof(StreamMessage), typeof(MessagePreamble), typeof(StartTable), typeof(MessageExtensions),
         typeof(MessageHeaders), typeof(TopicMark),
     ];
 

@@ -16,7 +16,7 @@ internal sealed class DynamicTarget : FuzzTarget
 
     public override string Name => "dynamic";
 
-    public override IReadOnlyList<Type> Decoders { get; } = [typeof(DynamicSchema), typeof(PayloadToJson)];
+    public override IReadOnlyList<Type> Decoders { get; } = [typeof(DynamicSchema), typeof(PayloadToJson), typeof(MapEntry)];
 
     public override IEnumerable<Seed> Seeds()
     {
