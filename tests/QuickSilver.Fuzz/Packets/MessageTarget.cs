@@ -11,8 +11,8 @@ internal sealed class MessageTarget : FuzzTarget
 
     public override IReadOnlyList<Type> Decoders { get; } =
     [
-        typeof(MessageHeader), typeof(PacketParser), typeof(StreamMessage), typeof(MessagePreamble), typeof(StartTable), typeof(MessageExtensions),
-        typeof(MessageHeaders), typeof(TopicMark),
+        typeof(MessageHeader), typeof(PacketParser), typeof(StreamMessage), typeof(MessagePreamble), typeof(StartTable),
+        typeof(MessageExtensions), typeof(MessageHeaders), typeof(TopicMark),
     ];
 
     public override IEnumerable<Seed> Seeds()
