@@ -10,11 +10,8 @@ public sealed record PlantedBug(string Name, string File, string Original, strin
     /// <summary>The campaign that must find it, as the program's argument; null: MixedFaults.</summary>
     public string? Campaign { get; init; }
 
-    /// <summary>The seed with which the search begins: where the first that finds it comes late, one shortly before it.</summary>
+    /// <summary>The seed with which the search begins: the first that found it, or a quicker one.</summary>
     public ulong FirstSeed { get; init; } = 1;
-
-    /// <summary>Whether the search takes longer than a usual run may.</summary>
-    public bool IsFoundLate { get; init; }
 
     /// <summary>The project that the file is part of.</summary>
     public string Project => File.Split('/')[1];
