@@ -17,9 +17,6 @@ internal struct TopicRoutes()
 
     public RegionSender[] Streams { get; private set; } = [];
 
-    /// <summary>Whether the view names only regions of which this node knows the members.</summary>
-    public bool IsRouted { get; private set; }
-
     /// <summary>Whether the membership service has sent the topic's view.</summary>
     public readonly bool HasView => _view is not null;
 
@@ -118,15 +115,17 @@ internal struct TopicRoutes()
     public void Apply(TopicView view) => _view = view;
 
     /// <summary>Removes the view. The streams are used until they are looked for again.</summary>
-    public void Unroute() => (_view, IsRouted) = (null, false);
+    public void Unroute() => _view = null;
 
-    /// <summary>Finds the streams after the views have changed.</summary>
-    public void Find(ISendingNode node, StreamClass streamClass)
+    /// <summary>
+    /// Finds the streams after the views have changed. Returns whether there is a view, and this node knows the members of all its regions.
+    /// </summary>
+    public bool Find(ISendingNode node, StreamClass streamClass)
     {
         if (_view is null)
         {
-            (Streams, IsRouted) = ([], false);
-            return;
+            Streams = [];
+            return false;
         }
 
         if (_view.Regions.Length == 1)
@@ -147,7 +146,7 @@ internal struct TopicRoutes()
             Streams = [.. routes];
         }
 
-        IsRouted = Streams.Length == _view.Regions.Length;
+        return Streams.Length == _view.Regions.Length;
     }
 
     /// <summary>Whether the topic's first message, which carries the start table, is packed in all streams.</summary>

@@ -22,6 +22,8 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     private TopicRoutes _routes = new();
     // Null until the topic has an address of its own.
     private HybridSender? _hybrid;
+    // Whether there is a stream into each region of the topic's view. Beside the others, because a struct with a bool is 8 bytes larger.
+    private bool _isRouted;
     private bool _isClosed;
     private bool _isStartTableFull = numbers.IsFull;
     // Whether the topic's next message is, or may be, its first in the view of a route.
@@ -83,7 +85,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
 
     public int RoomBytes => _hybrid is { } hybrid ? Math.Min(_routes.RoomBytes, hybrid.RoomBytes) : _routes.RoomBytes;
 
-    public int Touch() => (int)numbers.Next + _routes.Streams.Length + (!_routes.IsRouted || _isClosed ? 1 : 0);
+    public int Touch() => (int)numbers.Next + _routes.Streams.Length + (!_isRouted || _isClosed ? 1 : 0);
 
     public bool IsStable => _hybrid is not { IsEmpty: false } && _routes.IsSettled;
 
@@ -108,7 +110,11 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     /// service are over, so the topic has no room until the new service knows. A message sent meanwhile would take a number that reaches no
     /// subscriber, and subscribers would wait for it.
     /// </summary>
-    public void Unroute() => _routes.Unroute();
+    public void Unroute()
+    {
+        _routes.Unroute();
+        _isRouted = false;
+    }
 
     /// <summary>Records that the topic uses its streams in this configuration.</summary>
     public void MarkRoutes(long configuration)
@@ -127,7 +133,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     public void Route()
     {
         _isStarting = true;
-        _routes.Find(node, Class);
+        _isRouted = _routes.Find(node, Class);
         var address = node.Sending.GroupPort is null ? null : _routes.Address;
         if (address is not null && _hybrid is null)
         {
@@ -306,7 +312,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     /// </summary>
     public bool TryMark()
     {
-        if (!_routes.IsRouted && !_isClosed)
+        if (!_isRouted && !_isClosed)
         {
             return false;
         }
@@ -412,7 +418,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
                 return StreamLimit.Idle;
             }
 
-            if (!_routes.IsRouted || IsHeld)
+            if (!_isRouted || IsHeld)
             {
                 return StreamLimit.View;
             }
@@ -439,7 +445,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
             Prune();
         }
 
-        if (!_routes.IsRouted || _isClosed || IsHeld || _isStartTableFull || numbers.Next > numbers.CreditThrough)
+        if (!_isRouted || _isClosed || IsHeld || _isStartTableFull || numbers.Next > numbers.CreditThrough)
         {
             return false;
         }

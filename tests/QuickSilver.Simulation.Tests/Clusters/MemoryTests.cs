@@ -20,10 +20,10 @@ public sealed class MemoryTests(ITestOutputHelper output)
     private static SimulationOptions Options(int nodes) => new() { Nodes = nodes, TopicDelay = TimeSpan.Zero, NotesDeliveries = false };
 
     [Theory]
-    [InlineData(nameof(TopicAccess.PublishAndSubscribe), 17_600_000)]
+    [InlineData(nameof(TopicAccess.PublishAndSubscribe), 17_500_000)]
     [InlineData(nameof(TopicAccess.Subscribe), 14_000_000)]
     [InlineData(nameof(TopicAccess.Publish), 14_000_000)]
-    public void Many_idle_topics_add_less_than_17_6_MB_to_a_node_that_hosts_the_service_too(string openedTo, long bound)
+    public void Many_idle_topics_add_less_than_17_5_MB_to_a_node_that_hosts_the_service_too(string openedTo, long bound)
     {
         var access = Enum.Parse<TopicAccess>(openedTo);
         Bytes(nodes: 1, topics: 1, access);
