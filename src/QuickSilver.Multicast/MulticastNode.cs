@@ -149,12 +149,8 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IViewsObs
     public ITopicReceiver OpenSubscription(in ChannelSpec channel, IDeliverySink sink) =>
         _topics.Router.Topics.OpenSubscription(channel, sink);
 
-    public HoldingSink OpenSubscription(in ChannelSpec channel, IDeliverySink sink, IDeliveryGate gate)
-    {
-        var holding = new HoldingSink(channel, sink, gate, _context.Environment, _context.Parking);
-        holding.Receiver = _topics.Router.Topics.OpenSubscription(channel, holding);
-        return holding;
-    }
+    public HoldingSink OpenSubscription(in ChannelSpec channel, IDeliverySink sink, IDeliveryGate gate) =>
+        new(channel, sink, gate, _context.Environment, _context.Parking, (spec, holding) => OpenSubscription(spec, holding));
 
     public string? WhyWaiting(ulong topicId) =>
         _topics.Router.TopicsIfAny?.FindSender(topicId) is { } sender ? _topics.Waits.WhyWaiting(sender) : null;

@@ -93,12 +93,8 @@ internal sealed class InMemoryParts : INodeParts, IMembership, IMulticast
 
     public bool IsMember(NodeKey node) => _cluster.Contains(node);
 
-    public HoldingSink OpenSubscription(in ChannelSpec channel, IDeliverySink sink, IDeliveryGate gate)
-    {
-        var holding = new HoldingSink(channel, sink, gate, Environment, Parking);
-        holding.Receiver = OpenSubscription(channel, holding);
-        return holding;
-    }
+    public HoldingSink OpenSubscription(in ChannelSpec channel, IDeliverySink sink, IDeliveryGate gate) =>
+        new(channel, sink, gate, Environment, Parking, (spec, holding) => OpenSubscription(spec, holding));
 
     public PartsCounters ReadCounters() => default;
 

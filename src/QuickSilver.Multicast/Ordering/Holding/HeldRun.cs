@@ -17,9 +17,6 @@ internal sealed class HeldRun(NodeKey sender, ulong topicId, ParkingBudget budge
 
     public int Count => _items.Count;
 
-    /// <summary>The number of messages that are held, without gaps.</summary>
-    public int Messages => _messages.Count;
-
     /// <summary>The bytes that the messages take of the budget.</summary>
     public long Bytes => _messages.Bytes;
 

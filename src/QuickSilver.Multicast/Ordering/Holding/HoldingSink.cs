@@ -25,7 +25,7 @@ internal sealed class HoldingSink : IDeliverySink, ITopicReceiver
     private readonly ParkingBudget _budget;
     private readonly ulong _topicId;
     private readonly Alarm _pump;
-    // In the order of their first messages that waited. A run stays when it is empty, until the view ends.
+    // In the order of their first messages that waited. A run stays when it is empty, until one of another sender is added.
     private readonly List<HeldRun> _runs = [];
     // The views that wait for the messages of the views before them. Null until one does.
     private Queue<MemberView>? _views;
@@ -36,8 +36,19 @@ internal sealed class HoldingSink : IDeliverySink, ITopicReceiver
     private bool _isClosed;
     private Action? _completed;
 
+    /// <param name="channel">The channel.</param>
+    /// <param name="sink">The sink of the messages that may be passed.</param>
+    /// <param name="gate">What decides that.</param>
+    /// <param name="environment">The environment of the node.</param>
+    /// <param name="budget">The limits of the memory for messages that wait.</param>
+    /// <param name="open">Opens the channel with this object as its sink.</param>
     public HoldingSink(
-        in ChannelSpec channel, IDeliverySink sink, IDeliveryGate gate, INodeEnvironment environment, ParkingBudget budget)
+        ChannelSpec channel,
+        IDeliverySink sink,
+        IDeliveryGate gate,
+        INodeEnvironment environment,
+        ParkingBudget budget,
+        Func<ChannelSpec, IDeliverySink, ITopicReceiver> open)
     {
         _topicId = channel.Topic;
         _sink = sink;
@@ -45,10 +56,11 @@ internal sealed class HoldingSink : IDeliverySink, ITopicReceiver
         _environment = environment;
         _budget = budget;
         _pump = new Alarm(Pump);
+        Receiver = open(channel, this);
     }
 
-    /// <summary>The channel's own receiver. Set once, before the first message.</summary>
-    public ITopicReceiver Receiver { get; set; } = null!;
+    /// <summary>The channel's own receiver.</summary>
+    public ITopicReceiver Receiver { get; }
 
     /// <summary>The number of messages that wait.</summary>
     public int Held { get; private set; }
@@ -75,7 +87,7 @@ internal sealed class HoldingSink : IDeliverySink, ITopicReceiver
         var run = Find(message.Sender);
         if (run is not { Count: > 0 } && _arrivedView == _passedView && _gate.MayPass(message))
         {
-            return TryPass(message);
+            return TryPass(message, run: null);
         }
 
         run ??= Add(message.Sender);
@@ -102,7 +114,6 @@ internal sealed class HoldingSink : IDeliverySink, ITopicReceiver
         else
         {
             Pass(gap);
-            PumpSoon();
         }
     }
 
@@ -248,39 +259,26 @@ internal sealed class HoldingSink : IDeliverySink, ITopicReceiver
             return false;
         }
 
-        // A message at which the sink throws is passed.
-        bool isPassed = true;
-        try
-        {
-            isPassed = TryPass(message);
-        }
-        catch (OutOfMemoryException)
-        {
-            isPassed = false;
-            throw;
-        }
-        finally
-        {
-            if (isPassed)
-            {
-                run.Remove();
-                Held--;
-                Progress++;
-            }
-        }
-
-        isFull = !isPassed;
-        return isPassed;
+        isFull = !TryPass(message, run);
+        return !isFull;
     }
 
     private void Pass(in TopicGap gap)
     {
         _gate.OnGap(gap);
-        // Before the messages that waited for what is lost.
-        _sink.OnGap(gap);
+        try
+        {
+            // Before the messages that waited for what is lost.
+            _sink.OnGap(gap);
+        }
+        finally
+        {
+            PumpSoon();
+        }
     }
 
-    private bool TryPass(in DeliveredMessage message)
+    // The run is that of a message that waited; null: it did not wait.
+    private bool TryPass(in DeliveredMessage message, HeldRun? run)
     {
         _gate.OnPassing(message);
         // A message at which the sink throws counts as taken, unless there is no memory for it.
@@ -300,7 +298,7 @@ internal sealed class HoldingSink : IDeliverySink, ITopicReceiver
         {
             if (isTaken)
             {
-                PumpSoon();
+                OnTaken(run);
             }
         }
 
@@ -310,6 +308,18 @@ internal sealed class HoldingSink : IDeliverySink, ITopicReceiver
         }
 
         return isTaken;
+    }
+
+    private void OnTaken(HeldRun? run)
+    {
+        if (run is not null)
+        {
+            run.Remove();
+            Held--;
+            Progress++;
+        }
+
+        PumpSoon();
     }
 
     private void PumpSoon()

@@ -27,7 +27,7 @@ public sealed class HoldingSinkTests
     public HoldingSinkTests()
     {
         _budget = new ParkingBudget(BudgetMessages * ParkingBudget.Cost(Bytes), 1 << 20, NodeHeap.OfProcess);
-        _holding = new HoldingSink(new ChannelSpec(Topic), _sink, _gate, _environment, _budget) { Receiver = _receiver };
+        _holding = new HoldingSink(new ChannelSpec(Topic), _sink, _gate, _environment, _budget, (_, _) => _receiver);
     }
 
     [Fact]
@@ -196,6 +196,20 @@ public sealed class HoldingSinkTests
     }
 
     [Fact]
+    public void Messages_that_waited_for_what_is_lost_follow_although_the_sink_throws_at_the_gap()
+    {
+        _gate.After[B] = A;
+        Offer(B, 1);
+        _gate.OpensAtGap = true;
+        _sink.ThrowsAtGap = true;
+
+        Assert.Throws<InvalidOperationException>(() => _holding.OnGap(new TopicGap(A, Topic, 1, 1, TopicGapReason.SenderGone)));
+        _environment.Advance(TimeSpan.Zero);
+
+        Assert.Equal(["B1"], _sink.Log);
+    }
+
+    [Fact]
     public void A_message_for_which_the_sink_has_no_memory_is_passed_again()
     {
         _gate.Closed.Add(A);
@@ -297,7 +311,17 @@ public sealed class HoldingSinkTests
             return !IsFull;
         }
 
-        public void OnGap(in TopicGap gap) => Log.Add(Of(gap));
+        public bool ThrowsAtGap { get; set; }
+
+        public void OnGap(in TopicGap gap)
+        {
+            if (ThrowsAtGap)
+            {
+                throw new InvalidOperationException("As a handler may.");
+            }
+
+            Log.Add(Of(gap));
+        }
 
         public void OnView(MemberView view) => Log.Add($"view {view.Configuration}");
     }
@@ -328,7 +352,16 @@ public sealed class HoldingSinkTests
 
         public void OnRefused(in DeliveredMessage message) => Refused.Add($"{Of(message.Sender)}{message.Sequence}");
 
-        public void OnGap(in TopicGap gap) => Gaps.Add(Of(gap));
+        public bool OpensAtGap { get; set; }
+
+        public void OnGap(in TopicGap gap)
+        {
+            Gaps.Add(Of(gap));
+            if (OpensAtGap)
+            {
+                After.Clear();
+            }
+        }
 
         public void OnViewEnding(MemberView next)
         {
