@@ -67,29 +67,22 @@ internal sealed class NodeProtocols(IEndpointNode node, INodeParts parts) : IPro
     /// <summary>
     /// From any thread: the protocol that an endpoint asks for. One that the node does not have yet is registered.
     /// </summary>
+    /// <exception cref="NotSupportedException">No protocol of this node provides the guarantee.</exception>
     /// <exception cref="InvalidOperationException">Another protocol of the node provides the guarantee.</exception>
     public TopicProtocolFactory FactoryOf(TopicOptions options)
     {
         string guarantee = options.GuaranteeName;
-        var known = parts.Protocols.Find(guarantee);
-        if (options.Protocol is not { } choice)
-        {
-            return known ?? throw new NotSupportedException(
-                $"No protocol of this node provides the guarantee {guarantee}. Available guarantees: "
-                + $"{string.Join(", ", parts.Protocols.Guarantees)}.");
-        }
-
-        if (known is null)
+        if (options.Protocol is { } choice)
         {
             lock (_lock)
             {
                 _registered ??= new(StringComparer.Ordinal);
                 _registered.TryAdd(guarantee, choice.Factory);
-                known = _registered[guarantee];
             }
         }
 
-        return known == choice.Factory ? known : throw new InvalidOperationException(
+        var known = Find(guarantee);
+        return options.Protocol is null || known == options.Protocol.Factory ? known : throw new InvalidOperationException(
             $"Another protocol of this node provides the guarantee {guarantee}. Give one of them another name.");
     }
 
@@ -104,21 +97,21 @@ internal sealed class NodeProtocols(IEndpointNode node, INodeParts parts) : IPro
             }
         }
 
-        TopicProtocolFactory? factory;
-        lock (_lock)
-        {
-            factory = parts.Protocols.Find(guarantee) ?? _registered?.GetValueOrDefault(guarantee);
-        }
-
-        if (factory is null)
-        {
-            throw new NotSupportedException($"No protocol of this node provides the guarantee {guarantee}.");
-        }
-
-        var created = parts.Protocols.Create(factory, this);
+        var created = parts.Protocols.Create(Find(guarantee), this);
         _created.Add((guarantee, created));
         Meter?.Invoke()?.Add(created.Counters);
         return created;
+    }
+
+    // Those that the node has from its start come first.
+    private TopicProtocolFactory Find(string guarantee)
+    {
+        lock (_lock)
+        {
+            return parts.Protocols.Find(guarantee) ?? _registered?.GetValueOrDefault(guarantee) ?? throw new NotSupportedException(
+                $"No protocol of this node provides the guarantee {guarantee}. Available guarantees: "
+                + $"{string.Join(", ", parts.Protocols.Guarantees)}.");
+        }
     }
 
     /// <summary>An endpoint is the first of its topic on this node, and asks for this.</summary>
