@@ -1,3 +1,5 @@
+using QuickSilver.Core.Diagnostics;
+
 namespace QuickSilver.Membership.Client;
 
 // What a node has of the membership service, and whether it still is a member.
@@ -95,11 +97,6 @@ internal struct ClientPhase
 
     public override readonly string ToString() => $"{_connection}, {_membership}{(IsResyncing ? ", resyncing" : "")}";
 
-    private readonly void Require(bool isLegal, string move)
-    {
-        if (!isLegal)
-        {
-            throw new InvalidOperationException($"A membership client that is {this} cannot make the move {move}.");
-        }
-    }
+    private readonly void Require(bool isLegal, string move) =>
+        StateMove.Require(isLegal, "membership client", this, move);
 }

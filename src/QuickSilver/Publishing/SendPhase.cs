@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using QuickSilver.Core.Diagnostics;
 
 namespace QuickSilver.Publishing;
 
@@ -77,11 +78,6 @@ internal struct SendPhase
         (IsStraight ? "straight" : IsBlocked ? "blocked" : "open") + (IsPumping ? ", pumping" : "")
         + (IsAwaitingLane ? ", awaiting the lane" : "");
 
-    private readonly void Require(bool isLegal, [CallerMemberName] string move = "")
-    {
-        if (!isLegal)
-        {
-            throw new InvalidOperationException($"{move} is no move of a topic that is {this}.");
-        }
-    }
+    private readonly void Require(bool isLegal, [CallerMemberName] string move = "") =>
+        StateMove.Require(isLegal, "topic", this, move);
 }

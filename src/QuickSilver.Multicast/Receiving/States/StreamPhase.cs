@@ -1,3 +1,5 @@
+using QuickSilver.Core.Diagnostics;
+
 namespace QuickSilver.Multicast.Receiving.States;
 
 // The phase of one sender's stream at one receiver.
@@ -61,11 +63,6 @@ internal struct StreamPhase
 
     public override readonly string ToString() => _state.ToString();
 
-    private readonly void Require(bool isLegal, string move)
-    {
-        if (!isLegal)
-        {
-            throw new InvalidOperationException($"A stream that is {_state} cannot make the move {move}.");
-        }
-    }
+    private readonly void Require(bool isLegal, string move) =>
+        StateMove.Require(isLegal, "stream", this, move);
 }

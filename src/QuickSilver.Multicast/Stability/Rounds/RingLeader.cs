@@ -1,3 +1,5 @@
+using QuickSilver.Core.Diagnostics;
+
 namespace QuickSilver.Multicast.Stability.Rounds;
 
 // The rounds of a ring at the member that leads it: one is due, or its token is under way.
@@ -158,11 +160,6 @@ internal struct RingLeader(RoundTimer clock)
         return isWanted;
     }
 
-    private readonly void Require(bool isLegal, string move)
-    {
-        if (!isLegal)
-        {
-            throw new InvalidOperationException($"A ring whose round {Round} is {_state} cannot make the move {move}.");
-        }
-    }
+    private readonly void Require(bool isLegal, string move) =>
+        StateMove.Require(isLegal, "ring", this, move);
 }

@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Publishing.Requests;
 
 namespace QuickSilver.Publishing.Lane;
@@ -84,11 +85,6 @@ internal struct DrainPhase
     public override readonly string ToString() =>
         (IsDraining ? "draining, " : "") + (IsStuck ? "stuck" : "moving") + (IsWaiting ? ", waiting" : "") + (IsShort ? ", short" : "");
 
-    private readonly void Require(bool isLegal, [CallerMemberName] string move = "")
-    {
-        if (!isLegal)
-        {
-            throw new InvalidOperationException($"{move} is no move of a lane that is {this}.");
-        }
-    }
+    private readonly void Require(bool isLegal, [CallerMemberName] string move = "") =>
+        StateMove.Require(isLegal, "lane", this, move);
 }

@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Membership.Contracts;
 
 namespace QuickSilver.Topics.Grants;
@@ -137,11 +138,6 @@ internal struct TopicGrant
 
     private static bool Subscribes(TopicRole role) => (role & TopicRole.Subscribe) != TopicRole.None;
 
-    private readonly void Require(bool isLegal, [CallerMemberName] string move = "")
-    {
-        if (!isLegal)
-        {
-            throw new InvalidOperationException($"{move} is no move of a topic that is {this}.");
-        }
-    }
+    private readonly void Require(bool isLegal, [CallerMemberName] string move = "") =>
+        StateMove.Require(isLegal, "topic", this, move);
 }
