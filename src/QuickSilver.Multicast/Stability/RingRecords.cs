@@ -104,7 +104,7 @@ internal sealed class RingRecords(RingHierarchy rings)
     }
 
     /// <summary>Writes what is known to be settled into the record.</summary>
-    public void Tell(StreamSettlement settlement, RecoveryRecord record)
+    public void Report(StreamSettlement settlement, RecoveryRecord record)
     {
         record.Stable = settlement.Stable;
         record.Replicated = settlement.Replicated;
@@ -211,7 +211,7 @@ internal sealed class RingRecords(RingHierarchy rings)
     /// Writes what none of the members under this member's seat holds: at level 0 what the member lacks; above, what the last round of the
     /// ring below has found, without what has reached its leader since.
     /// </summary>
-    public void TellUnheld(int level, ITrackedStream stream, UnheldPackets seat)
+    public void ReportUnheld(int level, ITrackedStream stream, UnheldPackets seat)
     {
         seat.Clear();
         if (stream.IsSenderGone)
@@ -287,7 +287,7 @@ internal sealed class RingRecords(RingHierarchy rings)
     private void OpenUnheld(int level, ITrackedStream stream, StreamSettlement settlement, RecoveryRecord record)
     {
         var seat = rings.Token.Seat;
-        TellUnheld(level, stream, seat);
+        ReportUnheld(level, stream, seat);
         record.Unheld.CopyFrom(seat);
         if (!stream.IsSenderGone && rings.Rings[level].FindResult(stream.Sender)?.Unheld is { } earlier)
         {

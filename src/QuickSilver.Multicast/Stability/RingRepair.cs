@@ -24,7 +24,7 @@ internal sealed class RingRepair(RingHierarchy rings, RingSeats seats, int level
     public void Compare(ITrackedStream stream, RecoveryRecord record, NodeKey neighbour)
     {
         var seat = rings.Token.Seat;
-        rings.Records.TellUnheld(level, stream, seat);
+        rings.Records.ReportUnheld(level, stream, seat);
         if (neighbour == rings.Context.Self)
         {
             return;
@@ -52,7 +52,7 @@ internal sealed class RingRepair(RingHierarchy rings, RingSeats seats, int level
     public SequenceRanges End(ITrackedStream stream, RecoveryRecord record)
     {
         var lacked = rings.Token.Seat;
-        rings.Records.TellUnheld(level, stream, lacked);
+        rings.Records.ReportUnheld(level, stream, lacked);
         if (stream.IsSenderGone || rings.Region.AsksOnlySender(stream))
         {
             // The one member pulls from the sender itself, which takes less time.

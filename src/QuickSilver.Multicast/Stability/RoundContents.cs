@@ -48,7 +48,7 @@ internal readonly struct RoundContents(RingHierarchy rings, RingRepair repair, R
             }
 
             var record = token.Add(stream.Sender);
-            rings.Records.Tell(settlement, record);
+            rings.Records.Report(settlement, record);
             rings.Records.Open(level, stream, settlement, record);
         }
     }
@@ -87,7 +87,7 @@ internal readonly struct RoundContents(RingHierarchy rings, RingRepair repair, R
                 // The leader does not know of the stream, or that this member missed the rounds that settled it: this round reports it, and
                 // the next round asks all members.
                 var record = token.Add(stream.Sender);
-                rings.Records.Tell(rings.Records.SettlementOf(stream.Sender), record);
+                rings.Records.Report(rings.Records.SettlementOf(stream.Sender), record);
                 record.HeldByAny = stream.Highest;
                 record.IsPartial = true;
             }

@@ -287,7 +287,7 @@ internal abstract class TopicEndpoint(EndpointTopic topic, bool stampsTime = fal
             Publication?.Unstable.FailAll(reason);
             Publication?.EndFeeds(reason, isFailure: readerError is not null);
             Topic.OnEndpointEnded(this, reason);
-            handlers?.End(_isCancelled ? end with { Unhandled = Subscription!.TellUntaken(handlers) } : end);
+            handlers?.End(_isCancelled ? end with { Unhandled = Subscription!.ReportUntaken(handlers) } : end);
         }
     }
 

@@ -13,7 +13,7 @@ internal sealed class SubscriberWatch(IEndpointNode node)
     /// <param name="after">The set now.</param>
     /// <param name="came">Why nodes are in it.</param>
     /// <param name="whyLeft">Why a node is not in it any more.</param>
-    public void Tell(
+    public void Notify(
         SubscriberSet before, SubscriberSet after, SubscriberChangeReason came, Func<NodeId, SubscriberChangeReason> whyLeft)
     {
         foreach (var one in before.Nodes)

@@ -276,12 +276,12 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IEndingConsume
     {
         foreach (var gap in _abandoned.Ranges())
         {
-            Tell(gap);
+            Notify(gap);
         }
 
         foreach (var gap in _rest)
         {
-            Tell(gap);
+            Notify(gap);
         }
 
         _subscription.OnConsumerEnded(this);
@@ -333,7 +333,7 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IEndingConsume
                     _unreported.Add(gap);
                 }
 
-                Tell(gap);
+                Notify(gap);
                 return true;
             case RingTake.Ended:
                 End(SubscriptionEnd.Of(null, _subscription.Endpoint.State == EndpointState.Cancelled), Life.Stopping);
@@ -457,7 +457,7 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IEndingConsume
         }
     }
 
-    private void Tell(in GapNotice gap)
+    private void Notify(in GapNotice gap)
     {
         try
         {

@@ -3,18 +3,18 @@ namespace QuickSilver.Endpoints.Subscriptions;
 // The handlers and observers of an endpoint that ends, which get no more messages. Core thread, or any thread when that has ended.
 internal abstract class DetachedHandlers
 {
-    public abstract void Tell(in GapNotice gap);
+    public abstract void Notify(in GapNotice gap);
 
     public abstract void End(SubscriptionEnd end);
 }
 
 internal sealed class DetachedHandlers<T>(HandlerEndpoint<T>[] handlers, IEndObserver[] observers) : DetachedHandlers
 {
-    public override void Tell(in GapNotice gap)
+    public override void Notify(in GapNotice gap)
     {
         foreach (var handler in handlers)
         {
-            handler.Tell(gap);
+            handler.Notify(gap);
         }
     }
 

@@ -31,7 +31,7 @@ internal sealed class HandlerBacklog<T>(HandlerEndpoint<T>[] handlers)
 
         foreach (var gap in unhandled?.Ranges() ?? [])
         {
-            Array.ForEach(handlers, handler => handler.Tell(gap));
+            Array.ForEach(handlers, handler => handler.Notify(gap));
         }
 
         return unhandled;
@@ -48,7 +48,7 @@ internal sealed class HandlerBacklog<T>(HandlerEndpoint<T>[] handlers)
 
             if (entry.IsGap)
             {
-                handler.Tell(entry.Gap);
+                handler.Notify(entry.Gap);
             }
             else
             {

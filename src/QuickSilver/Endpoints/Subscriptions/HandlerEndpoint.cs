@@ -89,7 +89,7 @@ internal sealed class HandlerEndpoint<T>(
     /// <summary>Sets whether messages may come here directly. Under the endpoint's lock.</summary>
     public void SetAlone(bool isAlone) => _isAlone = isAlone;
 
-    public void Tell(in GapNotice gap)
+    public void Notify(in GapNotice gap)
     {
         if (_isDetached || callbacks?.OnGap is not { } onGap)
         {

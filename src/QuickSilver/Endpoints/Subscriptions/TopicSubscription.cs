@@ -189,12 +189,12 @@ internal abstract class TopicSubscription
     /// Core thread, after a cancellation: what waits below this endpoint is reported to its handlers, and counted. Its buffer takes nothing
     /// any more.
     /// </summary>
-    public long TellUntaken(DetachedHandlers handlers)
+    public long ReportUntaken(DetachedHandlers handlers)
     {
         long untaken = 0;
         foreach (var gap in Topic.UntakenOf(Endpoint))
         {
-            handlers.Tell(gap);
+            handlers.Notify(gap);
             untaken += gap.Count;
         }
 

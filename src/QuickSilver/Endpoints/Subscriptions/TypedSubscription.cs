@@ -234,7 +234,7 @@ internal sealed class TypedSubscription<T> : TopicSubscription, IRingOwner
         DeliverBacklog();
         foreach (var handler in Volatile.Read(ref _handlers))
         {
-            handler.Tell(gap);
+            handler.Notify(gap);
         }
 
         _ring.TryAddGap(gap);

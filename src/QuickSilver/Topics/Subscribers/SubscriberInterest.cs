@@ -66,7 +66,7 @@ internal sealed class SubscriberInterest(ITopicNode node, TopicCore topic) : ISu
 
         Follow();
         _watches.Add((endpoint, watch));
-        watch.Tell(SubscriberSet.Empty, _current, SubscriberChangeReason.Present, WhyLeft);
+        watch.Notify(SubscriberSet.Empty, _current, SubscriberChangeReason.Present, WhyLeft);
     }
 
     public void Remove(SubscriberWatch watch) => _watches.RemoveAll(one => ReferenceEquals(one.Watch, watch));
@@ -88,7 +88,7 @@ internal sealed class SubscriberInterest(ITopicNode node, TopicCore topic) : ISu
 
         foreach (var (_, watch) in _watches)
         {
-            watch.Tell(before, after, SubscriberChangeReason.Subscribed, WhyLeft);
+            watch.Notify(before, after, SubscriberChangeReason.Subscribed, WhyLeft);
         }
 
         _changed?.Invoke();
