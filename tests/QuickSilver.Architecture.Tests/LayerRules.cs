@@ -94,9 +94,10 @@ internal static class LayerRules
         ["Inboxes"] = ["", "Diagnostics", "Publishing", "Endpoints"],
         ["RequestReply"] = ["", "Diagnostics", "Publishing", "Endpoints", "Inboxes"],
         ["Prefixes"] = ["", "Diagnostics", "Publishing", "Endpoints"],
-        ["States"] = ["", "Diagnostics", "Publishing", "Endpoints", "Inboxes"],
+        ["Transfers"] = ["", "Diagnostics", "Endpoints", "Inboxes"],
+        ["States"] = ["", "Diagnostics", "Publishing", "Endpoints", "Inboxes", "Transfers"],
         ["InMemory"] = ["", "Composition"],
-        ["Nodes"] = ["", "Diagnostics", "Composition", "Publishing", "Endpoints", "Inboxes", "Topics"],
+        ["Nodes"] = ["", "Diagnostics", "Composition", "Publishing", "Endpoints", "Inboxes", "Transfers", "Topics"],
     };
 
     public static int FloorOf(string project) => Floors.TryGetValue(project, out var floor)

@@ -3,6 +3,7 @@ using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Nodes.Packets;
 using QuickSilver.Multicast.Nodes;
+using QuickSilver.Multicast.Protocols.Transfers;
 
 namespace QuickSilver.Multicast.Protocols;
 
@@ -50,6 +51,12 @@ internal interface IProtocolNode
     /// <param name="reader">The reader.</param>
     /// <exception cref="InvalidOperationException">The letters are open, or another protocol has the same number.</exception>
     ILetters OpenLetters(string protocol, ILetterReader reader);
+
+    /// <summary>Opens the transfers of a protocol: from now on the source gives what the same protocol of other nodes asks for.</summary>
+    /// <param name="protocol">The guarantee of the protocol, the same on all nodes.</param>
+    /// <param name="source">What this node gives.</param>
+    /// <exception cref="InvalidOperationException">The transfers are open, or another protocol has the same number.</exception>
+    ITransfers OpenTransfers(string protocol, ITransferSource source);
 
     /// <summary>
     /// Called when a protocol begins to wait for something that may take long: from now on the node calls

@@ -140,6 +140,10 @@ internal static partial class ApiLog
         "State \"{Name}\": failed to give {Node} what this node has. That node asks again. {Count} such failures in all.")]
     public static partial void StateNotGiven(ILogger logger, Exception exception, string name, NamedNode node, long count);
 
+    [LoggerMessage(1655, LogLevel.Error,
+        "The protocol {Protocol} failed to give {Node} what it asked for. That node asks again. {Count} such failures in all.")]
+    public static partial void TransferNotGiven(ILogger logger, Exception exception, string protocol, NamedNode node, long count);
+
     [LoggerMessage(1636, LogLevel.Error, "State \"{Name}\": failed to send the other nodes a message.")]
     public static partial void StateNotSent(ILogger logger, Exception exception, string name);
 

@@ -9,6 +9,8 @@ using QuickSilver.Multicast.Nodes.Packets;
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Protocols;
+using QuickSilver.Multicast.Protocols.Transfers;
+using QuickSilver.Transfers;
 
 namespace QuickSilver.Nodes;
 
@@ -21,6 +23,8 @@ internal sealed class NodeProtocols(IEndpointNode node, INodeParts parts) : IPro
     private Dictionary<string, TopicProtocolFactory>? _registered;
     // The protocols of the topics opened so far; null until the first.
     private List<(string Guarantee, ITopicProtocol Protocol)>? _created;
+    // Null until the first.
+    private List<NodeTransfers>? _transfers;
     // Of the topics whose endpoints asked for something. Null until the first.
     private Dictionary<ulong, ProtocolSettings>? _settings;
 
@@ -50,6 +54,8 @@ internal sealed class NodeProtocols(IEndpointNode node, INodeParts parts) : IPro
 
     public Troubles Troubles => node.Troubles;
 
+    private Inbox OwnInbox => (Inbox ?? throw new InvalidOperationException("The node has no inbox."))();
+
     public IPacketExchange Packets => parts.Multicast.Packets;
 
     public NamedNode Named(NodeKey key) => node.Names.Named(key);
@@ -61,8 +67,14 @@ internal sealed class NodeProtocols(IEndpointNode node, INodeParts parts) : IPro
     public void OnWait() => Waits?.Invoke();
 
     public ILetters OpenLetters(string protocol, ILetterReader reader) =>
-        new ProtocolLetters((Inbox ?? throw new InvalidOperationException("The node has no inbox."))(), node, protocol, reader).Begin(
-            new NodeId(Self.Id, Self.Incarnation));
+        new ProtocolLetters(OwnInbox, node, protocol, reader).Begin(new NodeId(Self.Id, Self.Incarnation));
+
+    public ITransfers OpenTransfers(string protocol, ITransferSource source)
+    {
+        var transfers = new NodeTransfers(this, node, OwnInbox.Routes, protocol, source);
+        (_transfers ??= []).Add(transfers);
+        return transfers;
+    }
 
     /// <summary>
     /// From any thread: the protocol that an endpoint asks for. One that the node does not have yet is registered.
@@ -137,6 +149,11 @@ internal sealed class NodeProtocols(IEndpointNode node, INodeParts parts) : IPro
         {
             protocol.AddWaits(waits);
         }
+
+        foreach (var transfers in _transfers ?? [])
+        {
+            transfers.AddWaits(waits);
+        }
     }
 
     /// <summary>The endpoints have ended.</summary>
@@ -145,6 +162,11 @@ internal sealed class NodeProtocols(IEndpointNode node, INodeParts parts) : IPro
         foreach (var (_, protocol) in _created ?? [])
         {
             protocol.Close();
+        }
+
+        foreach (var transfers in _transfers ?? [])
+        {
+            transfers.Close();
         }
     }
 }

@@ -1,10 +1,12 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
 using QuickSilver.Endpoints.Changes;
 using QuickSilver.Inboxes;
 using QuickSilver.States.Joining;
+using QuickSilver.Transfers;
 
 namespace QuickSilver.States;
 
@@ -45,7 +47,7 @@ internal sealed class ReplicatedState<TKey, TValue> : IState<TKey, TValue>, ISta
         _closed = closed;
         _opened = new TaskCompletionSource(Node.Completions);
         _table = new StateTable<TKey, TValue>(maxKeys, Node.OutsideTime);
-        var giver = new StateGiver<TKey, TValue>(Name, _table, bytes, inbox.Routes, Node);
+        var giver = new BulkGiver(inbox.Routes, Node, perNode: 1, OnNotGiven);
         _sync = new StateSync<TKey, TValue>(this, _table, bytes, giver, Node);
         Box = inbox.Add(this);
         _keys = () => _table.Count;
@@ -201,6 +203,14 @@ internal sealed class ReplicatedState<TKey, TValue> : IState<TKey, TValue>, ISta
         _opened.TrySetException(error);
         _table.End(error is ObjectDisposedException ? null : error);
         Node.Run(_sync.Close);
+    }
+
+    private void OnNotGiven(Exception exception, NodeId to, long count)
+    {
+        if (RepeatedEvent.IsLogged(count))
+        {
+            ApiLog.StateNotGiven(Node.Log, exception, Name, Node.Named(to), count);
+        }
     }
 
     private void OnMessage(in Message<StateMessage<TKey, TValue>> message)

@@ -3,11 +3,12 @@ using QuickSilver.Generators.Tests.Contracts;
 using QuickSilver.RequestReply;
 using QuickSilver.Serialization;
 using QuickSilver.States;
+using QuickSilver.Transfers;
 
 namespace QuickSilver.Fuzz.Patterns;
 
-// What the library itself puts around the payloads of an application: requests, faults, and the messages and entries of states. The first
-// byte of the input chooses which. What was read is written and read again.
+// What the library itself puts around the payloads of an application: requests, faults, the messages and entries of states, and the
+// letters of transfers. The first byte of the input chooses which. What was read is written and read again.
 internal sealed class PatternTarget : FuzzTarget
 {
     private static readonly StateEntryBytes<string, Tree> Entries = new(Codecs.Of<string>(), Codecs.Of<Tree>());
@@ -20,7 +21,10 @@ internal sealed class PatternTarget : FuzzTarget
     public override string Name => "patterns";
 
     public override IReadOnlyList<Type> Decoders { get; } =
-        [typeof(RequestCodec<>), typeof(StateCodec<,>), typeof(StateEntryBytes<,>), typeof(StateEntryFrame), typeof(FaultDetail)];
+    [
+        typeof(RequestCodec<>), typeof(StateCodec<,>), typeof(StateEntryBytes<,>), typeof(StateEntryFrame), typeof(FaultDetail),
+        typeof(TransferLetter),
+    ];
 
     public override IEnumerable<Seed> Seeds()
     {
@@ -36,6 +40,14 @@ internal sealed class PatternTarget : FuzzTarget
         Entries.Write(Entry, entry);
         yield return new Seed("letter", [2, .. entry, .. entry]);
         yield return new Seed("fault", [3, .. FaultDetail.Of(Codecs.Of<Tree>(), new Tree { Name = "leaf" }).Write("No.")]);
+        foreach (var kind in Enum.GetValues<TransferLetterKind>())
+        {
+            int body = kind is TransferLetterKind.Pull or TransferLetterKind.Chunk ? 8 : 0;
+            byte[] letter = new byte[1 + TransferLetter.HeaderBytes + body];
+            letter[0] = 4;
+            TransferLetter.WriteHeader(letter.AsSpan(1), kind, number: 3, value: 2, chunks: 1);
+            yield return new Seed($"transfer-{kind.ToString().ToLowerInvariant()}", letter);
+        }
     }
 
     public override void Run(ReadOnlySpan<byte> input)
@@ -60,6 +72,9 @@ internal sealed class PatternTarget : FuzzTarget
                     break;
                 case 3:
                     ReadFault(input[1..]);
+                    break;
+                case 4:
+                    ReadTransfer(input[1..]);
                     break;
             }
         }
@@ -87,6 +102,18 @@ internal sealed class PatternTarget : FuzzTarget
             text == same && fault.Contract.Equals(again.Contract) && fault.Value.Span.SequenceEqual(again.Value.Span),
             "A fault is not what was written.");
         _ = fault.TryRead(Codecs.Of<Tree>(), out _);
+    }
+
+    private static void ReadTransfer(ReadOnlySpan<byte> input)
+    {
+        if (TransferLetter.TryRead(input, out var letter))
+        {
+            Span<byte> header = stackalloc byte[TransferLetter.HeaderBytes];
+            TransferLetter.WriteHeader(header, letter.Kind, letter.Number, letter.Value, letter.Chunks);
+            FindingException.ThrowUnless(
+                input[..header.Length].SequenceEqual(header) && input[header.Length..].SequenceEqual(letter.Body),
+                "A letter of a transfer is not what was written.");
+        }
     }
 
     private static void ReadEntries(ReadOnlySpan<byte> rest)

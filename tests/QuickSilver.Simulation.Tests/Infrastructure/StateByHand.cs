@@ -106,11 +106,11 @@ internal sealed class StateByHand
 
     public void SendLetterTo(NodeId to, int box, long number, StateLetterKind kind, ReadOnlySpan<byte> body)
     {
-        byte[] letter = new byte[Inbox.HeaderBytes + StateGiver<string, string>.HeaderBytes + body.Length];
+        byte[] letter = new byte[Inbox.HeaderBytes + StateLetters<string, string>.HeaderBytes + body.Length];
         BinaryPrimitives.WriteInt32LittleEndian(letter, box);
         BinaryPrimitives.WriteInt64LittleEndian(letter.AsSpan(Inbox.HeaderBytes), number);
         letter[Inbox.HeaderBytes + sizeof(long)] = (byte)kind;
-        body.CopyTo(letter.AsSpan(Inbox.HeaderBytes + StateGiver<string, string>.HeaderBytes));
+        body.CopyTo(letter.AsSpan(Inbox.HeaderBytes + StateLetters<string, string>.HeaderBytes));
         _ = _letters[to].PublishAsync((ReadOnlyMemory<byte>)letter);
     }
 

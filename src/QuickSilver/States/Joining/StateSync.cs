@@ -4,6 +4,7 @@ using QuickSilver.Core.Diagnostics;
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
 using QuickSilver.Endpoints.Changes;
+using QuickSilver.Transfers;
 
 namespace QuickSilver.States.Joining;
 
@@ -12,7 +13,7 @@ namespace QuickSilver.States.Joining;
 // The node is a subscriber first, so it gets all that is sent after that. It says hello in the topic. Each of the others answers with a
 // mark, in the topic as well: by the order of a sender, a node with the mark has all that its sender sent before, and all that follows goes
 // to the new node, since its sender knew of it. The new node asks one of those that are complete. That one waits for the marks of all
-// others, so that it has all that the new node was not sent, and gives its content in pieces (StateGiver). What comes twice does no harm:
+// others, so that it has all that the new node was not sent, and gives its content in pieces (StateLetters). What comes twice does no harm:
 // entries are merged by their stamps.
 //
 // What can go wrong, and what ends it:
@@ -53,7 +54,8 @@ internal sealed class StateSync<TKey, TValue>
 
     private readonly IStateWire<TKey, TValue> _wire;
     private readonly StateTable<TKey, TValue> _table;
-    private readonly StateGiver<TKey, TValue> _giver;
+    private readonly StateEntryBytes<TKey, TValue> _bytes;
+    private readonly BulkGiver _giver;
     private readonly IEndpointNode _core;
     private readonly StateJoins _joins;
     private readonly StateStrangers _strangers;
@@ -73,7 +75,7 @@ internal sealed class StateSync<TKey, TValue>
     private TimeSpan _since;
     private TimeSpan? _lastHello;
     // Not readonly: it is a struct that has state of its own.
-    private StatePause _pause;
+    private RetryPause _pause;
     private long _failedPieces;
     private long _shortages;
     private volatile bool _isComplete;
@@ -83,11 +85,12 @@ internal sealed class StateSync<TKey, TValue>
         IStateWire<TKey, TValue> wire,
         StateTable<TKey, TValue> table,
         StateEntryBytes<TKey, TValue> bytes,
-        StateGiver<TKey, TValue> giver,
+        BulkGiver giver,
         IEndpointNode core)
     {
         _wire = wire;
         _table = table;
+        _bytes = bytes;
         _giver = giver;
         _core = core;
         _admission = new StateAdmission<TKey, TValue>(core, wire, table.Clock);
@@ -232,13 +235,13 @@ internal sealed class StateSync<TKey, TValue>
 
     public void OnLetter(NodeId sender, ReadOnlySpan<byte> letter)
     {
-        if (letter.Length < StateGiver<TKey, TValue>.HeaderBytes || _phase != Phase.Taking || sender != _take.Source
+        if (letter.Length < StateLetters<TKey, TValue>.HeaderBytes || _phase != Phase.Taking || sender != _take.Source
             || BinaryPrimitives.ReadInt64LittleEndian(letter) != _number)
         {
             return;
         }
 
-        var body = letter[StateGiver<TKey, TValue>.HeaderBytes..];
+        var body = letter[StateLetters<TKey, TValue>.HeaderBytes..];
         switch ((StateLetterKind)letter[sizeof(long)])
         {
             case StateLetterKind.Piece:
@@ -281,7 +284,7 @@ internal sealed class StateSync<TKey, TValue>
     {
         foreach (var (node, box, number) in _joins.TakeReady(Now))
         {
-            _giver.Give(node, box, number);
+            _giver.Give(node, new StateLetters<TKey, TValue>(_table, _bytes, _core, box, number));
         }
     }
 
@@ -426,7 +429,7 @@ internal sealed class StateSync<TKey, TValue>
     private void Complete()
     {
         _phase = Phase.Complete;
-        _pause.OnComplete();
+        _pause.OnProgress();
         _choice.End();
         _asks.Close();
         _isHolder = true;

@@ -3,7 +3,7 @@ using QuickSilver.Inboxes;
 using QuickSilver.Multicast.Protocols;
 using QuickSilver.Simulation.Tests.Infrastructure;
 using QuickSilver.States;
-using QuickSilver.States.Joining;
+using QuickSilver.Transfers;
 
 namespace QuickSilver.Simulation.Tests.Clusters.States;
 
@@ -40,7 +40,7 @@ public sealed class StateTakerTests
         using var cluster = new SimulatedCluster(Options);
         var state = (ReplicatedState<string, string>)BeginTaking(cluster, areSlow: false);
         Assert.Equal(Takers, state.Giving);
-        cluster.Run(StateGiver<string, string>.LetterLimit + Second);
+        cluster.Run(BulkGiver.LetterLimit + Second);
         Assert.Equal(0, state.Giving);
     }
 

@@ -1,9 +1,10 @@
-namespace QuickSilver.States.Joining;
+namespace QuickSilver.Transfers;
 
-// How long a node waits before it says hello again: the longer the more often it has failed, and the longer what it asked for in vain took.
-internal struct StatePause
+// How long a node waits before it asks others again for what it lacks: the longer the more often it has failed, and the longer it took to
+// get what it could not use.
+internal struct RetryPause
 {
-    private static readonly TimeSpan RetryPause = TimeSpan.FromMilliseconds(100);
+    private static readonly TimeSpan FirstPause = TimeSpan.FromMilliseconds(100);
     // After so many attempts in a row, each pause is twice as long as the one before, up to the longest.
     private const int EvenAttempts = 5;
     private static readonly TimeSpan LongestPause = TimeSpan.FromSeconds(5);
@@ -12,15 +13,15 @@ internal struct StatePause
     private const int UselessTimes = 20;
     private static readonly TimeSpan LongestUselessPause = TimeSpan.FromMinutes(1);
 
-    // The least pause before the next hello.
+    // The least pause before the next attempt.
     private TimeSpan _useless;
 
-    /// <summary>The attempts since the node was complete.</summary>
+    /// <summary>The attempts since the last one that led to something.</summary>
     public int Attempts { get; private set; }
 
     public void OnAttempt() => Attempts++;
 
-    public void OnComplete() => Attempts = 0;
+    public void OnProgress() => Attempts = 0;
 
     /// <summary>What was given could not be used. It took this time.</summary>
     public void OnUseless(TimeSpan taken)
@@ -34,6 +35,6 @@ internal struct StatePause
     public readonly bool IsOver(TimeSpan age) => age >= PauseAfter(Attempts) && age >= _useless;
 
     private static TimeSpan PauseAfter(int attempts) => attempts <= EvenAttempts
-        ? RetryPause
-        : TimeSpan.FromTicks(Math.Min(LongestPause.Ticks, RetryPause.Ticks << Math.Min(attempts - EvenAttempts, 10)));
+        ? FirstPause
+        : TimeSpan.FromTicks(Math.Min(LongestPause.Ticks, FirstPause.Ticks << Math.Min(attempts - EvenAttempts, 10)));
 }

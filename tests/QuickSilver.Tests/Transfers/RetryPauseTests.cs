@@ -1,12 +1,12 @@
-using QuickSilver.States.Joining;
+using QuickSilver.Transfers;
 
-namespace QuickSilver.Tests.States.Joining;
+namespace QuickSilver.Tests.Transfers;
 
-public sealed class StatePauseTests
+public sealed class RetryPauseTests
 {
     private static readonly TimeSpan Even = TimeSpan.FromMilliseconds(100);
 
-    private StatePause _pause;
+    private RetryPause _pause;
 
     [Theory]
     [InlineData(5, 100)]
@@ -40,7 +40,7 @@ public sealed class StatePauseTests
     }
 
     [Fact]
-    public void A_node_that_is_complete_begins_with_short_pauses_again()
+    public void A_node_that_made_progress_begins_with_short_pauses_again()
     {
         for (int i = 0; i < 10; i++)
         {
@@ -48,7 +48,7 @@ public sealed class StatePauseTests
         }
 
         Assert.False(_pause.IsOver(Even));
-        _pause.OnComplete();
+        _pause.OnProgress();
         Assert.Equal(0, _pause.Attempts);
         Assert.True(_pause.IsOver(Even));
     }
