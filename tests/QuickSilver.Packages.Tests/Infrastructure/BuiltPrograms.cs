@@ -23,6 +23,7 @@ internal sealed partial class BuiltPrograms
             .. WebApplicationTests.UserPrograms,
             PrefixProgramTests.UserProgram,
             UserShapesTests.UserProgram,
+            FamilyPackageTests.UserProgram,
         ];
         foreach (var program in programs)
         {

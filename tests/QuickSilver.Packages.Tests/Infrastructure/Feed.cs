@@ -23,6 +23,8 @@ public sealed class Feed : IDisposable
         string configuration = OwnAttribute<AssemblyConfigurationAttribute>().Configuration;
         DotnetCommand.Dotnet(Root, "pack", "QuickSilver.sln", "--no-build", "-c", configuration, "-o", PackageFolder,
             $"-p:RepositoryUrl={RepositoryUrl}");
+        DotnetCommand.Dotnet(Root, "pack", Path.Combine("tests", "QuickSilver.Receipts"), "--no-build", "-c", configuration,
+            "-o", FamilyFolder, "-p:IsPackable=true");
     }
 
     // A package of an earlier build, under the same version, may lie on the machine.
@@ -32,6 +34,9 @@ public sealed class Feed : IDisposable
               <package pattern="QuickSilver" />
               <package pattern="QuickSilver.*" />
               <package pattern="qsm" />
+            </packageSource>
+            <packageSource key="families">
+              <package pattern="QuickSilver.Receipts" />
             </packageSource>
             <packageSource key="machine">
               <package pattern="*" />
@@ -64,6 +69,9 @@ public sealed class Feed : IDisposable
 
     private string PackageFolder => Path.Combine(_folder.FullName, "feed");
 
+    // Families of the tests, which are not published.
+    private string FamilyFolder => Path.Combine(_folder.FullName, "families");
+
     public IReadOnlyList<string> Files =>
         [.. Directory.EnumerateFiles(PackageFolder).Select(path => Path.GetFileName(path)).Order(StringComparer.Ordinal)];
 
@@ -91,6 +99,7 @@ public sealed class Feed : IDisposable
               <packageSources>
                 {(withPublicFeed ? "" : "<clear />")}
                 <add key="built" value="{PackageFolder}" />
+                <add key="families" value="{FamilyFolder}" />
                 <add key="machine" value="{Known("PackageFolder")}" />
               </packageSources>
               {(withPublicFeed ? "" : OwnFromBuilt)}
