@@ -39,7 +39,8 @@ public sealed record SimulationOptions
 
     /// <summary>
     /// The options of each node. The simulator sets their interface, membership service and packet memory, and ignores the values given
-    /// here. Default: the defaults of <see cref="QuickSilverOptions"/>.
+    /// here. With <see cref="QuickSilverOptions.StorageDirectory"/>, the disk of each machine keeps its files when the process restarts,
+    /// and loses what was not synced when the machine loses power. Default: the defaults of <see cref="QuickSilverOptions"/>.
     /// </summary>
     public QuickSilverOptions NodeOptions { get; init; } = new();
 

@@ -94,7 +94,8 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
     /// <param name="loggerFactory">The logger factory. Null: no logging. Exceptions of its loggers are swallowed and counted.</param>
     /// <param name="cancellationToken">Cancels the start.</param>
     /// <exception cref="QuickSilverOptionsException">
-    /// An option is invalid. The message names the option, its value and its range.
+    /// An option is invalid, or another node has its <see cref="QuickSilverOptions.StorageDirectory"/>. The message names the option, its
+    /// value, and its range or what to do.
     /// </exception>
     /// <exception cref="MembershipUnreachableException">
     /// No membership service admitted the node within <see cref="QuickSilverOptions.StartTimeout"/>, or no IPv4 address was found for the

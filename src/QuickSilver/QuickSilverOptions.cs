@@ -128,6 +128,14 @@ public sealed record QuickSilverOptions
     public NodeLimits Limits { get; set; } = new();
 
     /// <summary>
+    /// The directory for what this node keeps on disk, such as the logs of durable topics. Each node has one of its own. It is created if
+    /// it does not exist, and is locked while the node runs: the start fails if another node has it, of any process, or if the node cannot
+    /// create, write and lock files in it. Use a local disk that keeps what was synced: <c>qsm doctor --storage</c> checks it. A relative
+    /// path begins at the current directory of the process. Null (default): the node keeps nothing on disk.
+    /// </summary>
+    public string? StorageDirectory { get; set; }
+
+    /// <summary>
     /// The time to live of multicast packets, which is the maximum number of routers plus one: 0 (this machine only) to 255; default 1
     /// (this network only).
     /// </summary>

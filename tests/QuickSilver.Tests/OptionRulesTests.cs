@@ -30,6 +30,9 @@ public sealed class OptionRulesTests
             "MembershipMode", "Host", "FindOrHost or Find with MembershipService \"gms:7400\"",
             new() { MembershipMode = MembershipMode.Host, MembershipService = "gms:7400" }
         },
+        { "StorageDirectory", "\"\"", "the path of a directory", new() { StorageDirectory = "" } },
+        { "StorageDirectory", "\"  \"", "or null", new() { StorageDirectory = "  " } },
+        { "StorageDirectory", "\"a\0b\"", "without control characters", new() { StorageDirectory = "a\0b" } },
         { "DiscoveryPort", "0", "1 to 65,535", new() { DiscoveryPort = 0 } },
         { "DiscoveryPort", "65,536", "1 to 65,535", new() { DiscoveryPort = 65_536 } },
         { "SenderSharing", "2", "Fair or Compete", new() { SenderSharing = (SenderSharing)2 } },

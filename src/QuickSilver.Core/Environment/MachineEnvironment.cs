@@ -32,7 +32,7 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
     private readonly PoolWatch? _pool;
     private Task _lingering = Task.CompletedTask;
 
-    private MachineEnvironment(MachineEnvironmentOptions options, ILogger logger)
+    private MachineEnvironment(MachineEnvironmentOptions options, StorageDirectory? storage, ILogger logger)
     {
         LocalAddress = options.LocalAddress;
         Buffers = new SlabPool(options.BufferBytes);
@@ -54,7 +54,7 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
         };
         _renewal = new Alarm(Renew);
         _streams = new ControlStreams(_core, newStreamThread, options.Credentials) { Descriptors = Descriptors };
-        _logs = new MachineLogs(_core, options);
+        _logs = new MachineLogs(_core, options.Name, storage);
         _pool = options.WatchesThreadPool
             ? new PoolWatch(this, static () => (ThreadPool.PendingWorkItemCount, ThreadPool.ThreadCount), logger)
             : null;
@@ -89,9 +89,22 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
     /// <summary>Whether the caller is on this node's core thread.</summary>
     public bool IsOnCoreThread => _core.IsCurrent;
 
+    /// <exception cref="StorageDirectoryException">The storage directory cannot be used.</exception>
+    /// <exception cref="InsufficientMemoryException">There is no address space for packet memory.</exception>
     public static MachineEnvironment Start(MachineEnvironmentOptions options, ILoggerFactory loggers)
     {
-        var environment = new MachineEnvironment(options, GuardedLoggers.Of(loggers).CreateLogger("QuickSilver.Core"));
+        var storage = options.StorageDirectory is { } path ? StorageDirectory.Claim(path, Holder) : null;
+        MachineEnvironment environment;
+        try
+        {
+            environment = new MachineEnvironment(options, storage, GuardedLoggers.Of(loggers).CreateLogger("QuickSilver.Core"));
+        }
+        catch
+        {
+            storage?.Dispose();
+            throw;
+        }
+
         environment._core.Start();
         if (environment._pool is { } pool)
         {
@@ -188,6 +201,15 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
         _lingering = _streams.CloseAll();
         _logs.End(TimeSpan.Zero);
         Buffers.End();
+    }
+
+    private static string Holder
+    {
+        get
+        {
+            var process = ProcessLabel.OfThisProcess;
+            return $"process {process.ProcessId} ({process.Application}) on {process.Machine}";
+        }
     }
 
     private static RandomStream NewRandomStream()

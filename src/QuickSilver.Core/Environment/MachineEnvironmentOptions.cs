@@ -40,6 +40,9 @@ internal sealed record MachineEnvironmentOptions
     /// <summary>How many descriptors the process may open; null: the system does not show it. Default: as this system shows.</summary>
     public DescriptorRoom? Descriptors { get; init; } = DescriptorRoom.OfThisProcess();
 
-    /// <summary>Where this node's logs lie, and no other node's. Null (default): the node can open no logs.</summary>
+    /// <summary>
+    /// Where this node's logs lie, and no other node's: the environment has it locked until its end. It is created if there is none. Null
+    /// (default): the node can open no logs.
+    /// </summary>
     public string? StorageDirectory { get; init; }
 }

@@ -6,26 +6,36 @@ namespace QuickSilver.Core.Environment;
 
 // The logs of a node on a machine. The disk and its thread come with the first log. Ends of operations are completions, and are handled as
 // disk work, behind all packets.
-internal sealed class MachineLogs(CoreThread core, MachineEnvironmentOptions options)
+internal sealed class MachineLogs(CoreThread core, string name, StorageDirectory? directory)
 {
     private DiskSource? _source;
 
     public INodeLog Open(LogOptions log, ILogObserver observer)
     {
         log.Check();
-        if (options.StorageDirectory is not { } directory)
+        if (directory is null)
         {
             throw LogException.Of(LogError.NoDirectory, "open", log.Name, "the node has no storage directory");
         }
 
-        _source ??= new DiskSource(core, directory, options.Name + " disk");
+        _source ??= new DiskSource(core, directory, name + " disk");
         return NodeLog.Open(new MachineLogFile(_source.Disk, log.Name), log, observer);
     }
 
     /// <summary>
     /// Once the core thread does nothing more: closes all files after what their disk was given. Waits for that within the limit.
     /// </summary>
-    public void End(TimeSpan limit) => _source?.Disk.Stop(limit);
+    public void End(TimeSpan limit)
+    {
+        if (_source is { } source)
+        {
+            source.Disk.Stop(limit);
+        }
+        else
+        {
+            directory?.Dispose();
+        }
+    }
 
     // Yields one end at a time, so that each is a step that the watch can name and that other work can come between.
     private sealed class DiskSource : CompletionSource
@@ -35,7 +45,7 @@ internal sealed class MachineLogs(CoreThread core, MachineEnvironmentOptions opt
         // For who asks what took so long.
         private MachineLogFile? _last;
 
-        public DiskSource(CoreThread core, string directory, string threadName)
+        public DiskSource(CoreThread core, StorageDirectory directory, string threadName)
         {
             _core = core;
             Disk = new MachineDisk(directory, threadName, () => core.Post(this));

@@ -13,6 +13,12 @@ internal enum LogError
     /// <summary>The disk or a quota is full.</summary>
     NoSpace,
 
+    /// <summary>The file system can be read and not be written.</summary>
+    ReadOnly,
+
+    /// <summary>What is at the path, or its file system, cannot hold logs.</summary>
+    Unsuitable,
+
     /// <summary>Anything else that the system says, as a rule an input or output error.</summary>
     Device,
 }
@@ -30,6 +36,7 @@ internal sealed class LogException(LogError error, string message, Exception? in
         LogError.NoDirectory => "Set the storage directory of the node.",
         LogError.InUse => "Close it first, or give each node a storage directory of its own.",
         LogError.NoPermission => "Let the process create, read and write files in this directory.",
+        LogError.ReadOnly => "Mount the file system for writing, then open the log again.",
         LogError.NoSpace => "Free space on the disk, then open the log again.",
         _ => "Check the disk. Data that was not synced may be lost. Truncate the log to its durable length before you use it again.",
     };

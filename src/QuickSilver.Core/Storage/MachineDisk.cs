@@ -18,24 +18,25 @@ internal sealed class MachineDisk
     // Files with a handle; the disk thread's alone.
     private readonly List<MachineLogFile> _open = [];
     private readonly SemaphoreSlim _wake = new(0);
+    private readonly StorageDirectory _directory;
     private readonly Action _announce;
     private readonly Thread _thread;
     private int _isAsleep;
     private int _isAnnounced;
     private volatile bool _isStopping;
 
-    /// <param name="directory">Where the files lie; it is created with the first.</param>
+    /// <param name="directory">Where the files lie. It is given back when the thread ends, once all files are closed.</param>
     /// <param name="threadName">The name of the disk thread.</param>
     /// <param name="announce">Called on the disk thread when ends wait to be taken.</param>
-    public MachineDisk(string directory, string threadName, Action announce)
+    public MachineDisk(StorageDirectory directory, string threadName, Action announce)
     {
-        Directory = Path.GetFullPath(directory);
+        _directory = directory;
         _announce = announce;
         _thread = new Thread(Run) { IsBackground = true, Name = threadName };
         Detached.Start(_thread);
     }
 
-    public string Directory { get; }
+    public string Directory => _directory.FullPath;
 
     /// <summary>On the core thread.</summary>
     public void Submit(MachineLogFile file)
@@ -105,5 +106,7 @@ internal sealed class MachineDisk
         {
             _open[^1].Close();
         }
+
+        _directory.Dispose();
     }
 }

@@ -86,12 +86,6 @@ internal sealed class MachineLogFile : ILogFile
 
     private void Open()
     {
-        if (!Directory.Exists(_disk.Directory))
-        {
-            Directory.CreateDirectory(_disk.Directory);
-            DirectoryFlush.Of(Path.GetDirectoryName(_disk.Directory) ?? _disk.Directory);
-        }
-
         // Not shared, which is a lock: the runtime asks for it on systems where sharing is by agreement, too.
         _handle = File.OpenHandle(_path, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None);
         _disk.Remember(this);

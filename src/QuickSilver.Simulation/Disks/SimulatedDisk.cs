@@ -30,10 +30,15 @@ internal sealed class SimulatedDisk(SimulatedMachines cluster, int machine)
     {
         cluster.Time.CheckThread();
         options.Check();
-        return NodeLog.Open(new SimulatedLogFile(this, life, options.Name), options, observer);
+        if (life.StorageDirectory is not { } directory)
+        {
+            throw LogException.Of(LogError.NoDirectory, "open", options.Name, "the node has no storage directory");
+        }
+
+        return NodeLog.Open(new SimulatedLogFile(this, life, Path.Combine(directory, options.Name)), options, observer);
     }
 
-    public StoredFile File(string name) => _files.TryGetValue(name, out var file) ? file : _files[name] = new StoredFile();
+    public StoredFile File(string path) => _files.TryGetValue(path, out var file) ? file : _files[path] = new StoredFile();
 
     /// <summary>The process has ended, or the whole machine.</summary>
     internal void Crash(bool powerLost)

@@ -29,6 +29,7 @@ internal sealed class NodeLife
         _options = cluster.ProtocolOptions.Node;
         _context = new ProcessContext(environment, cluster.Escapes);
         environment.Process = _context;
+        environment.StorageDirectory = _options.StorageDirectory;
         _which = ((ulong)(uint)owner.Number << 32) | (uint)owner.Lives;
         Parts = new SimulatedParts(environment, cluster.ProtocolOptions, cluster.Services, cluster.Configurations, cluster.Logs)
         {

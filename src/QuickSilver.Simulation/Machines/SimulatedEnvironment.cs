@@ -90,6 +90,9 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
 
     public bool HasLocalAddress => !Node.HasNoAddress;
 
+    /// <summary>Where its logs lie on the machine's disk; null: nowhere. Its user sets it before the node begins.</summary>
+    internal string? StorageDirectory { get; set; } = "";
+
     internal NodeEndpoints Endpoints { get; }
 
     internal CompletionIntake Intake { get; }

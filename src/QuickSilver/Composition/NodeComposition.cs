@@ -1,5 +1,4 @@
 using System.Collections.Immutable;
-using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
 using Microsoft.Extensions.Logging;
@@ -125,25 +124,9 @@ internal static class NodeComposition
                 MulticastTimeToLive = options.MulticastTimeToLive,
                 Credentials = protocols.Credentials,
                 WatchesThreadPool = true,
+                StorageDirectory = options.StorageDirectory,
             };
-            _environment = Start(machine, logs);
-        }
-
-        private static MachineEnvironment Start(MachineEnvironmentOptions machine, ILoggerFactory logs)
-        {
-            try
-            {
-                return MachineEnvironment.Start(machine, logs);
-            }
-            catch (InsufficientMemoryException exception)
-            {
-                string what = string.Create(
-                    CultureInfo.InvariantCulture, $"The option Limits:BufferBytes is {machine.BufferBytes:N0}, but");
-                throw new QuickSilverOptionsException(
-                    $"{what} the process could not reserve this address space: {exception.Message}. Decrease the option, or raise the "
-                    + "process's limits (ulimit -v, ulimit -d, vm.overcommit_memory).",
-                    exception);
-            }
+            _environment = MachineStart.Of(machine, logs);
         }
 
         public override INodeEnvironment Environment => _environment;

@@ -44,8 +44,9 @@ internal sealed class InMemoryParts : INodeParts, IMembership, IMulticast
             LocalAddress = IPAddress.Loopback,
             BufferBytes = BufferBytes,
             SegmentationOffload = false,
+            StorageDirectory = options.StorageDirectory,
         };
-        _environment = MachineEnvironment.Start(machine, logs);
+        _environment = MachineStart.Of(machine, logs);
     }
 
     public INodeEnvironment Environment => _environment;

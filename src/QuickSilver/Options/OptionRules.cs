@@ -115,6 +115,15 @@ internal static class OptionRules
                 "an address of this machine, such as 127.0.0.1 or ::1, the name of an interface, a subnet, or auto");
         }
 
+        if (options.StorageDirectory is { } directory && (string.IsNullOrWhiteSpace(directory) || HasControl(directory)))
+        {
+            Add(
+                failures,
+                nameof(options.StorageDirectory),
+                Quote(directory),
+                "the path of a directory without control characters, or null for a node that keeps nothing on disk");
+        }
+
         Within(failures, nameof(options.DiscoveryPort), options.DiscoveryPort, 1, IPEndPoint.MaxPort);
         if (!Enum.IsDefined(options.Dissemination))
         {

@@ -44,21 +44,14 @@ public sealed class MachineLogTests : IDisposable
     }
 
     [Fact]
-    public void A_node_that_opens_no_log_makes_no_directory()
+    public void A_log_that_another_program_has_locked_is_not_opened()
     {
-        _house.Do(() => { });
-        Assert.False(Directory.Exists(_house.Folder));
-    }
-
-    [Fact]
-    public void Another_node_cannot_open_a_log_that_is_open()
-    {
-        _house.Open();
-        using var other = new MachineLogHouse(_house.Folder);
-        var second = other.TryOpen(new LogOptions { Name = "log" });
-        other.Until(() => second.Told.IsClosed, "the second opening has failed");
-        Assert.Equal(LogError.InUse, second.Told.Failure!.Error);
-        Assert.Contains(Path.Combine(_house.Folder, "log.log"), second.Told.Failure.Message, StringComparison.Ordinal);
+        string path = Path.Combine(_house.Folder, "log.log");
+        using var other = File.OpenHandle(path, FileMode.Create, FileAccess.ReadWrite, FileShare.None);
+        var log = _house.TryOpen(new LogOptions { Name = "log" });
+        _house.Until(() => log.Told.IsClosed, "the opening has failed");
+        Assert.Equal(LogError.InUse, log.Told.Failure!.Error);
+        Assert.Contains(path, log.Told.Failure.Message, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -72,13 +65,12 @@ public sealed class MachineLogTests : IDisposable
     }
 
     [Fact]
-    public void A_directory_that_cannot_be_made_is_named()
+    public void A_directory_that_was_deleted_under_the_node_is_named()
     {
-        File.WriteAllText(_house.Folder, "a file where the directory would be");
+        Directory.Delete(_house.Folder, recursive: true);
         var log = _house.TryOpen(new LogOptions { Name = "log" });
         _house.Until(() => log.Told.IsClosed, "the opening has failed");
         Assert.Contains(_house.Folder, log.Told.Failure!.Message, StringComparison.Ordinal);
-        File.Delete(_house.Folder);
     }
 
     [Fact]

@@ -135,6 +135,31 @@ public sealed class SimulatedLogTests
         Assert.NotNull(_house.Cluster.FindDisk(_house.Machine));
     }
 
+    [Theory]
+    [InlineData(null)]
+    [InlineData("data")]
+    public void A_whole_node_opens_logs_if_it_has_a_storage_directory_and_none_is_made_on_this_machine(string? directory)
+    {
+        var options = new QuickSilverOptions { StorageDirectory = directory };
+        using var cluster = new SimulatedCluster(new SimulationOptions { Nodes = 1, NodeOptions = options });
+        cluster.Start();
+        var node = cluster.Machines.Nodes[0].Environment;
+        var refusal = Record.Exception(() => node.OpenLog(new LogOptions { Name = "log" }, new LogRecording()));
+        Assert.Equal(directory is null ? LogError.NoDirectory : null, (refusal as LogException)?.Error);
+        Assert.False(Directory.Exists("data"));
+    }
+
+    [Fact]
+    public void A_node_that_starts_again_with_another_directory_has_other_logs()
+    {
+        _house.Open().AppendAndSync(Filled(10, 1));
+        _house.Restart();
+        _house.Machine.Environment.StorageDirectory = "other";
+        Assert.Equal(0, _house.Open().Log.Length);
+        _house.Restart();
+        Assert.Equal(10, _house.Open().Log.Length);
+    }
+
     [Fact]
     public void Disks_of_two_machines_hold_files_of_their_own()
     {
