@@ -44,12 +44,17 @@ internal static class DoctorCommand
             Description = "What received messages may use of the heap (Limits:ReceivedMessageBytes). The default is 736 MiB.",
             HelpName = "BYTES",
         }.Within(ReceivedShares.LeastBytes, 16L << 30);
+        var storage = new Option<string?>("--storage")
+        {
+            Description = "The directory for what the node keeps on disk (StorageDirectory). A small file is written there and deleted.",
+            HelpName = "DIRECTORY",
+        };
         var ports = GroupPortsOption.Create();
         var etcd = new EtcdOption("The members of the etcd cluster that the servers share, with commas between, to check them.");
         var json = new Option<bool>("--json") { Description = "Write one JSON object." };
         const string Purpose = "Check this host, its network and the membership service, and name the command that fixes what is wrong. "
             + "Exits with 1 if there is a problem.";
-        var command = new Command("doctor", Purpose) { peers, listen, receive, memory, received, ports };
+        var command = new Command("doctor", Purpose) { peers, listen, receive, memory, received, storage, ports };
         etcd.AddTo(command);
         command.Add(json);
         common.AddToDoctor(command);
@@ -62,6 +67,7 @@ internal static class DoctorCommand
             session.Options.Limits.ReceiveBufferBytes = parse.GetValue(receive) ?? session.Options.Limits.ReceiveBufferBytes;
             session.Options.Limits.BufferBytes = parse.GetValue(memory) ?? session.Options.Limits.BufferBytes;
             session.Options.Limits.ReceivedMessageBytes = parse.GetValue(received) ?? session.Options.Limits.ReceivedMessageBytes;
+            session.Options.StorageDirectory = parse.GetValue(storage);
             return parse.GetValue(listen)
                 ? ListenAsync(session)
                 : CheckAsync(session, parse.GetValue(peers) ?? [], etcd.Read(parse), parse.GetValue(json));

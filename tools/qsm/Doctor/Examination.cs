@@ -6,6 +6,7 @@ using QuickSilver.Core.Transport;
 using QuickSilver.Tool.Doctor.Checks;
 using QuickSilver.Tool.Doctor.Facts;
 using QuickSilver.Tool.Doctor.Keys;
+using QuickSilver.Tool.Doctor.Storage;
 using QuickSilver.Tool.Etcd;
 using QuickSilver.Tool.Sessions;
 
@@ -108,6 +109,7 @@ internal static class Examination
             MemoryCheck.Of(HostReader.ReadMemory(options.Limits)),
             DescriptorCheck.Of(HostReader.ReadDescriptors(answer?.MostRegions ?? 0, answer?.Facts.Nodes ?? 0)),
             ClockCheck.Of(ClockReader.Read()),
+            .. StorageCheck.Of(StorageReader.Read(options.StorageDirectory)),
         ];
     }
 
