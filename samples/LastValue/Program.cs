@@ -18,14 +18,14 @@ await prices.RemoveAsync("PAN");
 await using var screen = await QuickSilverNode.StartAsync(options);
 // Completes when the screen has what the exchange has.
 await using var shown = await screen.OpenStateAsync<string, Price>("prices");
-foreach (var (share, price) in shown.ToList().OrderBy(one => one.Key))
+foreach (var (share, price) in shown.GetSnapshot().OrderBy(one => one.Key))
 {
     Console.WriteLine($"{share} costs {price.Amount}");
 }
 
 Console.WriteLine($"PAN is gone: {!shown.TryGet("PAN", out _)}");
 await prices.SetAsync("UAL", new Price(55m));
-await foreach (var change in shown.ChangesAsync())
+await foreach (var change in shown.WatchChangesAsync())
 {
     if (change is { Key: "UAL", Value.Amount: 55m })
     {

@@ -5,19 +5,19 @@ namespace QuickSilver;
 public enum Dissemination
 {
     /// <summary>
-    /// One IP multicast per packet and region, whether or not it reaches all members. Members that it does not reach are named in status
-    /// and log, and receive what they miss by repair, which is slow.
-    /// </summary>
-    Multicast = 0,
-
-    /// <summary>A unicast copy per member and packet, for networks without multicast. The node joins no groups.</summary>
-    Unicast = 1,
-
-    /// <summary>
     /// One IP multicast per packet and region, and unicast copies to members that report that it does not reach them, until it does. On a
     /// network without multicast, those are all members, within 3 s of the first message.
     /// </summary>
-    Auto = 2,
+    Auto = 0,
+
+    /// <summary>
+    /// One IP multicast per packet and region, whether or not it reaches all members. Members that it does not reach are named in status
+    /// and log, and receive what they miss by repair, which is slow.
+    /// </summary>
+    Multicast = 1,
+
+    /// <summary>A unicast copy per member and packet, for networks without multicast. The node joins no groups.</summary>
+    Unicast = 2,
 }
 
 /// <summary>
@@ -106,7 +106,7 @@ public sealed record QuickSilverOptions
     /// differ: the sender's option applies, and a node with <see cref="Dissemination.Unicast"/> receives copies from all senders except
     /// those with <see cref="Dissemination.Multicast"/>. Discovery without <see cref="MembershipService"/> always needs multicast.
     /// </summary>
-    public Dissemination Dissemination { get; set; } = Dissemination.Auto;
+    public Dissemination Dissemination { get; set; }
 
     /// <summary>
     /// How senders of a region that send at the same time share the receive buffer of this node (<see

@@ -92,7 +92,8 @@ public sealed class ReceiptTopicTests
 
         cluster.Eventually("it is named", () => cluster.Nodes[0].Node.Status.Reasons.Any(reason =>
             reason.Kind == StatusReasonKind.ProtocolWaits
-            && reason.What.StartsWith("The publisher of topic \"orders\" waits for receipts up to message 2", StringComparison.Ordinal)
+            && reason.Description.StartsWith(
+                "The publisher of topic \"orders\" waits for receipts up to message 2", StringComparison.Ordinal)
             && reason.WaitsFor!.Contains(cluster.Nodes[1].Node.Id.ToString(), StringComparison.Ordinal)));
 
         cluster.Nodes[1].Crash();

@@ -152,7 +152,7 @@ public sealed class StatesCampaign(ITestOutputHelper? output)
 
         private bool AreAlike(SimulatedCluster cluster)
         {
-            var contents = Open(cluster).Select(static state => state.IsComplete ? state.ToList() : []).ToList();
+            var contents = Open(cluster).Select(static state => state.IsComplete ? state.GetSnapshot() : []).ToList();
             return contents.TrueForAll(content => content.Count > 0 && content.SequenceEqual(contents[0]));
         }
 
@@ -258,6 +258,6 @@ public sealed class StatesCampaign(ITestOutputHelper? output)
         }
 
         private static Dictionary<string, string> Content(IState<string, string> state) =>
-            state.ToList().ToDictionary(static one => one.Key, static one => one.Value);
+            state.GetSnapshot().ToDictionary(static one => one.Key, static one => one.Value);
     }
 }

@@ -152,7 +152,7 @@ public sealed class TokenDelayTests(ITestOutputHelper output)
             if (histogram.CountOf(i) > 0)
             {
                 string bar = new('#', (int)histogram.CountOf(i));
-                output.WriteLine($"{what} below {DurationHistogram.LimitOf(i).TotalMilliseconds:F1} ms: {bar}");
+                output.WriteLine($"{what} below {DurationHistogram.GetUpperBound(i).TotalMilliseconds:F1} ms: {bar}");
             }
         }
     }

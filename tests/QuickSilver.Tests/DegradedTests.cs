@@ -22,7 +22,7 @@ public sealed class DegradedTests : IAsyncDisposable
         var reason = Next()!;
         Assert.Equal(StatusReasonKind.Degraded, reason.Kind);
         Assert.Equal(node.Status.Reasons[0], reason);
-        Assert.Contains("connection reset", reason.What);
+        Assert.Contains("connection reset", reason.Description);
         await RunAsync(() => _parts.Service.Observer!.OnServiceReachable(true));
         Assert.Null(Next());
         Assert.True(node.Status.IsReady);

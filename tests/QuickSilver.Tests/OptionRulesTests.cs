@@ -187,7 +187,7 @@ public sealed class OptionRulesTests
             .Where(static name => !name.StartsWith("Security:", StringComparison.Ordinal) && name != "Service:RightsFile");
         Assert.Empty(options.Except(Wrong.Select(row => row.Data.Item1)));
         var topicOptions = typeof(TopicOptions).GetProperties().Select(property => property.Name)
-            .Except(["EqualityContract", "StampPublishTime", "NoEcho", "RequireQuorum"]);
+            .Except(["EqualityContract", "StampPublishTime", "ReceiveOwnMessages", "RequireQuorum"]);
         Assert.Empty(topicOptions.Except(WrongTopic.Select(row => row.Data.Item1)));
     }
 

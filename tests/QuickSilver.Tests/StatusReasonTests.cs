@@ -15,7 +15,7 @@ public sealed class StatusReasonTests
     public void Each_kind_has_a_meaning_and_says_what_to_do() => Assert.All(Enum.GetValues<StatusReasonKind>(), kind =>
     {
         Assert.EndsWith(".", StatusReasons.MeaningOf(kind));
-        Assert.EndsWith(".", StatusReasons.WhatToDoFor(kind));
+        Assert.EndsWith(".", StatusReasons.RemedyFor(kind));
     });
 
     [Fact]
@@ -30,7 +30,7 @@ public sealed class StatusReasonTests
             "Opening topic \"t\". Waiting for the service since 1970-01-01 00:00:00 UTC. Look at the load and the log of the membership "
             + "service, and at members that do not answer. The opening continues by itself.",
             reason.ToString());
-        Assert.StartsWith("Stopped. Since 1970", (reason with { What = "Stopped.", WaitsFor = null }).ToString());
+        Assert.StartsWith("Stopped. Since 1970", (reason with { Description = "Stopped.", WaitsFor = null }).ToString());
     }
 
     [Fact]
@@ -41,7 +41,7 @@ public sealed class StatusReasonTests
         var reason = Assert.Single(core.ReadStatus().Reasons);
         Assert.Equal(
             (StatusReasonKind.NotJoined, "the membership service at 10.0.0.1:7400"), (reason.Kind, reason.WaitsFor));
-        Assert.Contains("Last failure: connection refused.", reason.What);
+        Assert.Contains("Last failure: connection refused.", reason.Description);
     }
 
     [Fact]
@@ -51,7 +51,7 @@ public sealed class StatusReasonTests
         var core = new NodeCore(parts, new QuickSilverOptions(), new RecordingLogs());
         var reason = Assert.Single(core.ReadStatus().Reasons);
         Assert.Equal(StatusReasonKind.Refused, reason.Kind);
-        Assert.EndsWith("refused it. This is the membership service of cluster 'b'.", reason.What);
+        Assert.EndsWith("refused it. This is the membership service of cluster 'b'.", reason.Description);
         Assert.StartsWith("a membership service of the cluster \"default\" on the network of ", reason.WaitsFor);
     }
 
@@ -85,7 +85,7 @@ public sealed class StatusReasonTests
         await parts.Core.RunAsync(() => parts.Service.Observer!.OnExpelled("ten heartbeats missed"));
         var expelled = node.Status.Reasons[0];
         Assert.Equal((StatusReasonKind.Expelled, at), (expelled.Kind, expelled.Since));
-        Assert.Equal("The membership service removed this node: ten heartbeats missed.", expelled.What);
+        Assert.Equal("The membership service removed this node: ten heartbeats missed.", expelled.Description);
     }
 
     [Fact]
@@ -98,7 +98,7 @@ public sealed class StatusReasonTests
         Assert.Equal(
             (StatusReasonKind.CoreThreadBlocked,
                 "The core thread has not run for 10 s: a handler or a feed blocks it, or the process was stopped."),
-            (reason.Kind, reason.What));
+            (reason.Kind, reason.Description));
     }
 
     [Fact]
@@ -142,7 +142,7 @@ public sealed class StatusReasonTests
             """.ReplaceLineEndings("\n"));
         foreach (var kind in Enum.GetValues<StatusReasonKind>())
         {
-            page.Append($"| `{kind}` | {StatusReasons.MeaningOf(kind)} | {StatusReasons.WhatToDoFor(kind)} |\n");
+            page.Append($"| `{kind}` | {StatusReasons.MeaningOf(kind)} | {StatusReasons.RemedyFor(kind)} |\n");
         }
 
         string file = Path.Combine(RepositoryRoot.Path, Page);

@@ -28,10 +28,10 @@ internal sealed class DurationHistogram
         }
     }
 
-    /// <summary>The durations of a class: those less than <see cref="LimitOf"/>, and not in an earlier class.</summary>
+    /// <summary>The durations of a class: those less than <see cref="GetUpperBound"/>, and not in an earlier class.</summary>
     public long CountOf(int number) => Volatile.Read(ref _counts[number]);
 
-    public static TimeSpan LimitOf(int number) =>
+    public static TimeSpan GetUpperBound(int number) =>
         number == Classes - 1 ? TimeSpan.MaxValue : TimeSpan.FromMicroseconds(1L << number);
 
     /// <summary>The greatest duration since the last call.</summary>

@@ -34,7 +34,7 @@ internal enum TroubleKind
 
 /// <summary>A trouble of a node.</summary>
 /// <param name="Kind">The kind.</param>
-/// <param name="What">One or more sentences, with their stops.</param>
+/// <param name="Description">One or more sentences, with their stops.</param>
 /// <param name="Since">When it began.</param>
 /// <param name="WaitsFor">Whom or what the node waits for, as the end of a sentence; null if it waits for nothing in particular.</param>
-internal sealed record Trouble(TroubleKind Kind, string What, DateTimeOffset Since, string? WaitsFor = null);
+internal sealed record Trouble(TroubleKind Kind, string Description, DateTimeOffset Since, string? WaitsFor = null);

@@ -29,7 +29,7 @@ internal sealed class HostedState<TKey, TValue>(
         return false;
     }
 
-    public IReadOnlyList<KeyValuePair<TKey, TValue>> ToList() => _last?.ToList() ?? [];
+    public IReadOnlyList<KeyValuePair<TKey, TValue>> GetSnapshot() => _last?.GetSnapshot() ?? [];
 
     public ValueTask SetAsync(TKey key, TValue value, CancellationToken cancellationToken = default) => Current is { } state
         ? state.SetAsync(key, value, cancellationToken)
@@ -42,11 +42,11 @@ internal sealed class HostedState<TKey, TValue>(
     }
 
     // Like a reader, it ends with the node.
-    public async IAsyncEnumerable<StateChange<TKey, TValue>> ChangesAsync(
+    public async IAsyncEnumerable<StateChange<TKey, TValue>> WatchChangesAsync(
         [EnumeratorCancellation] CancellationToken cancellationToken = default)
     {
         var state = await Opened.WaitAsync(cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
-        await foreach (var change in state.ChangesAsync(cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent))
+        await foreach (var change in state.WatchChangesAsync(cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent))
         {
             yield return change;
         }

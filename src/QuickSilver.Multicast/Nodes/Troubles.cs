@@ -16,7 +16,7 @@ internal sealed class Troubles
     public IReadOnlyList<Trouble> Oldest => _oldest;
 
     /// <summary>The oldest trouble in sentences; null if there is none. Can be read from any thread.</summary>
-    public string? First => _oldest is [var first, ..] ? first.What : null;
+    public string? First => _oldest is [var first, ..] ? first.Description : null;
 
     /// <summary>
     /// Begins the trouble of an owner. If the owner has one already, it keeps its place and its time, and gets the new text.

@@ -368,5 +368,5 @@ internal static class NodeInstruments
 
     private static string LimitOf(int number) => number == TimeHistogram.Classes - 1
         ? "+Inf"
-        : TimeHistogram.LimitOf(number).TotalSeconds.ToString(CultureInfo.InvariantCulture);
+        : TimeHistogram.GetUpperBound(number).TotalSeconds.ToString(CultureInfo.InvariantCulture);
 }

@@ -28,5 +28,5 @@ internal static class StartFailure
     }
 
     public static string WhatToDo(INodeParts parts) =>
-        StatusReasons.WhatToDoFor(parts.LastRefusal is null ? StatusReasonKind.NotJoined : StatusReasonKind.Refused);
+        StatusReasons.RemedyFor(parts.LastRefusal is null ? StatusReasonKind.NotJoined : StatusReasonKind.Refused);
 }

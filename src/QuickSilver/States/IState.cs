@@ -40,7 +40,7 @@ public interface IState<TKey, TValue> : IAsyncDisposable
     bool TryGet(TKey key, [MaybeNullWhen(false)] out TValue value);
 
     /// <summary>All keys with their values, in the order in which they were set. A copy.</summary>
-    IReadOnlyList<KeyValuePair<TKey, TValue>> ToList();
+    IReadOnlyList<KeyValuePair<TKey, TValue>> GetSnapshot();
 
     /// <summary>
     /// Sets the value of a key: on this node at once, and on the others when they receive it. Completes when the change is accepted for
@@ -71,7 +71,7 @@ public interface IState<TKey, TValue> : IAsyncDisposable
     /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
     /// <exception cref="StateFullException">The state has ended, because other nodes set too many keys.</exception>
     /// <exception cref="OperationCanceledException">The token cancelled the enumeration.</exception>
-    IAsyncEnumerable<StateChange<TKey, TValue>> ChangesAsync(CancellationToken cancellationToken = default);
+    IAsyncEnumerable<StateChange<TKey, TValue>> WatchChangesAsync(CancellationToken cancellationToken = default);
 }
 
 /// <summary>A change of a key.</summary>

@@ -101,7 +101,7 @@ internal sealed class ReplicatedState<TKey, TValue> : IState<TKey, TValue>, ISta
         return false;
     }
 
-    public IReadOnlyList<KeyValuePair<TKey, TValue>> ToList() =>
+    public IReadOnlyList<KeyValuePair<TKey, TValue>> GetSnapshot() =>
     [
         .. _table.ToArray().Where(static entry => !entry.IsRemoved).Select(
             static entry => new KeyValuePair<TKey, TValue>(entry.Key, entry.Value!)),
@@ -139,7 +139,7 @@ internal sealed class ReplicatedState<TKey, TValue> : IState<TKey, TValue>, ISta
         return true;
     }
 
-    public IAsyncEnumerable<StateChange<TKey, TValue>> ChangesAsync(CancellationToken cancellationToken = default)
+    public IAsyncEnumerable<StateChange<TKey, TValue>> WatchChangesAsync(CancellationToken cancellationToken = default)
     {
         CheckOpen();
         return ReadChangesAsync(cancellationToken);

@@ -45,7 +45,7 @@ internal sealed class StateOpening(QuickSilverNode node, IEndpointNode core, Inb
             var bytes = new StateEntryBytes<TKey, TValue>(keys, values);
             var schema = JoinedSchema.Of(ContractDescription.StateKind, ("key", keys.Schema), ("value", values.Schema));
             var codec = new StateCodec<TKey, TValue>(bytes, schema);
-            var topic = new TopicOptions { NoEcho = true, ReaderCapacity = EarlyMessages };
+            var topic = new TopicOptions { ReceiveOwnMessages = false, ReaderCapacity = EarlyMessages };
             var endpoint = await node.OpenEndpointAsync(name, TopicAccess.PublishAndSubscribe, topic, codec, cancellationToken)
                 .ConfigureAwait(core.ResumesInContext);
             state = new ReplicatedState<TKey, TValue>(endpoint, node.Id, inbox, bytes, options.MaxKeys, () => Forget(name));

@@ -122,18 +122,18 @@ public enum StatusReasonKind
 
 /// <summary>Why a node is not ready, or which problem it has although it is ready.</summary>
 /// <param name="Kind">The kind, to branch on.</param>
-/// <param name="What">What is wrong, in one or more sentences, with names and figures.</param>
+/// <param name="Description">What is wrong, in one or more sentences, with names and figures.</param>
 /// <param name="Since">When it began, by the clock of the node's machine.</param>
 /// <param name="WaitsFor">
 /// Whom or what the node waits for, such as "node 00c3a2b1f4e5d6c7.1718900000". Null if it does not wait.
 /// </param>
-/// <param name="WhatToDo">What to do, in one or more sentences.</param>
-public sealed record StatusReason(StatusReasonKind Kind, string What, DateTimeOffset Since, string? WaitsFor, string WhatToDo)
+/// <param name="Remedy">What to do, in one or more sentences.</param>
+public sealed record StatusReason(StatusReasonKind Kind, string Description, DateTimeOffset Since, string? WaitsFor, string Remedy)
 {
     /// <summary>All of it in sentences.</summary>
     public override string ToString()
     {
         string since = Since.UtcDateTime.ToString("yyyy-MM-dd HH:mm:ss 'UTC'", CultureInfo.InvariantCulture);
-        return $"{What} {(WaitsFor is null ? "Since" : $"Waiting for {WaitsFor} since")} {since}. {WhatToDo}";
+        return $"{Description} {(WaitsFor is null ? "Since" : $"Waiting for {WaitsFor} since")} {since}. {Remedy}";
     }
 }

@@ -24,7 +24,7 @@ public sealed class TimeHistogram
     /// <summary>A histogram without samples.</summary>
     public static TimeHistogram Empty { get; } = new([.. new long[Classes]], TimeSpan.Zero);
 
-    /// <summary>The number of samples in each class: those below its <see cref="LimitOf"/> that are in no earlier class.</summary>
+    /// <summary>The number of samples in each class: those below its <see cref="GetUpperBound"/> that are in no earlier class.</summary>
     public ImmutableArray<long> Counts { get; }
 
     /// <summary>The number of samples.</summary>
@@ -42,7 +42,7 @@ public sealed class TimeHistogram
     /// </summary>
     /// <param name="number">The class, from 0 to <see cref="Classes"/> - 1.</param>
     /// <exception cref="ArgumentOutOfRangeException">There is no such class.</exception>
-    public static TimeSpan LimitOf(int number)
+    public static TimeSpan GetUpperBound(int number)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(number);
         ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual(number, Classes);
@@ -69,8 +69,8 @@ public sealed class TimeHistogram
         {
             if (Counts[i] > 0 && before + Counts[i] >= rank)
             {
-                var lower = i == 0 ? TimeSpan.Zero : LimitOf(i - 1);
-                return i == Classes - 1 ? lower : lower + ((LimitOf(i) - lower) * ((rank - before) / Counts[i]));
+                var lower = i == 0 ? TimeSpan.Zero : GetUpperBound(i - 1);
+                return i == Classes - 1 ? lower : lower + ((GetUpperBound(i) - lower) * ((rank - before) / Counts[i]));
             }
 
             before += Counts[i];

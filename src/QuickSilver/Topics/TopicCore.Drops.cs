@@ -59,7 +59,7 @@ internal sealed partial class TopicCore
     // What has come and was not taken, without that which this endpoint never gets.
     private UntakenRange[] UntakenFor(TopicEndpoint endpoint) =>
     [
-        .. (_receiver?.Untaken() ?? []).Where(range => !(endpoint.Subscription!.NoEcho && Node.IsSelf(range.Sender))),
+        .. (_receiver?.Untaken() ?? []).Where(range => !(endpoint.Subscription!.SkipsOwn && Node.IsSelf(range.Sender))),
     ];
 
     private GapNotice[] GapsFor(TopicEndpoint endpoint, GapReason reason) => Array.IndexOf(_subscribers, endpoint) < 0

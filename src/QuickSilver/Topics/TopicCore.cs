@@ -162,7 +162,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
     }
 
     private bool IsEcho(TopicEndpoint endpoint, in DeliveredMessage message) =>
-        endpoint.Subscription!.NoEcho && Node.IsSelf(message.Sender);
+        endpoint.Subscription!.SkipsOwn && Node.IsSelf(message.Sender);
 
     public IDirectSink? Direct => _subscribers is [var only] ? only.Subscription!.Direct : null;
 

@@ -30,10 +30,10 @@ public sealed record TopicOptions
     public TimeSpan? SlowReaderLimit { get; init; }
 
     /// <summary>
-    /// Whether messages that this node publishes are not delivered to this endpoint, whichever endpoint of the node published them. They
-    /// are not reported as gaps. Default: false, an endpoint that publishes and subscribes receives its own messages.
+    /// Whether messages that this node publishes are delivered to this endpoint, too, whichever endpoint of the node published them.
+    /// Without them, they are not reported as gaps. Default: true, an endpoint that publishes and subscribes receives its own messages.
     /// </summary>
-    public bool NoEcho { get; init; }
+    public bool ReceiveOwnMessages { get; init; } = true;
 
     /// <summary>
     /// Whether the endpoint adds the time of publication to its messages, by its machine's clock; see <see

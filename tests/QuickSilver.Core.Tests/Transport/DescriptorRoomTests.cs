@@ -28,7 +28,7 @@ public sealed class DescriptorRoomTests
         var room = new DescriptorRoom(160, () => _now, () => lowest);
         var trouble = room.Trouble!;
         Assert.Equal((TroubleKind.DescriptorsFew, _now), (trouble.Kind, trouble.Since));
-        Assert.StartsWith("This process may open 160 files and sockets, and fewer than 32 are left.", trouble.What);
+        Assert.StartsWith("This process may open 160 files and sockets, and fewer than 32 are left.", trouble.Description);
         var began = _now;
         _now += TimeSpan.FromMinutes(1);
         Assert.Equal(began, room.Trouble!.Since);

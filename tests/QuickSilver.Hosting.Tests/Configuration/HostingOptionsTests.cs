@@ -19,7 +19,7 @@ public sealed class HostingOptionsTests
             ("Topics:prices:SlowReader", "dropoldest"),
             ("Topics:prices:SlowReaderLimit", "00:00:05"),
             ("Topics:prices:StampPublishTime", "true"),
-            ("Topics:prices:NoEcho", "true"),
+            ("Topics:prices:ReceiveOwnMessages", "false"),
             ("Topics:prices:RequireQuorum", "true"),
             ("Topics:prices:ServiceLossLimit", "00:00:09"),
             ("Topics:flights/ORD:ReaderCapacity", "8"));
@@ -30,7 +30,7 @@ public sealed class HostingOptionsTests
             SlowReader = SlowReaderPolicy.DropOldest,
             SlowReaderLimit = TimeSpan.FromSeconds(5),
             StampPublishTime = true,
-            NoEcho = true,
+            ReceiveOwnMessages = false,
             RequireQuorum = true,
             ServiceLossLimit = TimeSpan.FromSeconds(9),
         };

@@ -249,7 +249,7 @@ internal static class ClusterReasons
         {
             reason = reason with
             {
-                What = reason.What.Replace(id, name, StringComparison.Ordinal),
+                Description = reason.Description.Replace(id, name, StringComparison.Ordinal),
                 WaitsFor = reason.WaitsFor?.Replace(id, name, StringComparison.Ordinal),
             };
         }

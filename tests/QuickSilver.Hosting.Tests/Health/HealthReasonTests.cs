@@ -44,7 +44,7 @@ public sealed class HealthReasonTests
         var line = Assert.Single(hosted.Logs.Entries, static entry => entry.Id == 1700);
         Assert.Equal(("The node failed to start and is started again in 1 s. No service there.", null), (line.Text, line.Exception));
         var reason = Assert.IsType<StatusReason>((await hosted.CheckAsync("ready")).Data["StartFailed"]);
-        Assert.EndsWith("failed: No service there.", reason.What);
+        Assert.EndsWith("failed: No service there.", reason.Description);
         Assert.InRange(reason.Since, before, DateTimeOffset.UtcNow);
 
         // An unexpected exception is logged with its stack.
@@ -68,7 +68,7 @@ public sealed class HealthReasonTests
         Assert.Equal(HealthStatus.Unhealthy, ready.Status);
         string[] said =
         [
-            .. new[] { "TopicNotOpen", "TopicNotOpen2" }.Select(key => Assert.IsType<StatusReason>(ready.Data[key]).What),
+            .. new[] { "TopicNotOpen", "TopicNotOpen2" }.Select(key => Assert.IsType<StatusReason>(ready.Data[key]).Description),
         ];
         Assert.StartsWith("Failed to open topic \"a\": Topic 'a' carries int; this endpoint has text. Make the types and options", said[0]);
         Assert.StartsWith("Failed to open topic \"b\": Topic 'b' carries int; this endpoint has text. Make the types and options", said[1]);
@@ -90,7 +90,7 @@ public sealed class HealthReasonTests
         await consumption.Completion.OrFail();
         var ready = await hosted.CheckAsync("ready");
         var reason = Assert.IsType<StatusReason>(ready.Data["ConsumerFailed"]);
-        Assert.Contains("of topic \"t\" (System.String) has stopped: The consumer of the topic \"t\"", reason.What);
+        Assert.Contains("of topic \"t\" (System.String) has stopped: The consumer of the topic \"t\"", reason.Description);
         Assert.InRange(reason.Since, before, DateTimeOffset.UtcNow);
     }
 
@@ -104,7 +104,7 @@ public sealed class HealthReasonTests
         hosted.Parts[0].Troubles = [new Trouble(TroubleKind.NotHeard, "Two nodes do not hear this one.", DateTimeOffset.UnixEpoch)];
         var ready = await hosted.CheckAsync("ready");
         Assert.Equal(HealthStatus.Healthy, ready.Status);
-        Assert.Equal(StatusReasons.WhatToDoFor(StatusReasonKind.NotHeard), Assert.IsType<StatusReason>(ready.Data["NotHeard"]).WhatToDo);
+        Assert.Equal(StatusReasons.RemedyFor(StatusReasonKind.NotHeard), Assert.IsType<StatusReason>(ready.Data["NotHeard"]).Remedy);
         Assert.StartsWith("Two nodes do not hear this one. Since 1970-01-01", ready.Description);
     }
 }

@@ -156,15 +156,15 @@ public sealed class ReasonTableTests
         Assert.True(Table.TryGetValue(kind, out var row), $"{kind} is not in the table.");
         var reason = await row.Trigger();
         Assert.Equal(kind, reason.Kind);
-        Assert.All(row.What, part => Assert.Contains(part, reason.What));
-        Assert.EndsWith(".", reason.What);
+        Assert.All(row.What, part => Assert.Contains(part, reason.Description));
+        Assert.EndsWith(".", reason.Description);
         Assert.Equal(row.WaitsFor, reason.WaitsFor);
-        Assert.Contains(row.WhatToDo, reason.WhatToDo);
-        Assert.EndsWith(".", reason.WhatToDo);
+        Assert.Contains(row.WhatToDo, reason.Remedy);
+        Assert.EndsWith(".", reason.Remedy);
         Assert.NotEqual(default, reason.Since);
         string said = reason.ToString();
-        Assert.StartsWith($"{reason.What} {(reason.WaitsFor is null ? "Since" : $"Waiting for {reason.WaitsFor} since")} ", said);
-        Assert.EndsWith(reason.WhatToDo, said);
+        Assert.StartsWith($"{reason.Description} {(reason.WaitsFor is null ? "Since" : $"Waiting for {reason.WaitsFor} since")} ", said);
+        Assert.EndsWith(reason.Remedy, said);
     }
 
     private sealed record Row(Func<Task<StatusReason>> Trigger, string[] What, string? WaitsFor, string WhatToDo);

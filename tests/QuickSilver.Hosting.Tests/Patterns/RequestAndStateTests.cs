@@ -64,7 +64,7 @@ public sealed class RequestAndStateTests
         await early.OrFail();
         await second.StartAsync().OrFail();
         await Patience.Until(() => there.IsComplete && there.TryGet("a", out string? value) && value == "1");
-        await using var changes = there.ChangesAsync().GetAsyncEnumerator();
+        await using var changes = there.WatchChangesAsync().GetAsyncEnumerator();
         Assert.True(await changes.MoveNextAsync().OrFail());
         Assert.Equal(("a", "1"), (changes.Current.Key, changes.Current.Value));
         Assert.True(await here.RemoveAsync("a").OrFail());

@@ -157,7 +157,7 @@ public sealed class HeapShortageTests
 
         Assert.InRange(asked, 10, 150);
         var trouble = Assert.Single(cluster[2].Multicast.Troubles, static one => one.Kind == Core.Diagnostics.TroubleKind.HeapFull);
-        Assert.Contains("no memory for messages", trouble.What, StringComparison.Ordinal);
+        Assert.Contains("no memory for messages", trouble.Description, StringComparison.Ordinal);
         Heap(cluster).Refuses = null;
         Assert.True(cluster.RunUntil(() => cluster[2].Log.Count == 6, 10), $"{cluster[2].Log.Count} of 6");
         Assert.DoesNotContain(cluster[2].Multicast.Troubles, static one => one.Kind == Core.Diagnostics.TroubleKind.HeapFull);

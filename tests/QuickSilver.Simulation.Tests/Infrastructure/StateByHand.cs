@@ -28,7 +28,8 @@ internal sealed class StateByHand
         var text = new Words();
         var schema = JoinedSchema.Of(ContractDescription.StateKind, ("key", text.Schema), ("value", text.Schema));
         var codec = new StateCodec<string, string>(Bytes, schema);
-        _topic = cluster.RunUntilCompleted(_node.Node.OpenEndpointAsync(name, access, new TopicOptions { NoEcho = true }, codec));
+        var options = new TopicOptions { ReceiveOwnMessages = false };
+        _topic = cluster.RunUntilCompleted(_node.Node.OpenEndpointAsync(name, access, options, codec));
         OnMessage = (sender, message) =>
         {
             if (message.Kind == StateMessageKind.Hello)

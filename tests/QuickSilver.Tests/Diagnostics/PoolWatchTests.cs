@@ -28,9 +28,9 @@ public sealed class PoolWatchTests : IDisposable
         var trouble = _watch.Trouble!;
         Assert.Equal((TroubleKind.ThreadPoolStarved, DateTimeOffset.UnixEpoch), (trouble.Kind, trouble.Since));
         Assert.Equal(
-            "The thread pool of the process has started no work for 3 s: 1,234 work items wait for its 40 threads.", trouble.What);
+            "The thread pool of the process has started no work for 3 s: 1,234 work items wait for its 40 threads.", trouble.Description);
         Look(10);
-        Assert.Contains("for 13 s", _watch.Trouble!.What);
+        Assert.Contains("for 13 s", _watch.Trouble!.Description);
         Assert.Equal(1, Logged(Starved));
         Assert.Equal((1, 1), (_watch.Starvations, _environment.HeldWork!.Count));
 

@@ -53,8 +53,8 @@ public sealed class TimeHistogramTests
     [Fact]
     public void The_last_class_has_no_upper_limit_and_gives_its_lower_one()
     {
-        Assert.Equal(TimeSpan.MaxValue, TimeHistogram.LimitOf(TimeHistogram.Classes - 1));
-        Assert.Equal(TimeHistogram.LimitOf(TimeHistogram.Classes - 2), Of([int.MaxValue]).Percentile(1));
+        Assert.Equal(TimeSpan.MaxValue, TimeHistogram.GetUpperBound(TimeHistogram.Classes - 1));
+        Assert.Equal(TimeHistogram.GetUpperBound(TimeHistogram.Classes - 2), Of([int.MaxValue]).Percentile(1));
     }
 
     [Theory]
@@ -70,7 +70,7 @@ public sealed class TimeHistogramTests
         Assert.Equal(DurationHistogram.Classes, TimeHistogram.Classes);
         for (int i = 0; i < TimeHistogram.Classes; i++)
         {
-            Assert.Equal(DurationHistogram.LimitOf(i), TimeHistogram.LimitOf(i));
+            Assert.Equal(DurationHistogram.GetUpperBound(i), TimeHistogram.GetUpperBound(i));
         }
     }
 

@@ -25,7 +25,7 @@ public sealed class EndingTests
     {
         var network = new InMemoryNetwork();
         await using var here = await network.StartNodeAsync().OrFail();
-        await using var without = await here.OpenTopicAsync<string>("t", new TopicOptions { NoEcho = true }).OrFail();
+        await using var without = await here.OpenTopicAsync<string>("t", new TopicOptions { ReceiveOwnMessages = false }).OrFail();
         await using var slow = await here.OpenSubscriberAsync<string>("t", new TopicOptions { ReaderCapacity = 4 }).OrFail();
         await using var reader = slow.ReadAllAsync().GetAsyncEnumerator();
         var consumption = without.Subscribe(static (_, _) => default);

@@ -150,7 +150,7 @@ public sealed class TopicProtocolTests
 
         var reason = Assert.Single(node.Status.Reasons);
         Assert.Equal(StatusReasonKind.ProtocolWaits, reason.Kind);
-        Assert.StartsWith("The mirror waits for light. Waiting for 1", reason.What);
+        Assert.StartsWith("The mirror waits for light. Waiting for 1", reason.Description);
         Assert.Equal("the sun", reason.WaitsFor);
         Assert.Equal(1, node.GetCounters().Stalls);
 

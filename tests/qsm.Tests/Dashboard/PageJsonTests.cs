@@ -44,9 +44,9 @@ public sealed class PageJsonTests
             Cluster.Silent(2)));
         var silent = waits.Single(wait => wait.Severity == "bad");
         Assert.Equal((Cluster.Name(2), "10.0.0.2:5000", 4.0), (silent.Node, silent.Address, silent.Seconds));
-        Assert.Contains("heard it 3.5 s ago", silent.What);
-        Assert.NotNull(silent.WhatToDo);
-        Assert.Contains(waits, wait => wait.Node == Cluster.Name(1) && wait.What.Contains("topic 'a'") && wait.Severity == "warn");
+        Assert.Contains("heard it 3.5 s ago", silent.Description);
+        Assert.NotNull(silent.Remedy);
+        Assert.Contains(waits, wait => wait.Node == Cluster.Name(1) && wait.Description.Contains("topic 'a'") && wait.Severity == "warn");
     }
 
     [Fact]
@@ -61,10 +61,10 @@ public sealed class PageJsonTests
         var newer = new ReasonSnapshot("Something new.") { Kind = 4_000 };
         var signs = new NodeSnapshot { Trouble = reason.What, ReasonRows = [reason, newer] };
         var waits = Waits.Of(Cluster.At(0, Cluster.Told(1, signs)));
-        Assert.Equal([reason.What, newer.What], waits.Select(static wait => wait.What));
+        Assert.Equal([reason.What, newer.What], waits.Select(static wait => wait.Description));
         Assert.Equal(("a reader on node 2", 2.5), (waits[0].WaitsFor, waits[0].Seconds));
-        Assert.StartsWith("Look at the reader on that node", waits[0].WhatToDo);
-        Assert.Equal((null, null), (waits[1].WaitsFor, waits[1].WhatToDo));
+        Assert.StartsWith("Look at the reader on that node", waits[0].Remedy);
+        Assert.Equal((null, null), (waits[1].WaitsFor, waits[1].Remedy));
     }
 
     [Fact]

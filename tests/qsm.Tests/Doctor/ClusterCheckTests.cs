@@ -189,7 +189,7 @@ public sealed class ClusterCheckTests
             };
             var finding = Assert.Single(NodesCheck.Of([node], Local));
             Assert.Equal(FindingStatus.Warning, finding.Status);
-            Assert.EndsWith($"reports: It is so. Waiting for b. {StatusReasons.WhatToDoFor(kind)}", finding.Text);
+            Assert.EndsWith($"reports: It is so. Waiting for b. {StatusReasons.RemedyFor(kind)}", finding.Text);
         }
 
         // Several reasons, of which one is of a kind of a later version.

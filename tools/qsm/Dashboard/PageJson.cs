@@ -16,12 +16,12 @@ internal sealed record PageSigns(
 /// <param name="Node">The id of the node that waits, or that others wait for.</param>
 /// <param name="Address">Its address.</param>
 /// <param name="Severity">"bad" or "warn".</param>
-/// <param name="What">What happened, in sentences.</param>
+/// <param name="Description">What happened, in sentences.</param>
 /// <param name="WaitsFor">Whom it waits for; null if that is in the sentences.</param>
-/// <param name="WhatToDo">What to do about it; null if the node did not report the reason's kind.</param>
+/// <param name="Remedy">What to do about it; null if the node did not report the reason's kind.</param>
 /// <param name="Seconds">How long it has waited; null if that is not known.</param>
 internal sealed record WaitJson(
-    string Node, string Address, string Severity, string What, string? WaitsFor, string? WhatToDo, double? Seconds)
+    string Node, string Address, string Severity, string Description, string? WaitsFor, string? Remedy, double? Seconds)
 {
     /// <summary>What people call the node; null if it has no name.</summary>
     public string? Name { get; init; }

@@ -46,6 +46,6 @@ internal static class Waits
         "warn",
         reason.What,
         reason.WaitsFor.Length > 0 ? reason.WaitsFor : null,
-        NodeRow.WhatToDoFor(reason.Kind),
+        NodeRow.RemedyFor(reason.Kind),
         reason.SinceMillis / 1e3);
 }

@@ -46,8 +46,8 @@ internal sealed record NodeRow(NodeReport Report)
     };
 
     /// <summary>What to do about a reason of this kind; null for a kind of a newer version, which is not known here.</summary>
-    public static string? WhatToDoFor(long kind) => kind <= int.MaxValue && Enum.IsDefined((StatusReasonKind)(int)kind)
-        ? StatusReasons.WhatToDoFor((StatusReasonKind)(int)kind)
+    public static string? RemedyFor(long kind) => kind <= int.MaxValue && Enum.IsDefined((StatusReasonKind)(int)kind)
+        ? StatusReasons.RemedyFor((StatusReasonKind)(int)kind)
         : null;
 
     public static SendLimit LimitOf(long number) => Enum.IsDefined((SendLimit)(int)Math.Min(number, int.MaxValue))

@@ -100,7 +100,7 @@ internal sealed class NamedServers(ImmutableArray<IPEndPoint> servers, ServerRes
 
         string what = $"The membership service cannot make changes: {reason} No node joins or leaves, no topic opens, and no failed node "
             + "is removed.";
-        if (_trouble?.Kind != TroubleKind.ChangesWait || _trouble.What != what)
+        if (_trouble?.Kind != TroubleKind.ChangesWait || _trouble.Description != what)
         {
             var since = _trouble is { Kind: TroubleKind.ChangesWait } known ? known.Since : now;
             _trouble = new Trouble(TroubleKind.ChangesWait, what, since);

@@ -40,7 +40,7 @@ internal abstract class TopicSubscription
     public SlowReaderWatch? Watch => _extras?.Watch;
 
     /// <summary>Whether this endpoint gets no messages that this node has published.</summary>
-    public bool NoEcho { get; protected init; }
+    public bool SkipsOwn { get; protected init; }
 
     /// <summary>Whether it has left the topic in order.</summary>
     public bool HasLeft { get; private set; }

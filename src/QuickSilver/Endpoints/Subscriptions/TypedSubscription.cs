@@ -24,7 +24,7 @@ internal sealed class TypedSubscription<T> : TopicSubscription, IRingOwner
     {
         _codec = codec;
         _ring = new ReaderRing<T>(options.ReaderCapacity, options.SlowReader) { Owner = this };
-        NoEcho = options.NoEcho;
+        SkipsOwn = !options.ReceiveOwnMessages;
     }
 
     /// <summary>
@@ -403,7 +403,7 @@ internal sealed class TypedSubscription<T> : TopicSubscription, IRingOwner
     private void ChooseDirect()
     {
         // Where own messages are left out, each message is asked for its sender, before it comes here.
-        bool isDirect = _isAlone && !NoEcho && !_hadReader && _handlers.Length == 1 && _ring is { IsOff: true, OwesBacklog: false };
+        bool isDirect = _isAlone && !SkipsOwn && !_hadReader && _handlers.Length == 1 && _ring is { IsOff: true, OwesBacklog: false };
         var direct = isDirect ? _handlers[0] : null;
         if (!ReferenceEquals(_direct, direct))
         {

@@ -113,7 +113,7 @@ internal sealed class SignsReading(
             ReasonRows =
             [
                 .. now.Reasons.Take(NodeSnapshot.MostReasons).Select(
-                    reason => new ReasonSnapshot(Cut(reason.What, ReasonSnapshot.MaxWhatBytes))
+                    reason => new ReasonSnapshot(Cut(reason.Description, ReasonSnapshot.MaxWhatBytes))
                     {
                         Kind = (long)reason.Kind,
                         WaitsFor = Cut(reason.WaitsFor ?? "", ReasonSnapshot.MaxWaitsForBytes),

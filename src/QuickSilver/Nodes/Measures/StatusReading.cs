@@ -79,7 +79,7 @@ internal sealed class StatusReading
 
     /// <summary>The sentences that say what is wrong, without the rest, for a reader with little room.</summary>
     public static string? Shortened(NodeStatus status) =>
-        status.Reasons.Count == 0 ? null : string.Join(" ", status.Reasons.Take(2).Select(static reason => reason.What));
+        status.Reasons.Count == 0 ? null : string.Join(" ", status.Reasons.Take(2).Select(static reason => reason.Description));
 
     public NodeStatus Read(NodeState state, int openTopics)
     {

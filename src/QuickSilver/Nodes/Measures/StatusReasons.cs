@@ -5,7 +5,7 @@ namespace QuickSilver.Nodes.Measures;
 // What each kind of reason means, and what to do about it: the one table, from which docs/health.md is written as well.
 internal static class StatusReasons
 {
-    private static readonly Dictionary<StatusReasonKind, (string Meaning, string WhatToDo)> Table = new()
+    private static readonly Dictionary<StatusReasonKind, (string Meaning, string Remedy)> Table = new()
     {
         [StatusReasonKind.NotJoined] = (
             "The node looks for a membership service and has found none that admits it.",
@@ -141,12 +141,12 @@ internal static class StatusReasons
 
     public static string MeaningOf(StatusReasonKind kind) => Table[kind].Meaning;
 
-    public static string WhatToDoFor(StatusReasonKind kind) => Table[kind].WhatToDo;
+    public static string RemedyFor(StatusReasonKind kind) => Table[kind].Remedy;
 
-    public static StatusReason Of(StatusReasonKind kind, string what, DateTimeOffset since, string? waitsFor = null) =>
-        new(kind, what, since, waitsFor, WhatToDoFor(kind));
+    public static StatusReason Of(StatusReasonKind kind, string description, DateTimeOffset since, string? waitsFor = null) =>
+        new(kind, description, since, waitsFor, RemedyFor(kind));
 
-    public static StatusReason Of(Trouble trouble) => Of(KindOf(trouble.Kind), trouble.What, trouble.Since, trouble.WaitsFor);
+    public static StatusReason Of(Trouble trouble) => Of(KindOf(trouble.Kind), trouble.Description, trouble.Since, trouble.WaitsFor);
 
     // The names are the same, which a test checks.
     public static StatusReasonKind KindOf(TroubleKind kind) => kind switch

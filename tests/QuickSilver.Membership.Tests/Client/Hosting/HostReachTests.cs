@@ -123,7 +123,7 @@ public sealed class HostReachTests
         _world.RunUntil(() => Hosts(nodes).Length == 2, Ready);
         _world.RunUntil(() => Hosts(nodes).Any(node => node.Client.Trouble is { Kind: TroubleKind.HostNotReached }), Ready);
         var trouble = Hosts(nodes).Select(static node => node.Client.Trouble).First(static one => one is not null);
-        Assert.Contains("this node cannot connect to it", trouble!.What, StringComparison.Ordinal);
+        Assert.Contains("this node cannot connect to it", trouble!.Description, StringComparison.Ordinal);
     }
 
     // Both hosts answer each observer, in an order of chance.

@@ -130,8 +130,8 @@ public sealed class ReachabilityTests
         var nodes = Start(3);
         Array.ForEach(nodes, node => _dead.Add(node.Environment.LocalAddress));
         SecondsUntil(() => nodes[2].Client.Isolation is not null, () => nodes[0].Client.ReportSuspect(nodes[2].Key, "no answer"));
-        Assert.Contains("TCP reaches the membership service at", nodes[2].Client.Isolation!.What);
-        Assert.Contains($"Interface ({nodes[2].EndPoint.Address})", nodes[2].Client.Isolation!.What);
+        Assert.Contains("TCP reaches the membership service at", nodes[2].Client.Isolation!.Description);
+        Assert.Contains($"Interface ({nodes[2].EndPoint.Address})", nodes[2].Client.Isolation!.Description);
         _dead.Clear();
         SecondsUntil(() => nodes[2].Client.Isolation is null, () => nodes[0].Client.ReportSuspect(nodes[2].Key, "no answer"));
         Assert.Equal(3, nodes[0].Nodes.Count);
@@ -148,7 +148,7 @@ public sealed class ReachabilityTests
         Assert.Equal(2, nodes[0].Nodes.Count);
         Assert.Empty(back.Changes);
         Assert.Contains("check the firewall", back.Client.LastRefusal);
-        Assert.Contains("TCP reaches the membership service", back.Client.Isolation!.What);
+        Assert.Contains("TCP reaches the membership service", back.Client.Isolation!.Description);
         _dead.Clear();
         Assert.InRange(SecondsUntil(() => nodes[0].Nodes.Count == 3), 0, 3);
         Assert.Null(back.Client.LastRefusal);

@@ -73,7 +73,7 @@ public sealed class WaitingClaimTests
     private static void AssertWaits(FakeNode node, string reason)
     {
         Assert.Equal(TroubleKind.ChangesWait, node.Client.Trouble?.Kind);
-        Assert.StartsWith($"The membership service cannot make changes: {reason} No node joins", node.Client.Trouble!.What);
+        Assert.StartsWith($"The membership service cannot make changes: {reason} No node joins", node.Client.Trouble!.Description);
     }
 
     private int Count(int id) => _log.Entries.Count(entry => entry.Id == id);

@@ -16,7 +16,7 @@ if (args[0] == "set")
     await Task.Delay(Timeout.Infinite);
 }
 
-foreach (var (symbol, price) in prices.ToList())
+foreach (var (symbol, price) in prices.GetSnapshot())
 {
     Console.WriteLine($"{symbol} costs {price.Amount} {price.Currency}");
 }

@@ -129,7 +129,7 @@ public sealed class SubscriberChangesTests
         var got = new List<string>();
         var gaps = 0;
         var quiet = cluster.RunUntilCompleted(
-            cluster.Nodes[0].Node.OpenTopicAsync<string>(Name, new TopicOptions { NoEcho = true, ReaderCapacity = 4 }));
+            cluster.Nodes[0].Node.OpenTopicAsync<string>(Name, new TopicOptions { ReceiveOwnMessages = false, ReaderCapacity = 4 }));
         var other = cluster.RunUntilCompleted(cluster.Nodes[1].Node.OpenTopicAsync<string>(Name));
         var echoed = new List<string>();
         other.SubscribeInline((in Message<string> message) => echoed.Add(message.Value));

@@ -55,7 +55,7 @@ public sealed class OpeningStallTests
         var opening = node.OpenSubscriberAsync<string>("news");
         cluster.Run(Second * 2);
         var reason = node.Status.Reasons.Single(static reason => reason.Kind == StatusReasonKind.TopicOpening);
-        Assert.StartsWith("Opening topic \"news\": waiting for the end of this node's earlier subscription", reason.What);
+        Assert.StartsWith("Opening topic \"news\": waiting for the end of this node's earlier subscription", reason.Description);
         Assert.Equal("the membership service and the members of the earlier view", reason.WaitsFor);
 
         cluster.Network.Reconnect();

@@ -41,8 +41,8 @@ public sealed class StateNumberTests : IDisposable
         {
             var reason = Assert.Single(_cluster.Nodes[node].Node.Status.Reasons);
             Assert.Equal(StatusReasonKind.StateChangeRefused, reason.Kind);
-            Assert.Contains($"State \"{Name}\" refused a change of node ", reason.What, StringComparison.Ordinal);
-            Assert.Contains($"{liar.Id}", reason.What, StringComparison.Ordinal);
+            Assert.Contains($"State \"{Name}\" refused a change of node ", reason.Description, StringComparison.Ordinal);
+            Assert.Contains($"{liar.Id}", reason.Description, StringComparison.Ordinal);
             Assert.True(_cluster.Nodes[node].Node.Status.IsReady);
         }
 
@@ -121,9 +121,9 @@ public sealed class StateNumberTests : IDisposable
             }
         };
         var state = cluster.RunUntilCompleted(cluster.Nodes[1].Node.OpenStateAsync<string, string>(Name));
-        Assert.Equal(["a", "c"], state.ToList().Select(static one => one.Key));
+        Assert.Equal(["a", "c"], state.GetSnapshot().Select(static one => one.Key));
         var reason = Assert.Single(cluster.Nodes[1].Node.Status.Reasons, static one => one.Kind == StatusReasonKind.StateChangeRefused);
-        Assert.Contains($"{liar.Id}", reason.What, StringComparison.Ordinal);
+        Assert.Contains($"{liar.Id}", reason.Description, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -176,8 +176,8 @@ public sealed class StateNumberTests : IDisposable
 
     private void AllHaveTheSame()
     {
-        var expected = _states[0].ToList().OrderBy(static one => one.Key, StringComparer.Ordinal);
-        Assert.All(_states, state => Assert.Equal(expected, state.ToList().OrderBy(static one => one.Key, StringComparer.Ordinal)));
+        var expected = _states[0].GetSnapshot().OrderBy(static one => one.Key, StringComparer.Ordinal);
+        Assert.All(_states, state => Assert.Equal(expected, state.GetSnapshot().OrderBy(static one => one.Key, StringComparer.Ordinal)));
         Assert.All(_states, static state => Assert.True(state.IsComplete));
     }
 

@@ -28,7 +28,7 @@ public sealed class StateRefusalTests : IDisposable
         var changes = new List<StateChange<string, string>>();
         _cluster.Nodes[0].Post(async () =>
         {
-            await foreach (var change in _states[0].ChangesAsync())
+            await foreach (var change in _states[0].WatchChangesAsync())
             {
                 changes.Add(change);
             }
@@ -40,7 +40,7 @@ public sealed class StateRefusalTests : IDisposable
         Assert.Throws<OutOfMemoryException>(() => { _ = _states[0].SetAsync("new", "refused"); });
         _cluster.Run(Second);
 
-        Assert.All(_states, static state => Assert.Equal([new("known", "before")], state.ToList()));
+        Assert.All(_states, static state => Assert.Equal([new("known", "before")], state.GetSnapshot()));
         Assert.All(_states, static state => Assert.Equal(1, state.Count));
         // One that reads slowly gets only the last of each key.
         Assert.Equal("before", changes.FindLast(static change => change.Key == "known").Value);
@@ -139,7 +139,7 @@ public sealed class StateRefusalTests : IDisposable
     private void AssertSame(List<KeyValuePair<string, string>> expected)
     {
         _cluster.Run(Second);
-        Assert.All(_states, state => Assert.Equal(expected, state.ToList().OrderBy(static one => one.Key)));
+        Assert.All(_states, state => Assert.Equal(expected, state.GetSnapshot().OrderBy(static one => one.Key)));
     }
 
     // Words in UTF-8, and no memory for some of them.

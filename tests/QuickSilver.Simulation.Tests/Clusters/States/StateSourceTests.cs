@@ -113,8 +113,9 @@ public sealed class StateSourceTests : IDisposable
         _cluster.Run(Second * 20);
         var reason = Assert.Single(node.Node.Status.Reasons);
         Assert.Equal(StatusReasonKind.StateOpening, reason.Kind);
-        Assert.StartsWith($"State \"{Name}\" does not have the content that other nodes have. ", reason.What, StringComparison.Ordinal);
-        Assert.Contains($"node node-1 ({_cluster.Nodes[Liar].Node.Id}) ", reason.What, StringComparison.Ordinal);
+        Assert.StartsWith(
+            $"State \"{Name}\" does not have the content that other nodes have. ", reason.Description, StringComparison.Ordinal);
+        Assert.Contains($"node node-1 ({_cluster.Nodes[Liar].Node.Id}) ", reason.Description, StringComparison.Ordinal);
         Assert.True(node.Node.Status.IsReady);
 
         node.Post(() =>
@@ -139,7 +140,8 @@ public sealed class StateSourceTests : IDisposable
         {
             var reason = Assert.Single(_cluster.Nodes[2].Node.Status.Reasons);
             Assert.Equal(StatusReasonKind.StateOpening, reason.Kind);
-            Assert.EndsWith($" node node-1 ({_cluster.Nodes[1].Node.Id}) gave what cannot be read.", reason.What, StringComparison.Ordinal);
+            Assert.EndsWith(
+                $" node node-1 ({_cluster.Nodes[1].Node.Id}) gave what cannot be read.", reason.Description, StringComparison.Ordinal);
             _cluster.Run(Second / 100);
         }
     }

@@ -25,7 +25,7 @@ public sealed class StateTests
         cluster.Eventually("all have all", () => states.All(static state => state.Count == 399));
         var late = Open(cluster, 3);
         Assert.Equal((399, true), (late.Count, late.IsComplete));
-        Assert.Equal(states[0].ToList(), late.ToList());
+        Assert.Equal(states[0].GetSnapshot(), late.GetSnapshot());
         Assert.True(late.TryGet("key 399", out var last));
         Assert.Equal("799", last);
     }
@@ -47,7 +47,7 @@ public sealed class StateTests
         });
         cluster.Run(Second);
         var highest = cluster.Nodes.MaxBy(static node => (node.Node.Id.Id, node.Node.Id.Incarnation))!.Number;
-        Assert.All(states, state => Assert.Equal(states[0].ToList(), state.ToList()));
+        Assert.All(states, state => Assert.Equal(states[0].GetSnapshot(), state.GetSnapshot()));
         Assert.True(states[0].TryGet("0", out var kept));
         Assert.Equal($"of {highest}", kept);
     }
@@ -68,7 +68,7 @@ public sealed class StateTests
         bool isOver = false;
         cluster.Nodes[1].Post(async () =>
         {
-            await foreach (var change in state.ChangesAsync())
+            await foreach (var change in state.WatchChangesAsync())
             {
                 changes.Add(change);
                 await release.Task;
@@ -181,7 +181,7 @@ public sealed class StateTests
 
         var again = Open(cluster, 2);
         Assert.Equal(150, again.Count);
-        Assert.Equal(states[0].ToList(), again.ToList());
+        Assert.Equal(states[0].GetSnapshot(), again.GetSnapshot());
     }
 
     [Fact]
@@ -270,7 +270,7 @@ public sealed class StateTests
         cluster.Run(Second * 5);
         cluster.Network.Reconnect();
         cluster.Eventually("all have all", () => states.All(static state => state.Count == 201 && state.IsComplete), Second * 120);
-        Assert.All(states, state => Assert.Equal(states[0].ToList(), state.ToList()));
+        Assert.All(states, state => Assert.Equal(states[0].GetSnapshot(), state.GetSnapshot()));
     }
 
     private static SimulatedCluster Started(int nodes)

@@ -88,11 +88,11 @@ public sealed class StateUndecodableTests : IDisposable
         Assert.Empty(_cluster.Nodes[1].Node.Status.Reasons);
         if (end == End.Closed)
         {
-            Assert.Equal([new("r", "old"), new("t", "good")], _states[1]!.ToList());
+            Assert.Equal([new("r", "old"), new("t", "good")], _states[1]!.GetSnapshot());
         }
         else
         {
-            Assert.Equal(_states[0]!.ToList(), _states[1]!.ToList());
+            Assert.Equal(_states[0]!.GetSnapshot(), _states[1]!.GetSnapshot());
         }
     }
 
@@ -115,7 +115,7 @@ public sealed class StateUndecodableTests : IDisposable
         AssertLacks(1, from: 0);
         Set(0, "s", "good");
         _cluster.Eventually("it is complete", () => _states[1]!.IsComplete, Second * 30);
-        Assert.Equal(_states[0]!.ToList(), _states[1]!.ToList());
+        Assert.Equal(_states[0]!.GetSnapshot(), _states[1]!.GetSnapshot());
     }
 
     // Neither is complete, and neither gives up the other one, so neither takes itself for complete.
@@ -139,7 +139,7 @@ public sealed class StateUndecodableTests : IDisposable
         Set(0, "1", "good");
         Set(1, "0", "good");
         _cluster.Eventually("both are complete", () => _states[0]!.IsComplete && _states[1]!.IsComplete, Second * 30);
-        Assert.Equal(_states[0]!.ToList(), _states[1]!.ToList());
+        Assert.Equal(_states[0]!.GetSnapshot(), _states[1]!.GetSnapshot());
     }
 
     [Fact]
@@ -156,7 +156,7 @@ public sealed class StateUndecodableTests : IDisposable
         {
             var reason = Assert.Single(_cluster.Nodes[1].Node.Status.Reasons);
             Assert.Equal(StatusReasonKind.StateUndecodable, reason.Kind);
-            Assert.Contains(named + "gave what this node cannot decode.", reason.What, StringComparison.Ordinal);
+            Assert.Contains(named + "gave what this node cannot decode.", reason.Description, StringComparison.Ordinal);
             _cluster.Run(Second / 100);
         }
 
@@ -220,9 +220,9 @@ public sealed class StateUndecodableTests : IDisposable
         {
             var reason = Assert.Single(_cluster.Nodes[1].Node.Status.Reasons);
             Assert.Equal((StatusReasonKind.HeapFull, "memory of the heap"), (reason.Kind, reason.WaitsFor));
-            Assert.Contains($"State \"{Name}\"", reason.What, StringComparison.Ordinal);
-            Assert.Contains(given, reason.What, StringComparison.Ordinal);
-            Assert.Contains("DOTNET_GCHeapHardLimit", reason.WhatToDo, StringComparison.Ordinal);
+            Assert.Contains($"State \"{Name}\"", reason.Description, StringComparison.Ordinal);
+            Assert.Contains(given, reason.Description, StringComparison.Ordinal);
+            Assert.Contains("DOTNET_GCHeapHardLimit", reason.Remedy, StringComparison.Ordinal);
             _cluster.Run(Second / 10);
         }
 
@@ -247,7 +247,7 @@ public sealed class StateUndecodableTests : IDisposable
         _cluster.Eventually("it is not complete", () => !states[1].IsComplete);
         keys[1].Fails = false;
         _cluster.Eventually("it is complete", () => states[1].IsComplete);
-        Assert.Equal("good", Assert.Single(states[1].ToList()).Value);
+        Assert.Equal("good", Assert.Single(states[1].GetSnapshot()).Value);
     }
 
     private void AssertLacks(int node, int from)
@@ -255,10 +255,10 @@ public sealed class StateUndecodableTests : IDisposable
         Assert.False(_states[node]!.IsComplete);
         var reason = Assert.Single(_cluster.Nodes[node].Node.Status.Reasons);
         Assert.Equal(StatusReasonKind.StateUndecodable, reason.Kind);
-        Assert.Contains($"State \"{Name}\" ", reason.What, StringComparison.Ordinal);
+        Assert.Contains($"State \"{Name}\" ", reason.Description, StringComparison.Ordinal);
         string of = $"node node-{from} ({_cluster.Nodes[from].Node.Id})";
-        Assert.Contains($" This node cannot decode a value from {of}.", reason.What, StringComparison.Ordinal);
-        Assert.Contains("same type and codec on all nodes", reason.WhatToDo, StringComparison.Ordinal);
+        Assert.Contains($" This node cannot decode a value from {of}.", reason.Description, StringComparison.Ordinal);
+        Assert.Contains("same type and codec on all nodes", reason.Remedy, StringComparison.Ordinal);
     }
 
     private void Open(params ReadOnlySpan<int> nodes)

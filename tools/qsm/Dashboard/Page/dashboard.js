@@ -79,7 +79,7 @@ function show(signs) {
   if (first) {
     byId("strip").dataset.tone = signs.waits.some(wait => wait.severity === "bad") ? "bad" : "warn";
     setText(byId("strip-count"), signs.waits.length === 1 ? "1 waits" : signs.waits.length + " wait");
-    setText(byId("strip-text"), (first.name ?? first.address) + ": " + first.what);
+    setText(byId("strip-text"), (first.name ?? first.address) + ": " + first.description);
   }
   fillShown();
 }

@@ -349,7 +349,7 @@ function fillShown() {
 }
 
 function fillWaits(table) {
-  const waits = table.rows.filter(wait => passes([wait.name, wait.node, wait.address, wait.what, wait.waitsFor]));
+  const waits = table.rows.filter(wait => passes([wait.name, wait.node, wait.address, wait.description, wait.waitsFor]));
   const note = !latest ? "Waiting for the first answer." : table.rows.length ? "Nothing contains “" + filterText + "”." : "Nobody waits for anybody.";
   const text = waits.length ? JSON.stringify(waits) : note;
   if (table.written === text) { return; }
@@ -368,8 +368,8 @@ function fillWaits(table) {
     const head = make("p", "wait-head");
     head.append(make("span", "dot"), make("strong", "", wait.name ?? wait.address), make("span", "sub", (wait.name ? wait.address + " " : "") + wait.node));
     if (wait.seconds != null) { head.append(make("span", "sub", "for " + span(wait.seconds))); }
-    item.append(head, make("p", "wait-what", wait.what));
-    for (const [name, value] of [["Waits for", wait.waitsFor], ["What to do", wait.whatToDo]]) {
+    item.append(head, make("p", "wait-what", wait.description));
+    for (const [name, value] of [["Waits for", wait.waitsFor], ["What to do", wait.remedy]]) {
       if (value) {
         const line = make("p", "wait-line");
         line.append(make("span", "wait-key", name), make("span", "", value));

@@ -72,5 +72,5 @@ internal static class NodesCheck
     // As the node's own status says it. What it waits for may be named in the sentences already, but not always.
     private static string Described(ReasonSnapshot reason) =>
         $"{reason.What}{(reason.WaitsFor.Length > 0 ? $" Waiting for {reason.WaitsFor}." : "")}"
-        + (NodeRow.WhatToDoFor(reason.Kind) is { } advice ? $" {advice}" : "");
+        + (NodeRow.RemedyFor(reason.Kind) is { } advice ? $" {advice}" : "");
 }
