@@ -249,7 +249,8 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
         }
     }
 
-    public Task<bool> DrainAsync(TimeSpan? timeout = null) => Current is { } topic ? topic.DrainAsync(timeout) : Task.FromResult(true);
+    public Task DrainAsync(CancellationToken cancellationToken = default) =>
+        Current is { } topic ? topic.DrainAsync(cancellationToken) : Task.CompletedTask;
 
     public void Cancel() => Current?.Cancel();
 

@@ -199,17 +199,19 @@ internal sealed class NodeLifetime(
     {
         var limit = new StopLimit(settings.Hosting.DrainLimit, settings.ShutdownTimeout, _stopping.Elapsed, settings.NodesLeft);
         node.LossRemedy = limit.Remedy;
+        using var own = new CancellationTokenSource(limit.Drain, time);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(own.Token, cancellationToken);
         try
         {
-            await node.DrainAsync(limit.Drain).WaitAsync(cancellationToken).ConfigureAwait(SoleThreadContext.IsCurrent);
+            await node.DrainAsync(either.Token).ConfigureAwait(SoleThreadContext.IsCurrent);
         }
-        catch (ObjectDisposedException)
+        catch (Exception exception) when (exception is ObjectDisposedException or QuickSilverException)
         {
-            // Application code has disposed the node, or it was expelled this moment: the host stops all the same.
+            // Application code has disposed the node or an endpoint, or the node was expelled: the host stops all the same.
         }
         catch (OperationCanceledException)
         {
-            // The host's time for stopping is over.
+            // The time for draining, or the host's time for stopping, is over.
         }
     }
 

@@ -16,11 +16,18 @@ public sealed partial class QuickSilverNode
     // Null when the core thread did not answer in time.
     private async Task<List<TopicEndpoint>?> EndpointsAsync(TimeSpan limit)
     {
+        var listed = ListEndpoints();
+        return await Within(listed, limit).ConfigureAwait(_core.ResumesInContext)
+            ? await listed.ConfigureAwait(_core.ResumesInContext)
+            : null;
+    }
+
+    // Does not complete if the core thread ends first.
+    private Task<List<TopicEndpoint>> ListEndpoints()
+    {
         var listed = new TaskCompletionSource<List<TopicEndpoint>>(_core.Completions);
         _core.Run(() => listed.SetResult(_core.OpenEndpoints()));
-        return await Within(listed.Task, limit).ConfigureAwait(_core.ResumesInContext)
-            ? await listed.Task.ConfigureAwait(_core.ResumesInContext)
-            : null;
+        return listed.Task;
     }
 
     // Completes whatever happens: no call that disposes waits forever.

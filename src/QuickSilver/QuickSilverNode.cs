@@ -22,8 +22,6 @@ namespace QuickSilver;
 /// </summary>
 public sealed partial class QuickSilverNode : IAsyncDisposable
 {
-    private static readonly TimeSpan DrainLimit = TimeSpan.FromSeconds(1);
-
     private readonly INodeParts _parts;
     private readonly NodeCore _core;
     // Null until the node first asks, answers or opens a state.
@@ -362,28 +360,30 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
     public NodeGauges GetGauges() => _core.Readings.ReadGauges();
 
     /// <summary>
-    /// Drains all topics. They accept no more messages, and the task completes with true when all accepted messages are stable. It
-    /// completes with false if members did not acknowledge within <paramref name="timeout"/> (0 to 24 hours; one second by default).
-    /// Endpoints that were cancelled or disposed have nothing to drain.
+    /// Drains all topics. They accept no more messages, and the task completes when all accepted messages are stable. Endpoints that were
+    /// cancelled or disposed before have nothing to drain.
     /// </summary>
-    /// <exception cref="ArgumentOutOfRangeException">The timeout is negative or longer than 24 hours.</exception>
-    /// <exception cref="ObjectDisposedException">The node was disposed.</exception>
-    public async Task<bool> DrainAsync(TimeSpan? timeout = null)
+    /// <param name="cancellationToken">
+    /// Ends the wait: members that do not answer, or a handler that blocks the core thread, make it long. The topics accept no messages all
+    /// the same, and another call waits longer.
+    /// </param>
+    /// <exception cref="OperationCanceledException">
+    /// The token cancelled the wait, and not all accepted messages are known to be stable; or an endpoint was cancelled meanwhile.
+    /// </exception>
+    /// <exception cref="ObjectDisposedException">
+    /// The node was disposed, or an endpoint was disposed meanwhile, before its messages were stable.
+    /// </exception>
+    /// <exception cref="NodeExpelledException">The membership service removed the node before all was stable.</exception>
+    /// <exception cref="QuickSilverException">An endpoint ended before its messages were stable, for the reason that this says.</exception>
+    public async Task DrainAsync(CancellationToken cancellationToken = default)
     {
-        var within = timeout ?? DrainLimit;
-        OptionRules.CheckDrainTimeout(within);
         _core.CheckNotStopped();
-        long begun = _core.OutsideTime.GetTimestamp();
-        if (await EndpointsAsync(within).ConfigureAwait(_core.ResumesInContext) is not { } endpoints)
-        {
-            return false;
-        }
-
-        var left = within - _core.OutsideTime.GetElapsedTime(begun);
-        left = left < TimeSpan.Zero ? TimeSpan.Zero : left;
-        bool[] drained = await Task.WhenAll(endpoints.Select(endpoint => endpoint.DrainWithNodeAsync(left)))
+        cancellationToken.ThrowIfCancellationRequested();
+        var listed = ListEndpoints();
+        await _core.UntilEndedAsync(listed, cancellationToken).ConfigureAwait(_core.ResumesInContext);
+        var endpoints = await listed.ConfigureAwait(_core.ResumesInContext);
+        await Task.WhenAll(endpoints.Select(endpoint => endpoint.DrainWithNodeAsync(cancellationToken)))
             .ConfigureAwait(_core.ResumesInContext);
-        return drained.All(static done => done);
     }
 
     /// <summary>

@@ -2,6 +2,7 @@ using System.Buffers.Binary;
 using System.Diagnostics;
 using System.Text.Json;
 using QuickSilver;
+using QuickSilver.Tests.Infrastructure;
 
 namespace ChurnNode;
 
@@ -32,7 +33,7 @@ internal static class Publisher
             await Task.Delay(1);
         }
 
-        bool stable = await node.DrainAsync(StableLimit);
+        bool stable = await DrainWithin.LimitAsync(StableLimit, node.DrainAsync);
         Console.Out.WriteLine(JsonSerializer.Serialize(new SentReport(stable, sent), ReportJson.Default.SentReport));
         return stable ? 0 : 1;
     }

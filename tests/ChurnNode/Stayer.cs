@@ -5,6 +5,7 @@ using System.Globalization;
 using System.Text.Json;
 using ChurnNode.Streams;
 using QuickSilver;
+using QuickSilver.Tests.Infrastructure;
 using StreamNode;
 
 namespace ChurnNode;
@@ -50,7 +51,7 @@ internal static class Stayer
         long sent = await sending;
         await sendingBeside;
         await visiting;
-        bool isStable = await node.DrainAsync(StableLimit);
+        bool isStable = await DrainWithin.LimitAsync(StableLimit, node.DrainAsync);
         Console.Out.WriteLine(string.Create(CultureInfo.InvariantCulture, $"sent {sent}"));
         await Console.In.ReadLineAsync();
         await watching;

@@ -4,6 +4,7 @@ using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 using QuickSilver;
 using QuickSilver.Hosting;
+using QuickSilver.Tests.Infrastructure;
 
 namespace StopNode;
 
@@ -33,7 +34,7 @@ internal static class BarePublisher
         var publisher = await node.OpenPublisherAsync<string>(Settings.Topic);
         long accepted = await Publication.PublishAsync(publisher, settings.Number);
         string? verb = await Console.In.ReadLineAsync();
-        bool isStable = verb == "drain" && await publisher.DrainAsync(settings.Limit);
+        bool isStable = verb == "drain" && await DrainWithin.LimitAsync(settings.Limit, publisher.DrainAsync);
         if (verb == "cancel")
         {
             publisher.Cancel();

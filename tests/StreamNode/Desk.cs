@@ -2,6 +2,7 @@ using System.Buffers.Binary;
 using System.Diagnostics;
 using System.Globalization;
 using QuickSilver;
+using QuickSilver.Tests.Infrastructure;
 
 namespace StreamNode;
 
@@ -117,7 +118,7 @@ internal sealed class Desk(QuickSilverNode node, ChangingRights rights)
     public async Task<bool> EndAsync()
     {
         await Task.WhenAll(_running);
-        bool isRight = await node.DrainAsync(DrainLimit);
+        bool isRight = await DrainWithin.LimitAsync(DrainLimit, node.DrainAsync);
         foreach (var (name, intake) in _taking)
         {
             if (intake.Fault is { } fault)

@@ -23,7 +23,7 @@ internal static class GcTrial
         {
             await using var publisher = await node.OpenPublisherAsync<Departure>(Topic);
             await SendAsync(publisher);
-            await node.DrainAsync(TimeSpan.FromSeconds(30));
+            await node.DrainAsync();
         }
         else
         {

@@ -20,10 +20,7 @@ internal static class Publisher
             var topics = await OpenAsync(run, departures);
             progress.Topics = topics.Count;
             await ReplayAsync(departures, topics, replay, progress, run.Stop);
-            if (!await run.Node.DrainAsync(StableLimit))
-            {
-                progress.Fault = $"not all was acknowledged within {StableLimit.TotalSeconds} s";
-            }
+            await DrainAsync(run, progress);
 
             progress.Phase = Phase.Done;
         }
@@ -51,6 +48,19 @@ internal static class Publisher
         await Task.WhenAll(origins.Zip(topics, (origin, topic) => topic.WaitForSubscribersAsync(Areas.FollowersOf(origin), run.Stop)))
             .WaitAsync(SubscribersLimit, run.Stop);
         return origins.Zip(topics).ToDictionary();
+    }
+
+    private static async Task DrainAsync(ChildRun run, Progress progress)
+    {
+        using var limit = new CancellationTokenSource(StableLimit);
+        try
+        {
+            await run.Node.DrainAsync(limit.Token);
+        }
+        catch (OperationCanceledException)
+        {
+            progress.Fault = $"not all was acknowledged within {StableLimit.TotalSeconds} s";
+        }
     }
 
     private static async Task ReplayAsync(

@@ -20,7 +20,7 @@ internal sealed class PublishLosses(NodeCounterCells cells, ILogger log)
 
     /// <summary>What helps, as a sentence. From any thread.</summary>
     public string Remedy { get; set; } =
-        "To wait longer, call DrainAsync with a longer timeout before you dispose the topic or the node.";
+        "To wait longer, call DrainAsync before you dispose the topic or the node.";
 
     /// <summary>The topic has no sender any more. Its messages may not be acknowledged yet.</summary>
     public void OnClosed(ulong id, string topic, bool isStable)

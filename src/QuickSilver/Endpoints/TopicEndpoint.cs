@@ -7,12 +7,11 @@ namespace QuickSilver.Endpoints;
 // What one caller has opened, independent of its payload type: a publishing half, a subscribing half or both, which live and end together.
 //
 // The three ways to end it: drain waits until accepted messages are stable, cancel drops them, and dispose drains for a moment and leaves
-// the topic. Each returns within its limit even if a handler blocks the core thread.
+// the topic. Each returns even if a handler blocks the core thread: drain with its token, the others within their limits.
 //
 // There are thousands of idle endpoints, so each object has only the fields that most of them need.
 internal abstract class TopicEndpoint(EndpointTopic topic, bool stampsTime = false)
 {
-    private static readonly TimeSpan DrainLimit = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan DisposeDrainLimit = TimeSpan.FromMilliseconds(500);
     private static readonly TimeSpan DisposeLeaveLimit = TimeSpan.FromMilliseconds(250);
     // How long the count of what is dropped waits for publishers that are about to write into the lane: no encoding takes so long, unless a
@@ -95,29 +94,23 @@ internal abstract class TopicEndpoint(EndpointTopic topic, bool stampsTime = fal
     }
 
     /// <summary>From any thread; see <see cref="ITopicPublisher{T}.DrainAsync"/>.</summary>
-    public Task<bool> DrainAsync(TimeSpan? timeout = null)
+    public Task DrainAsync(CancellationToken cancellationToken = default)
     {
-        var within = timeout ?? DrainLimit;
-        OptionRules.CheckDrainTimeout(within);
-        if (State == EndpointState.Disposed)
+        CheckUsable();
+        if (cancellationToken.IsCancellationRequested)
         {
-            throw AfterDispose.OfTopic(Name);
+            return Task.FromCanceled(cancellationToken);
         }
 
         TryAdvance(EndpointState.Draining);
-        return State == EndpointState.Draining ? DrainWithinAsync(within) : Task.FromResult(false);
+        return DrainUntilEndedAsync(cancellationToken);
     }
 
-    /// <summary>From any thread: like DrainAsync, but also true if the application has already ended the endpoint.</summary>
-    public Task<bool> DrainWithNodeAsync(TimeSpan within)
+    /// <summary>From any thread: like DrainAsync, but an endpoint that the application has already ended has nothing to drain.</summary>
+    public Task DrainWithNodeAsync(CancellationToken cancellationToken)
     {
         TryAdvance(EndpointState.Draining);
-        return State switch
-        {
-            EndpointState.Draining => DrainWithinAsync(within),
-            EndpointState.Failed => Task.FromResult(false),
-            _ => Task.FromResult(true),
-        };
+        return State is EndpointState.Cancelled or EndpointState.Disposed ? Task.CompletedTask : DrainUntilEndedAsync(cancellationToken);
     }
 
     public void Cancel()
@@ -188,6 +181,48 @@ internal abstract class TopicEndpoint(EndpointTopic topic, bool stampsTime = fal
         }
     }
 
+    private async Task DrainUntilEndedAsync(CancellationToken cancellationToken)
+    {
+        if (Publication is not { } publication)
+        {
+            return;
+        }
+
+        var over = WhenOver();
+        // When a feed is detached, a message that it keeps joins the queue, before the marker.
+        if (publication.DetachFeeds())
+        {
+            await UntilAsync(RunAsync(static () => { })).ConfigureAwait(Topic.Node.ResumesInContext);
+        }
+
+        if (!HasPublished)
+        {
+            return;
+        }
+
+        var drained = publication.WhenDrained();
+        await UntilAsync(drained).ConfigureAwait(Topic.Node.ResumesInContext);
+        if (!drained.IsCompleted || !await drained.ConfigureAwait(Topic.Node.ResumesInContext))
+        {
+            throw EndReason!;
+        }
+
+        Task UntilAsync(Task task) => Topic.Node.UntilEndedAsync(Task.WhenAny(task, over), cancellationToken);
+    }
+
+    // Invariant: the end sets its reason before it looks for this task, and this looks for the reason after it has made the task.
+    private Task WhenOver()
+    {
+        var end = End;
+        var over = LazyInitializer.EnsureInitialized(ref end.Over, () => new TaskCompletionSource(Topic.Node.Completions));
+        if (EndReason is not null)
+        {
+            over.TrySetResult();
+        }
+
+        return over.Task;
+    }
+
     private async Task<bool> DrainWithinAsync(TimeSpan within)
     {
         if (Publication is not { } publication)
@@ -195,7 +230,6 @@ internal abstract class TopicEndpoint(EndpointTopic topic, bool stampsTime = fal
             return true;
         }
 
-        // When a feed is detached, a message that it keeps joins the queue, before the marker.
         if (publication.DetachFeeds()
             && !await Within(RunAsync(static () => { }), within).ConfigureAwait(Topic.Node.ResumesInContext))
         {
@@ -269,6 +303,7 @@ internal abstract class TopicEndpoint(EndpointTopic topic, bool stampsTime = fal
         Subscription?.EndBuffer(readerError, discard: isCancelled);
         var handlers = Subscription?.TakeHandlers();
         Publication?.EndWaits(reason);
+        Volatile.Read(ref End.Over)?.TrySetResult();
         Topic.Node.Run(() => EndOnCore(Topic.Node.Environment.Now + CommitLimit, Topic.Node.Intake.Lane.Tail));
         if (Topic.Node.Ended.IsCancellationRequested)
         {
@@ -300,5 +335,6 @@ internal abstract class TopicEndpoint(EndpointTopic topic, bool stampsTime = fal
         public Task? Disposal;
         public Exception? Failure;
         public Exception? Reason;
+        public TaskCompletionSource? Over;
     }
 }

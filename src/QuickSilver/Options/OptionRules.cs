@@ -33,7 +33,7 @@ internal static class OptionRules
     private const int MaxStateKeys = 1_000_000;
     private const int MaxOutstandingRequests = 1 << 16;
     internal static readonly TimeSpan LeastRequestTimeout = TimeSpan.FromMilliseconds(1);
-    private static readonly TimeSpan LongestDrain = TimeSpan.FromDays(1);
+    private static readonly TimeSpan LongestWait = TimeSpan.FromDays(1);
 
     public static void Check(QuickSilverOptions options) => ThrowIfAny(Failures(options));
 
@@ -54,9 +54,9 @@ internal static class OptionRules
     public static void Check(RequesterOptions options)
     {
         var failures = new List<string>();
-        Within(failures, nameof(options.Timeout), options.Timeout, LeastRequestTimeout, LongestDrain);
+        Within(failures, nameof(options.Timeout), options.Timeout, LeastRequestTimeout, LongestWait);
         Within(failures, nameof(options.MaxOutstanding), options.MaxOutstanding, 1, MaxOutstandingRequests);
-        Within(failures, nameof(options.WaitForResponder), options.WaitForResponder, TimeSpan.Zero, LongestDrain);
+        Within(failures, nameof(options.WaitForResponder), options.WaitForResponder, TimeSpan.Zero, LongestWait);
         ThrowIfAny(failures);
     }
 
@@ -72,7 +72,7 @@ internal static class OptionRules
     {
         var failures = new List<string>();
         Within(failures, nameof(options.MaxTopics), options.MaxTopics, 1, FollowTopicsMessage.MostTopics);
-        Within(failures, nameof(options.KeepOpen), options.KeepOpen, TimeSpan.Zero, LongestDrain);
+        Within(failures, nameof(options.KeepOpen), options.KeepOpen, TimeSpan.Zero, LongestWait);
         ThrowIfAny(failures);
         ArgumentNullException.ThrowIfNull(options.Topic);
         ArgumentNullException.ThrowIfNull(options.Consumer);
@@ -143,7 +143,7 @@ internal static class OptionRules
         CheckService(options.Service, failures);
         CheckLimits(options.Limits, options.PacketBytes, failures);
         Within(failures, nameof(options.StallWarning), options.StallWarning, TimeSpan.FromMilliseconds(100), TimeSpan.FromHours(1));
-        Within(failures, nameof(options.HandlerLimit), options.HandlerLimit, TimeSpan.FromSeconds(1), LongestDrain);
+        Within(failures, nameof(options.HandlerLimit), options.HandlerLimit, TimeSpan.FromSeconds(1), LongestWait);
         Within(failures, nameof(options.MeteredTopics), options.MeteredTopics, 0, MaxMeteredTopics);
         Within(failures, nameof(options.StartTimeout), options.StartTimeout, TimeSpan.FromMilliseconds(100), TimeSpan.FromMinutes(10));
         return failures;
@@ -205,18 +205,9 @@ internal static class OptionRules
         return said[(said.IndexOf(AllowedIs, StringComparison.Ordinal) + AllowedIs.Length)..].TrimEnd('.');
     }
 
-    /// <summary>A drain cannot wait forever: <see cref="Timeout.InfiniteTimeSpan"/>, which is negative, is refused.</summary>
-    public static void CheckDrainTimeout(TimeSpan timeout)
-    {
-        if (timeout < TimeSpan.Zero || timeout > LongestDrain)
-        {
-            throw new ArgumentOutOfRangeException(nameof(timeout), timeout, "The drain timeout must be between 0 and 24 hours.");
-        }
-    }
-
     public static void CheckRequestTimeout(TimeSpan timeout)
     {
-        if (timeout < LeastRequestTimeout || timeout > LongestDrain)
+        if (timeout < LeastRequestTimeout || timeout > LongestWait)
         {
             throw new ArgumentOutOfRangeException(nameof(timeout), timeout, "The timeout of a request must be between 1 ms and 24 hours.");
         }

@@ -27,4 +27,5 @@ if (!isOld)
 // Neither leaves before the other has all.
 await new Exchange<string>("finished", args[0], isOld ? "new" : "old").RunAsync(node, limit.Token);
 Console.WriteLine($"{exchanges.Length} types were exchanged.");
-return await node.DrainAsync(TimeSpan.FromSeconds(10)) ? 0 : 1;
+await node.DrainAsync(limit.Token);
+return 0;

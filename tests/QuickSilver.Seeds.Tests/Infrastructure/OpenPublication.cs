@@ -1,4 +1,5 @@
 using QuickSilver.Simulation.Machines;
+using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Seeds.Tests.Infrastructure;
 
@@ -169,13 +170,13 @@ internal sealed class OpenPublication : IMessageFeed<ReadOnlyMemory<byte>>
         return Taken != Accepted ? $"accepted {Accepted} messages for {Topic}, and sent {Taken}" : stable;
     }
 
-    public async Task CloseAsync()
+    public async Task CloseAsync(TimeProvider time)
     {
         _feed?.Dispose();
         switch (_habits is not null && HasEndings ? _habits.Below(3) : -1)
         {
             case 0:
-                await DrainAsync();
+                await DrainAsync(time);
                 break;
             case 1:
                 Endpoint.Cancel();
@@ -187,9 +188,9 @@ internal sealed class OpenPublication : IMessageFeed<ReadOnlyMemory<byte>>
         await Endpoint.DisposeAsync();
     }
 
-    private async Task DrainAsync()
+    private async Task DrainAsync(TimeProvider time)
     {
-        if (await Endpoint.DrainAsync(_habits!.UpTo(TimeSpan.FromSeconds(2))))
+        if (await DrainWithin.LimitAsync(_habits!.UpTo(TimeSpan.FromSeconds(2)), Endpoint.DrainAsync, time))
         {
             // A call that waited for a message to be stable continues in its own event.
             _cluster.Simulation.After(TimeSpan.Zero, RequireDrained);

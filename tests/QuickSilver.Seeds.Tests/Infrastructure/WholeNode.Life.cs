@@ -180,7 +180,7 @@ internal sealed partial class WholeNode
             }
 
             _busy.Add("p" + topic, _cluster.Simulation.Now);
-            await open.CloseAsync();
+            await open.CloseAsync(Parts.OutsideTime);
             _busy.Remove("p" + topic);
             if (_owner.Publications.Contains(topic) && IsJoined)
             {

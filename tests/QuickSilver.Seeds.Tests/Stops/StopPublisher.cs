@@ -1,4 +1,5 @@
 using QuickSilver.Simulation;
+using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Seeds.Tests.Stops;
 
@@ -115,7 +116,7 @@ internal sealed class StopPublisher
                 await _publisher.DisposeAsync();
                 break;
             case PublisherVerb.DrainNode:
-                await _node.DrainAsync(Long);
+                await DrainWithin.LimitAsync(Long, _node.DrainAsync, _machine.Time);
                 break;
             default:
                 break;
@@ -146,7 +147,7 @@ internal sealed class StopPublisher
 
     private async Task DrainAsync(TimeSpan limit)
     {
-        if (await _publisher!.DrainAsync(limit))
+        if (await DrainWithin.LimitAsync(limit, _publisher!.DrainAsync, _machine.Time))
         {
             _history.Stable(_node.Id, Topic, Accepted);
         }

@@ -136,7 +136,7 @@ public sealed class TopicDelayTests
                         await text.PublishAsync($"UAL {i}");
                     }
 
-                    await text.DrainAsync(TimeSpan.FromSeconds(1));
+                    await text.DrainAsync();
                     await bytes.WaitForSubscribersAsync(2);
                     await bytes.PublishAsync([0, 255]);
                 }

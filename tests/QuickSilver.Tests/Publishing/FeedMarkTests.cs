@@ -141,7 +141,7 @@ public sealed class FeedMarkTests : IAsyncLifetime
         Sender.GiveRoom(2);
         var feed = ScriptedFeed.Counting(messages: 10);
         var attached = Attach(feed);
-        Task<bool>? drain = byDrain ? _topic.DrainAsync() : null;
+        Task? drain = byDrain ? _topic.DrainAsync() : null;
         attached.Dispose();
         _parts.Core.Pump();
         Sender.MakeStable();
@@ -165,7 +165,7 @@ public sealed class FeedMarkTests : IAsyncLifetime
                 await Task.Yield();
             }
 
-            Assert.True(await drain);
+            await drain;
         }
     }
 

@@ -38,7 +38,7 @@ public sealed class PublishLossTests
         Assert.Equal(0, node.GetGauges().PublishQueueMessages);
         Assert.Equal(
             "Topic \"losses\": 7 accepted messages may never arrive. 7 were not sent, and 0 were sent and not acknowledged by all members. "
-            + "They waited for a reader on node 7. To wait longer, call DrainAsync with a longer timeout before you dispose the topic or "
+            + "They waited for a reader on node 7. To wait longer, call DrainAsync before you dispose the topic or "
             + "the node.",
             Line(1660));
     }

@@ -72,8 +72,7 @@ internal static class PubCommand
                 }
             }
 
-            Task<bool> drained = topic.DrainAsync(DrainLimit);
-            if (!await drained.WaitAsync(session.Interrupted))
+            if (!await DrainWithin.LimitAsync(DrainLimit, topic.DrainAsync, session.Interrupted))
             {
                 Terminal.Error($"{Messages(count)} sent, but not acknowledged by all members within {DrainLimit.TotalMinutes} minutes");
                 return ExitCode.Failed;
@@ -81,7 +80,7 @@ internal static class PubCommand
         }
         catch (OperationCanceledException) when (session.Interrupted.IsCancellationRequested)
         {
-            if (await topic.DrainAsync(LastDrain))
+            if (await DrainWithin.LimitAsync(LastDrain, topic.DrainAsync))
             {
                 Terminal.Note($"{Messages(count)}, interrupted");
             }
@@ -111,7 +110,7 @@ internal static class PubCommand
 
     // Ends after a line that is not sent, and says what became of those before.
     private static async Task<string> EndAsync(ITopicPublisher<ReadOnlyMemory<byte>> topic, long count, TimeSpan limit) =>
-        $"{Messages(count)} sent before it{(await topic.DrainAsync(limit) ? "" : $"; {Unacknowledged}")}";
+        $"{Messages(count)} sent before it{(await DrainWithin.LimitAsync(limit, topic.DrainAsync) ? "" : $"; {Unacknowledged}")}";
 
     // With the contract that the topic has. One that no node has open carries bytes.
     private static async Task<(ITopicPublisher<ReadOnlyMemory<byte>> Topic, PayloadLines Lines)> OpenAsync(

@@ -89,7 +89,7 @@ internal sealed class DemoNode(Session session, int number, double rate)
             }
         }
 
-        _isDrained = await topic.DrainAsync(DrainLimit);
+        _isDrained = await DrainWithin.LimitAsync(DrainLimit, topic.DrainAsync, stop);
         await Task.Delay(Timeout.Infinite, stop);
     }
 

@@ -67,7 +67,7 @@ internal sealed class SwarmNode : IAsyncDisposable
     /// </summary>
     public bool SeesEnd(int nodes) => _barriers[^1].Subscribers >= nodes || _barriers[0].Subscribers < nodes;
 
-    public Task<bool> DrainAsync(TimeSpan limit) => _node.DrainAsync(limit);
+    public Task<bool> DrainAsync(TimeSpan limit) => DrainWithin.LimitAsync(limit, _node.DrainAsync);
 
     public ValueTask DisposeAsync() => _node.DisposeAsync();
 

@@ -140,13 +140,24 @@ public interface ITopicPublisher<T> : ITopicEndpoint
     IAsyncEnumerable<SubscriberChange> WatchSubscribersAsync(CancellationToken cancellationToken = default);
 
     /// <summary>
-    /// Drains the endpoint. It accepts no more messages, and the task completes with true when all accepted messages are stable. It
-    /// completes with false if members did not acknowledge within <paramref name="timeout"/> (0 to 24 hours; one second by default).
-    /// Attached feeds are detached: what they have given is sent, and they are not asked for more. Readers continue.
+    /// Drains the endpoint. It accepts no more messages, and the task completes when all accepted messages are stable. Attached feeds are
+    /// detached: what they have given is sent, and they are not asked for more. Readers continue.
     /// </summary>
-    /// <exception cref="ArgumentOutOfRangeException">The timeout is negative or longer than 24 hours.</exception>
-    /// <exception cref="ObjectDisposedException">The endpoint was disposed.</exception>
-    Task<bool> DrainAsync(TimeSpan? timeout = null);
+    /// <param name="cancellationToken">
+    /// Ends the wait: members that do not answer, or a handler that blocks the core thread, make it long. The endpoint accepts no messages
+    /// all the same, and another call waits longer.
+    /// </param>
+    /// <exception cref="OperationCanceledException">
+    /// The token or <see cref="ITopicEndpoint.Cancel"/> cancelled the wait, and not all accepted messages are known to be stable.
+    /// </exception>
+    /// <exception cref="InvalidOperationException">The endpoint was cancelled before the call.</exception>
+    /// <exception cref="ObjectDisposedException">
+    /// The endpoint or its node was disposed, before the call or before all was stable.
+    /// </exception>
+    /// <exception cref="QuickSilverException">
+    /// The endpoint ended before all was stable, for the reason that this says, such as <see cref="NodeExpelledException"/>.
+    /// </exception>
+    Task DrainAsync(CancellationToken cancellationToken = default);
 
     /// <summary>
     /// The messages that this endpoint accepted and dropped before they were sent, because it was disposed or cancelled, or its node ended.

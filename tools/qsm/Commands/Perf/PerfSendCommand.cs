@@ -102,7 +102,7 @@ internal static class PerfSendCommand
         double allocated = steady.AllocatedBytesPerMessage(ProcessUsage.Now(), sender.Sent);
         await sender.MarkEndAsync();
         await (beside?.StopAsync() ?? Task.CompletedTask);
-        bool stable = await node.DrainAsync(DrainLimit);
+        bool stable = await DrainWithin.LimitAsync(DrainLimit, node.DrainAsync);
         double seconds = Stopwatch.GetElapsedTime(start.AtTicks).TotalSeconds;
         var end = ProcessUsage.Now();
         var counters = node.GetCounters();
