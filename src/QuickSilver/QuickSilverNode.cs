@@ -45,14 +45,14 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
     public NodeStatus Status => _core.ReadStatus();
 
     /// <summary>
-    /// Raised when the node becomes degraded, and when that ends. A degraded node has not heard the membership service for longer than its
-    /// heartbeat limit, as on the minority side of a divided network: the others may have continued without it.
+    /// Raised when the node becomes degraded, when that ends, and when the node is no longer a member. A degraded node has not heard the
+    /// membership service for longer than its heartbeat limit, as on the minority side of a divided network: the others may have continued
+    /// without it. <see cref="NodeStatusChangedEventArgs.Kind"/> says which it is.
     /// </summary>
     /// <remarks>
     /// <para>
-    /// The argument is a reason of the kind <see cref="StatusReasonKind.Degraded"/> when it begins, and null when the service is back and
-    /// has this node as a member still. It is of the kind <see cref="StatusReasonKind.Expelled"/> when the node is no longer a member,
-    /// whether or not it was degraded before, and nothing follows that. The end by <see cref="DisposeAsync"/> is not reported.
+    /// Other changes of the status, such as a trouble, and the end by <see cref="DisposeAsync"/> are not reported. Nothing follows
+    /// <see cref="NodeStatusChangeKind.Expelled"/>.
     /// </para>
     /// <para>
     /// Handlers are called on the thread pool, not on the core thread: one after the other, in the order of the changes, so a handler that
@@ -61,9 +61,13 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
     /// cref="Status"/> after adding it.
     /// </para>
     /// </remarks>
-    public event Action<StatusReason?>? DegradedChanged
+    public event EventHandler<NodeStatusChangedEventArgs>? StatusChanged
     {
-        add => _core.Notices.Changed += value;
+        add
+        {
+            _core.Notices.Sender = this;
+            _core.Notices.Changed += value;
+        }
         remove => _core.Notices.Changed -= value;
     }
 

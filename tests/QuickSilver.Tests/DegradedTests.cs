@@ -11,20 +11,25 @@ public sealed class DegradedTests : IAsyncDisposable
 
     private readonly FakeParts _parts = new() { LastFailure = "connection reset" };
     private readonly RecordingLogs _logs = new();
-    private readonly BlockingCollection<StatusReason?> _told = [];
+    private readonly BlockingCollection<NodeStatusChangedEventArgs> _told = [];
 
     [Fact]
-    public async Task A_handler_gets_the_reason_when_the_node_is_degraded_and_null_when_the_service_is_back()
+    public async Task A_handler_gets_both_statuses_when_the_node_is_degraded_and_when_it_has_recovered()
     {
         var node = await StartAsync();
-        node.DegradedChanged += _told.Add;
+        node.StatusChanged += Add;
         await LoseAsync(TimeSpan.FromSeconds(12));
-        var reason = Next()!;
-        Assert.Equal(StatusReasonKind.Degraded, reason.Kind);
-        Assert.Equal(node.Status.Reasons[0], reason);
-        Assert.Contains("connection reset", reason.Description);
+        var lost = Next();
+        Assert.Equal(NodeStatusChangeKind.Degraded, lost.Kind);
+        Assert.Equal(StatusReasonKind.ServiceUnreachable, lost.Previous.Reasons[0].Kind);
+        Assert.Equal(node.Status.Reasons[0], lost.Current.Reasons[0]);
+        Assert.Equal(StatusReasonKind.Degraded, lost.Current.Reasons[0].Kind);
+        Assert.Contains("connection reset", lost.Current.Reasons[0].Description);
         await RunAsync(() => _parts.Service.Observer!.OnServiceReachable(true));
-        Assert.Null(Next());
+        var back = Next();
+        Assert.Equal(NodeStatusChangeKind.Recovered, back.Kind);
+        Assert.Equal(lost.Current.Reasons[0], back.Previous.Reasons[0]);
+        Assert.True(back.Current.IsReady);
         Assert.True(node.Status.IsReady);
     }
 
@@ -32,7 +37,7 @@ public sealed class DegradedTests : IAsyncDisposable
     public async Task A_connection_that_is_lost_for_less_than_the_limit_is_not_reported()
     {
         var node = await StartAsync();
-        node.DegradedChanged += _told.Add;
+        node.StatusChanged += Add;
         await RunAsync(() =>
         {
             _parts.Service.Observer!.OnServiceReachable(false);
@@ -40,7 +45,7 @@ public sealed class DegradedTests : IAsyncDisposable
             _parts.Service.Observer!.OnServiceReachable(false);
         });
         await RunAsync(() => _parts.Service.Observer!.OnServiceSilent(TimeSpan.FromSeconds(10)));
-        Assert.Equal(StatusReasonKind.Degraded, Next()?.Kind);
+        Assert.Equal(NodeStatusChangeKind.Degraded, Next().Kind);
     }
 
     [Fact]
@@ -48,20 +53,22 @@ public sealed class DegradedTests : IAsyncDisposable
     {
         var node = await StartAsync();
         var topic = await _parts.OpenAsync<string>(node, "t").OrFail();
-        node.DegradedChanged += reason =>
+        node.StatusChanged += (sender, change) =>
         {
-            if (reason?.Kind == StatusReasonKind.Expelled)
+            if (change.Kind == NodeStatusChangeKind.Expelled)
             {
                 Assert.Throws<NodeExpelledException>(() => { _ = topic.PublishAsync("x"); });
             }
 
-            _told.Add(reason);
+            Add(sender, change);
         };
         await LoseAsync(TimeSpan.FromSeconds(12));
         await RunAsync(() => _parts.Service.Observer!.OnExpelled("ten heartbeats missed"));
-        Assert.Equal(StatusReasonKind.Degraded, Next()?.Kind);
-        var end = Next()!;
-        Assert.Equal((StatusReasonKind.Expelled, node.Status.Reasons[0]), (end.Kind, end));
+        Assert.Equal(NodeStatusChangeKind.Degraded, Next().Kind);
+        var end = Next();
+        Assert.Equal(NodeStatusChangeKind.Expelled, end.Kind);
+        Assert.Equal((NodeState.Running, NodeState.Expelled), (end.Previous.State, end.Current.State));
+        Assert.Equal((StatusReasonKind.Expelled, node.Status.Reasons[0]), (end.Current.Reasons[0].Kind, end.Current.Reasons[0]));
     }
 
     [Fact]
@@ -69,24 +76,24 @@ public sealed class DegradedTests : IAsyncDisposable
     {
         var node = await StartAsync();
         using var gate = new ManualResetEventSlim();
-        node.DegradedChanged += _ => gate.Wait();
-        node.DegradedChanged += _told.Add;
+        node.StatusChanged += (_, _) => gate.Wait();
+        node.StatusChanged += Add;
         await LoseAsync(TimeSpan.FromSeconds(12));
         await RunAsync(() => _parts.Service.Observer!.OnServiceReachable(true));
         await LoseAsync(TimeSpan.FromSeconds(12));
         Assert.Empty(_told);
         gate.Set();
         Assert.Equal(
-            [StatusReasonKind.Degraded, null, StatusReasonKind.Degraded],
-            (StatusReasonKind?[])[Next()?.Kind, Next()?.Kind, Next()?.Kind]);
+            [NodeStatusChangeKind.Degraded, NodeStatusChangeKind.Recovered, NodeStatusChangeKind.Degraded],
+            (NodeStatusChangeKind[])[Next().Kind, Next().Kind, Next().Kind]);
     }
 
     [Fact]
     public async Task A_handler_that_throws_is_logged_and_the_others_are_called()
     {
         var node = await StartAsync();
-        node.DegradedChanged += static _ => throw new InvalidOperationException("mine");
-        node.DegradedChanged += _told.Add;
+        node.StatusChanged += static (_, _) => throw new InvalidOperationException("mine");
+        node.StatusChanged += Add;
         await LoseAsync(TimeSpan.FromSeconds(12));
         Assert.NotNull(Next());
         Assert.Equal("mine", Assert.Single(_logs.Entries, static entry => entry.Id == HandlerThrew).Exception!.Message);
@@ -96,10 +103,10 @@ public sealed class DegradedTests : IAsyncDisposable
     public async Task A_handler_that_was_removed_is_not_called()
     {
         var node = await StartAsync();
-        Action<StatusReason?> removed = static _ => throw new InvalidOperationException();
-        node.DegradedChanged += removed;
-        node.DegradedChanged += _told.Add;
-        node.DegradedChanged -= removed;
+        EventHandler<NodeStatusChangedEventArgs> removed = static (_, _) => throw new InvalidOperationException();
+        node.StatusChanged += removed;
+        node.StatusChanged += Add;
+        node.StatusChanged -= removed;
         await LoseAsync(TimeSpan.FromSeconds(12));
         Assert.NotNull(Next());
         Assert.DoesNotContain(_logs.Entries, static entry => entry.Id == HandlerThrew);
@@ -121,9 +128,15 @@ public sealed class DegradedTests : IAsyncDisposable
         _parts.Service.Observer!.OnServiceSilent(silence);
     });
 
-    private StatusReason? Next()
+    private void Add(object? sender, NodeStatusChangedEventArgs change)
     {
-        Assert.True(_told.TryTake(out var reason, TimeSpan.FromSeconds(20)), "no notice came");
-        return reason;
+        Assert.IsType<QuickSilverNode>(sender);
+        _told.Add(change);
+    }
+
+    private NodeStatusChangedEventArgs Next()
+    {
+        Assert.True(_told.TryTake(out var change, TimeSpan.FromSeconds(20)), "no notice came");
+        return change;
     }
 }

@@ -30,8 +30,8 @@ internal static partial class ApiLog
         + "require the service or their ServiceLossLimit is over: {Held}.")]
     public static partial void ServiceLossLimitReached(ILogger logger, double seconds, int held);
 
-    [LoggerMessage(1629, LogLevel.Error, "A handler of DegradedChanged threw.")]
-    public static partial void DegradedHandlerThrew(ILogger logger, Exception exception);
+    [LoggerMessage(1629, LogLevel.Error, "A handler of StatusChanged threw.")]
+    public static partial void StatusHandlerThrew(ILogger logger, Exception exception);
 
     [LoggerMessage(1630, LogLevel.Warning,
         "Topic \"{Topic}\": {Option} does not protect it. The nodes of this cluster host the membership service themselves, so each part "

@@ -88,7 +88,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         }
 
         _status = new StatusReading(parts, options, Troubles);
-        _losses = new ServiceLossWatch(Environment, _topics, parts.IsServiceHosted, Log);
+        _losses = new ServiceLossWatch(Environment, _topics, parts.IsServiceHosted, ReadStatus, Log);
         _pulse = new Alarm(OnPulse);
     }
 
@@ -152,7 +152,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     public NodeExpelledException? EndOfLife => _end;
 
     /// <summary>From any thread: the notices to the application that the node is degraded.</summary>
-    public DegradedNotices Notices => _losses.Notices;
+    public StatusNotices Notices => _losses.Notices;
 
     /// <summary>The state of the node. From any thread.</summary>
     public NodeState State => (NodeState)Volatile.Read(ref _state);
@@ -335,6 +335,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
 
     public void OnExpelled(string reason)
     {
+        _losses.BeginChange();
         if (TryAdvance(NodeState.Expelled))
         {
             ApiLog.Expelled(Log, reason);
@@ -347,6 +348,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
 
     public void OnGaveUp(string reason)
     {
+        _losses.BeginChange();
         if (TryAdvance(NodeState.Expelled))
         {
             ApiLog.GaveUp(Log, reason);
@@ -364,12 +366,12 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     {
         _end = failure;
         _losses.Close();
-        var reason = _status.OnExpelled(inWords);
+        _status.OnExpelled(inWords);
         _joined.TrySetException(failure);
         PublishLosses.Remedy = failure.Message;
         EndTopics(failure);
 
-        _losses.Tell(reason);
+        _losses.Tell(NodeStatusChangeKind.Expelled);
         _expelled.TrySetResult();
     }
 
@@ -400,6 +402,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     public void OnServiceReachable(bool reachable)
     {
         bool wasJoined = State == NodeState.Running;
+        _losses.BeginChange();
         _status.IsReachable = reachable;
         if (reachable)
         {
@@ -423,7 +426,9 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         if (State == NodeState.Running)
         {
             _isServiceSilent = true;
-            _losses.OnSilent(since, _status.OnSilent(Environment.UtcNow - since));
+            _losses.BeginChange();
+            _status.OnSilent(Environment.UtcNow - since);
+            _losses.OnSilent(since);
         }
     }
 

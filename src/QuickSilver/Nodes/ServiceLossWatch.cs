@@ -15,19 +15,23 @@ internal sealed class ServiceLossWatch
     private readonly INodeEnvironment _environment;
     private readonly IReadOnlyList<TopicCore> _topics;
     private readonly bool _isServiceHosted;
+    private readonly Func<NodeStatus> _status;
     private readonly ILogger _log;
     private readonly Alarm _alarm;
     // Null until the application wants to be notified.
-    private DegradedNotices? _notices;
+    private StatusNotices? _notices;
     private ServiceLoss? _loss;
     private TimeSpan _lastHeard;
 
     /// <param name="environment">The node's.</param>
     /// <param name="topics">The open topics.</param>
     /// <param name="isServiceHosted">Whether a node hosts the service, so that each part of a divided network has one.</param>
+    /// <param name="status">Reads the node's status.</param>
     /// <param name="log">The node's.</param>
-    public ServiceLossWatch(INodeEnvironment environment, IReadOnlyList<TopicCore> topics, bool isServiceHosted, ILogger log)
+    public ServiceLossWatch(
+        INodeEnvironment environment, IReadOnlyList<TopicCore> topics, bool isServiceHosted, Func<NodeStatus> status, ILogger log)
     {
+        _status = status;
         _environment = environment;
         _topics = topics;
         _isServiceHosted = isServiceHosted;
@@ -36,15 +40,16 @@ internal sealed class ServiceLossWatch
     }
 
     /// <summary>The notices to the application, from any thread.</summary>
-    public DegradedNotices Notices => LazyInitializer.EnsureInitialized(ref _notices, () => new DegradedNotices(_environment, _log));
+    public StatusNotices Notices => LazyInitializer.EnsureInitialized(
+        ref _notices, () => new StatusNotices(_environment, _status, _log));
 
     /// <summary>The service was last heard so long ago.</summary>
-    public void OnSilent(TimeSpan since, StatusReason reason)
+    public void OnSilent(TimeSpan since)
     {
         _lastHeard = _environment.Now - since;
         _loss = new ServiceLoss(_environment.UtcNow - since);
         ApiLog.Degraded(_log, since.TotalSeconds, Hold());
-        Tell(reason);
+        Tell(NodeStatusChangeKind.Degraded);
     }
 
     /// <summary>An endpoint was opened.</summary>
@@ -79,11 +84,14 @@ internal sealed class ServiceLossWatch
             topic.Release();
         }
 
-        Tell(null);
+        Tell(NodeStatusChangeKind.Recovered);
     }
 
-    /// <summary>The node is degraded, or no member any more; null: neither.</summary>
-    public void Tell(StatusReason? reason) => Volatile.Read(ref _notices)?.Tell(reason);
+    /// <summary>What may change the node's status follows.</summary>
+    public void BeginChange() => Volatile.Read(ref _notices)?.Begin();
+
+    /// <summary>The node's status has changed.</summary>
+    public void Tell(NodeStatusChangeKind kind) => Volatile.Read(ref _notices)?.Tell(kind);
 
     public void Close() => _environment.Cancel(_alarm);
 

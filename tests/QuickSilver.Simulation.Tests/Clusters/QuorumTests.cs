@@ -25,7 +25,7 @@ public sealed class QuorumTests : IDisposable
     private readonly ITopicPublisher<string>[] _limited = new ITopicPublisher<string>[Nodes];
     private readonly List<(int Node, string Message)> _received = [];
     private readonly List<GapNotice> _gaps = [];
-    private readonly List<(int Node, StatusReasonKind? Kind)> _told = [];
+    private readonly List<(int Node, NodeStatusChangeKind Kind)> _told = [];
 
     [Fact]
     public void Without_the_service_a_topic_that_requires_a_quorum_refuses_and_continues_when_it_is_back()
@@ -58,8 +58,8 @@ public sealed class QuorumTests : IDisposable
 
         Assert.Empty(_gaps);
         Assert.Equal(
-            Enumerable.Range(0, Nodes)
-                .SelectMany(static node => ((int, StatusReasonKind?)[])[(node, StatusReasonKind.Degraded), (node, null)]),
+            Enumerable.Range(0, Nodes).SelectMany(static node => ((int, NodeStatusChangeKind)[])
+                [(node, NodeStatusChangeKind.Degraded), (node, NodeStatusChangeKind.Recovered)]),
             _told.OrderBy(static one => one.Node));
     }
 
@@ -90,7 +90,7 @@ public sealed class QuorumTests : IDisposable
         _cluster.RunUntilCompleted(_must[0].PublishAsync("majority", PublishCompletion.Stable));
         Assert.Equal([0, 1, 2], _received.Where(static one => one.Message == "majority").Select(static one => one.Node).Order());
         Assert.True(_cluster.Nodes[0].Node.Status.IsReady);
-        Assert.Equal([(3, StatusReasonKind.Degraded), (4, StatusReasonKind.Degraded)], _told.Order());
+        Assert.Equal([(3, NodeStatusChangeKind.Degraded), (4, NodeStatusChangeKind.Degraded)], _told.Order());
 
         _cluster.Heal();
         // The service has removed the others, which begin again.
@@ -102,7 +102,7 @@ public sealed class QuorumTests : IDisposable
         foreach (int node in (int[])[3, 4])
         {
             Assert.Equal(
-                [StatusReasonKind.Degraded, StatusReasonKind.Expelled],
+                [NodeStatusChangeKind.Degraded, NodeStatusChangeKind.Expelled],
                 _told.Where(one => one.Node == node).Select(static one => one.Kind));
         }
     }
@@ -186,7 +186,7 @@ public sealed class QuorumTests : IDisposable
         _cluster.Start(async node =>
         {
             int number = node.Number;
-            node.Node.DegradedChanged += reason => _told.Add((number, reason?.Kind));
+            node.Node.StatusChanged += (_, change) => _told.Add((number, change.Kind));
             _must[number] = await node.Node.OpenTopicAsync<string>("must", new TopicOptions { RequireQuorum = true });
             _free[number] = await node.Node.OpenTopicAsync<string>("free");
             _limited[number] = await node.Node.OpenPublisherAsync<string>(

@@ -49,11 +49,7 @@ internal sealed class StatusReading
     }
 
     /// <summary>The service was last heard then, and may have removed this node.</summary>
-    public StatusReason OnSilent(DateTimeOffset lastHeard)
-    {
-        Volatile.Write(ref _silentSince, lastHeard.UtcTicks);
-        return Degraded;
-    }
+    public void OnSilent(DateTimeOffset lastHeard) => Volatile.Write(ref _silentSince, lastHeard.UtcTicks);
 
     /// <summary>Null before the first topic.</summary>
     public BlockingHandlers? Handlers { get; set; }
@@ -67,12 +63,10 @@ internal sealed class StatusReading
         Volatile.Write(ref _pulse, _parts.OutsideTime.GetTimestamp());
     }
 
-    public StatusReason OnExpelled(string inWords)
+    public void OnExpelled(string inWords)
     {
-        var end = StatusReasons.Of(StatusReasonKind.Expelled, inWords, _parts.Environment.UtcNow);
-        _end = end;
+        _end = StatusReasons.Of(StatusReasonKind.Expelled, inWords, _parts.Environment.UtcNow);
         IsReachable = false;
-        return end;
     }
 
     public void OnStopped() => Volatile.Write(ref _stoppedAt, _parts.OutsideTime.GetUtcNow().UtcTicks);
