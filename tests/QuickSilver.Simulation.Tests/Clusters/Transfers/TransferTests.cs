@@ -140,7 +140,7 @@ public sealed class TransferTests
         cluster.Run(Second * 20);
         var reason = Assert.Single(cluster.Nodes[1].Node.Status.Reasons);
         Assert.Equal(StatusReasonKind.ProtocolWaits, reason.Kind);
-        Assert.StartsWith("The transfer of the bytes makes no progress.", reason.What, StringComparison.Ordinal);
+        Assert.StartsWith("The transfer of the bytes makes no progress.", reason.Description, StringComparison.Ordinal);
         Assert.Equal("a node that has it", reason.WaitsFor);
 
         nodes[0].Bytes = [1, 2, 3];
