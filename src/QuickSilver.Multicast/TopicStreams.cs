@@ -10,6 +10,7 @@ using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Ordering.BestEffort;
 using QuickSilver.Multicast.Ordering.Credit;
+using QuickSilver.Multicast.Ordering.Pinned;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Sending;
 using QuickSilver.Multicast.Sending.Acknowledgement;

@@ -11,7 +11,6 @@ public sealed class SizeTests
 
     private static readonly Dictionary<string, int> LongFiles = new()
     {
-        ["src/QuickSilver.Multicast/Receiving/InboundStream.cs"] = 600,
         ["src/QuickSilver/Nodes/NodeCore.cs"] = 600,
         ["tests/QuickSilver.Membership.Tests/Service/Sessions/HostileSessionTests.cs"] = 600,
     };

@@ -15,6 +15,12 @@ internal readonly record struct ChannelSpec(ulong Topic)
     public bool IsPinned { get; init; }
 
     /// <summary>
+    /// The sink is notified how far the messages of each sender are stable (<see cref="IDeliverySink.OnStable"/>). For pinned channels
+    /// only. Each subscription decides for itself.
+    /// </summary>
+    public bool ReportsStable { get; init; }
+
+    /// <summary>
     /// Only one node may ever subscribe to the topic, and the topic ends with it: an inbox. Of a publisher, no number is kept for it then.
     /// </summary>
     public bool HasOneSubscriber { get; init; }

@@ -1,3 +1,5 @@
+using QuickSilver.Membership.Views;
+
 namespace QuickSilver.Multicast.Channels;
 
 // Receives a subscription's messages, gaps and views. Called on the core thread; must not block.
@@ -24,6 +26,15 @@ internal interface IDeliverySink
     /// after it.
     /// </summary>
     void OnView(MemberView view)
+    {
+    }
+
+    /// <summary>
+    /// For a pinned topic whose channel asks for it: all members of the view hold the messages of the sender up to this number, so those
+    /// that are left of the view deliver them, whatever fails. They came before this call. The numbers of a sender increase. Before each
+    /// view except the first, it is called for all messages that came.
+    /// </summary>
+    void OnStable(NodeKey sender, long through)
     {
     }
 

@@ -52,6 +52,8 @@ internal sealed class MessageRouter(IOrderingNode node, OpenViews views) : IStre
         _uncertain.Add(stream);
     }
 
+    public void OnStable(InboundStream stream) => TopicsIfAny?.OnStable(stream);
+
     public void OnUnread(InboundStream stream) => (_heldUp ??= new HeldUpStreams(_context.Environment)).Add(stream);
 
     public void OnSenderGone(InboundStream stream) => views.OnSenderGone();

@@ -5,6 +5,7 @@ using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Ordering.BestEffort;
 using QuickSilver.Multicast.Ordering.Leaving;
+using QuickSilver.Multicast.Ordering.Pinned;
 using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Ordering;
@@ -32,6 +33,8 @@ internal sealed class OpenTopics(IOrderingNode node)
     private readonly Dictionary<ChannelKey, TopicReceiver> _receivers = [];
     // The view sequences of the pinned topics to which this node subscribes; null before the first.
     private SortedDictionary<ulong, ViewSequence>? _sequences;
+    // The subscriptions that are notified of what is stable. Null until there is one.
+    private List<TopicReceiver>? _reporting;
     // Null until a topic is left in order.
     private LeftTopics? _left;
 
@@ -102,6 +105,11 @@ internal sealed class OpenTopics(IOrderingNode node)
         Check(channel);
         var receiver = new TopicReceiver(channel, sink, node);
         _receivers.Add(channel.Key, receiver);
+        if (channel.ReportsStable)
+        {
+            (_reporting ??= []).Add(receiver);
+        }
+
         if (channel.IsPinned)
         {
             (_sequences ??= []).Add(channel.Topic, new ViewSequence(node, receiver, receiver.Sink));
@@ -249,6 +257,15 @@ internal sealed class OpenTopics(IOrderingNode node)
         }
     }
 
+    /// <summary>Called when more of the stream is stable.</summary>
+    public void OnStable(InboundStream stream)
+    {
+        for (int i = _reporting?.Count - 1 ?? -1; i >= 0; i--)
+        {
+            _reporting![i].OnStable(stream);
+        }
+    }
+
     /// <summary>Called when missing messages of the stream's sender will not arrive any more.</summary>
     public void OnLoss(InboundStream stream)
     {
@@ -290,6 +307,7 @@ internal sealed class OpenTopics(IOrderingNode node)
     public void Forget(TopicReceiver receiver)
     {
         _receivers.Remove(new ChannelKey(receiver.TopicId, receiver.Class));
+        _reporting?.Remove(receiver);
         if (_sequences is not null && _sequences.Remove(receiver.TopicId, out var sequence))
         {
             sequence.Close();
@@ -309,6 +327,13 @@ internal sealed class OpenTopics(IOrderingNode node)
         {
             throw new ArgumentException(
                 $"Topic {channel.Topic:x} is pinned and best effort. Only a reliable topic can be pinned.", nameof(channel));
+        }
+
+        if (channel is { ReportsStable: true, IsPinned: false })
+        {
+            throw new ArgumentException(
+                $"Topic {channel.Topic:x} reports what is stable and is not pinned. Only the members of a pinned topic know it.",
+                nameof(channel));
         }
     }
 

@@ -122,6 +122,7 @@ internal sealed partial class TopicReceiver
                 }
             }
 
+            _stable?.OnTaken(order);
             if (isRoom && order.Slow is not null)
             {
                 _node.SlowReaders.OnRoom(order);

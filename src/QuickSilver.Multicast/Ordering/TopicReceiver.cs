@@ -2,6 +2,7 @@ using System.Collections.Immutable;
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Ordering.Pinned;
 using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Ordering;
@@ -24,6 +25,8 @@ internal sealed partial class TopicReceiver : ITopicReceiver
     private readonly IReceivingNode _node;
     private readonly IDeliverySink _sink;
     private readonly bool _isPinned;
+    // Null if the channel does not ask for it.
+    private readonly StableReports? _stable;
     private bool _isClosed;
 
     public TopicReceiver(in ChannelSpec channel, IDeliverySink sink, IReceivingNode node)
@@ -33,6 +36,7 @@ internal sealed partial class TopicReceiver : ITopicReceiver
         _isPinned = channel.IsPinned;
         _node = node;
         _sink = sink;
+        _stable = channel.ReportsStable ? new StableReports(sink, node.Context) : null;
     }
 
     /// <summary>The run of each sender, for diagnostics.</summary>
@@ -157,6 +161,27 @@ internal sealed partial class TopicReceiver : ITopicReceiver
             _node.Context.OnWait();
         }
     }
+
+    /// <summary>Called when more of a stream is stable, which may be of another topic.</summary>
+    public void OnStable(InboundStream stream)
+    {
+        if (_node.ViewsOf(TopicId) is not { } views || !views.IsOfTopic(stream.View))
+        {
+            return;
+        }
+
+        if (views.IsAhead(stream.View))
+        {
+            _stable!.OnAhead(stream);
+        }
+        else if (views.Configuration == stream.View.Configuration && Known(stream.Sender) is { IsUnproven: false } order)
+        {
+            _stable!.OnStable(stream, order);
+        }
+    }
+
+    /// <summary>Called when a pinned topic's next view is about to be installed.</summary>
+    public void OnViewEnds() => _stable?.OnViewEnds(Orders);
 
     private bool IsActiveFor(InboundStream stream) => !_isClosed && ActiveFrom != 0 && stream.View.Configuration >= ActiveFrom;
 
@@ -299,6 +324,7 @@ internal sealed partial class TopicReceiver : ITopicReceiver
                 }
 
                 Depart(order);
+                _stable?.OnDeparted(order);
             }
         }
     }
@@ -319,6 +345,11 @@ internal sealed partial class TopicReceiver : ITopicReceiver
             {
                 _node.OnLoss(held.Stream);
             }
+        }
+
+        foreach (var stream in _stable?.TakeAhead() ?? [])
+        {
+            OnStable(stream);
         }
     }
 

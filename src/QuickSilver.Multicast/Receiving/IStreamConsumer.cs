@@ -63,6 +63,11 @@ internal interface IStreamConsumer
     /// </summary>
     void OnLoss(InboundStream stream);
 
+    /// <summary>Called when more of the stream is stable: all members of its view hold it.</summary>
+    void OnStable(InboundStream stream)
+    {
+    }
+
     /// <summary>Called when the stream can continue. The consumer calls the stream's ReadOn soon, but not from within this call.</summary>
     void OnUnread(InboundStream stream);
 

@@ -20,6 +20,15 @@ internal sealed partial class InboundStream
     public bool IsInShortage { get; set; }
     public IHeapWaiter? NextInShortage { get; set; }
 
+    /// <summary>The bytes of the packets that are kept, for others or because an earlier packet is missing.</summary>
+    public long KeptBytes => _packets.HeldBytes;
+
+    /// <summary>Called from time to time, so that memory that was needed once is not kept forever.</summary>
+    public void Trim() => _packets.Trim(_window.Arrived);
+
+    /// <summary>How many missing packets there is memory for: others would be requested in vain.</summary>
+    public int MayAskFor => _memory.IsShort ? _memory.MayPlace(_packets.Placed) : int.MaxValue;
+
     /// <summary>Tries again what the heap had no memory for.</summary>
     public void OnHeapRetry()
     {

@@ -173,13 +173,7 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
         return DropReason.None;
     }
 
-    /// <summary>The bytes of the packets that are kept, for others or because an earlier packet is missing.</summary>
-    public long KeptBytes => _packets.HeldBytes;
-
     public NodeHeap Heap => _memory.Heap;
-
-    /// <summary>How many missing packets there is memory for: others would be requested in vain.</summary>
-    public int MayAskFor => _memory.IsShort ? _memory.MayPlace(_packets.Placed) : int.MaxValue;
 
     /// <summary>The slot of a missing number.</summary>
     public ref PacketSlot MissingSlot(long number) => ref _packets.Missing(number);
@@ -223,6 +217,7 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
         {
             Stable = Math.Max(Stable, Math.Min(stable, Contiguous));
             Advance(mayRead: true);
+            _consumer.OnStable(this);
         }
     }
 
@@ -248,9 +243,6 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
             ReportLoss();
         }
     }
-
-    /// <summary>Called from time to time, so that memory that was needed once is not kept forever.</summary>
-    public void Trim() => _packets.Trim(_window.Arrived);
 
     /// <summary>Drops the messages that have begun, because nothing more of them will come.</summary>
     public void GiveUpOpen() => _assembler.DropOpen();
@@ -426,6 +418,11 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
         }
 
         _kept.Release(_packets, Consumed, Stable);
+        if (Stable >= _cursor.Parsed && (_cursor.Parsed > before || hasBegun))
+        {
+            // Read late: it is known already that all members hold it.
+            _consumer.OnStable(this);
+        }
     }
 
     // A packet that is held up is not parsed, with one exception. A sender assumes that the members know where a topic begins once all of

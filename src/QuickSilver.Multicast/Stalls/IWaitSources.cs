@@ -1,6 +1,7 @@
 using QuickSilver.Core.Flow;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Ordering.Credit;
+using QuickSilver.Multicast.Ordering.Pinned;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Sending;
 

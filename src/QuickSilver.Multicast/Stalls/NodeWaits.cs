@@ -4,6 +4,7 @@ using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Ordering.Credit;
+using QuickSilver.Multicast.Ordering.Pinned;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Sending;
 using QuickSilver.Multicast.Views;

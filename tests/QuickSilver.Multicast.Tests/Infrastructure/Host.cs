@@ -51,6 +51,12 @@ internal sealed class Host
     /// <summary>Of each message that was received, the stamp that it carried; null for one without.</summary>
     public List<uint?> Stamped { get; } = [];
 
+    /// <summary>Whether its subscriptions, of pinned topics, are notified of what is stable.</summary>
+    public bool ReportsStable { get; set; }
+
+    /// <summary>Called with the sink of each subscription before it is opened.</summary>
+    public Action<Sink>? OnSubscribed { get; set; }
+
     public void Publishes(ulong topic, bool reliable = true)
     {
         Membership.Open.Add(topic);
@@ -62,7 +68,8 @@ internal sealed class Host
         Membership.Open.Add(topic);
         Membership.Subscriptions.Add(topic);
         var sink = new Sink(this);
-        var channel = Channel(topic, reliable);
+        OnSubscribed?.Invoke(sink);
+        var channel = Channel(topic, reliable) with { ReportsStable = ReportsStable };
         ITopicReceiver receiver = Gate is { } gate
             ? Multicast.OpenSubscription(channel, sink, gate())
             : Multicast.OpenSubscription(channel, sink);
@@ -212,6 +219,8 @@ internal sealed class Host
 
         public Action<MemberView>? OnViewed { get; set; }
 
+        public Action<NodeKey, long>? OnReportedStable { get; set; }
+
         public bool KeepsBarriers { get; set; }
 
         /// <summary>Not released.</summary>
@@ -239,6 +248,8 @@ internal sealed class Host
         }
 
         public void OnGap(in TopicGap gap) => host.Gaps.Add(gap);
+
+        public void OnStable(NodeKey sender, long through) => OnReportedStable?.Invoke(sender, through);
 
         public void OnView(MemberView view)
         {

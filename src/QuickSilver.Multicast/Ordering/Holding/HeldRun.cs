@@ -5,23 +5,25 @@ using QuickSilver.Multicast.Ordering.Credit;
 
 namespace QuickSilver.Multicast.Ordering.Holding;
 
-// What is held of one sender in one topic, the oldest first: copies of messages, and gaps between them. Each belongs to the view in which
-// it came, which is counted from the first.
+// What is held of one sender in one topic, the oldest first: copies of messages, and between them gaps and the news of what is stable. Each
+// belongs to the view in which it came, which is counted from the first.
 internal sealed class HeldRun(NodeKey sender, ulong topicId, ParkingBudget budget)
 {
     private readonly ParkedMessages _messages = new(budget);
     private readonly Queue<Item> _items = new();
+    // The newest item, while it is the news of what is stable: the next news replace it. Default: it is none.
+    private Item _tail;
     private long _lastNumber;
 
     public NodeKey Sender => sender;
 
-    public int Count => _items.Count;
+    public int Count => _items.Count + (_tail.Kind == ItemKind.None ? 0 : 1);
 
     /// <summary>The bytes that the messages take of the budget.</summary>
     public long Bytes => _messages.Bytes;
 
     /// <summary>The view of the oldest item; there is one.</summary>
-    public long View => _items.Peek().View;
+    public long View => Peek().View;
 
     /// <summary>Holds a message. False: the budget has no room.</summary>
     public bool TryAdd(in DeliveredMessage message, long view)
@@ -31,17 +33,36 @@ internal sealed class HeldRun(NodeKey sender, ulong topicId, ParkingBudget budge
             return false;
         }
 
-        _items.Enqueue(new Item(message.Sequence, view, null));
+        Enqueue(new Item(ItemKind.Message, message.Sequence, view, null));
         _lastNumber = message.Sequence;
         return true;
     }
 
-    public void Add(in TopicGap gap, long view) => _items.Enqueue(new Item(gap.First, view, gap));
+    public void Add(in TopicGap gap, long view) => Enqueue(new Item(ItemKind.Gap, gap.First, view, gap));
+
+    /// <summary>Holds the news of how far the messages are stable. Of several without a message between, the last one counts.</summary>
+    public void AddStable(long through, long view)
+    {
+        if (_tail.View != view)
+        {
+            EnqueueTail();
+        }
+
+        _tail = new Item(ItemKind.Stable, through, view, null);
+    }
+
+    /// <summary>Whether the oldest item is the news that the messages up to a number are stable.</summary>
+    public bool TryPeekStable(out long through)
+    {
+        var first = Peek();
+        through = first.Number;
+        return first.Kind == ItemKind.Stable;
+    }
 
     /// <summary>Whether the oldest item is a gap.</summary>
     public bool TryPeekGap([NotNullWhen(true)] out TopicGap? gap)
     {
-        gap = _items.Peek().Gap;
+        gap = Peek().Gap;
         return gap is not null;
     }
 
@@ -49,14 +70,20 @@ internal sealed class HeldRun(NodeKey sender, ulong topicId, ParkingBudget budge
     public void Peek(out DeliveredMessage message)
     {
         message = new DeliveredMessage(sender);
-        _messages.Peek(ref message, topicId, _items.Peek().Number);
+        _messages.Peek(ref message, topicId, Peek().Number);
     }
 
     public void Remove()
     {
-        if (_items.Dequeue().Gap is null)
+        var first = Peek();
+        if (first.Kind == ItemKind.Message)
         {
             _messages.Remove();
+        }
+
+        if (!_items.TryDequeue(out _))
+        {
+            _tail = default;
         }
     }
 
@@ -65,7 +92,7 @@ internal sealed class HeldRun(NodeKey sender, ulong topicId, ParkingBudget budge
     {
         foreach (var item in _items)
         {
-            if (item.Gap is null)
+            if (item.Kind == ItemKind.Message)
             {
                 return new UntakenRange(sender, item.Number, _lastNumber);
             }
@@ -78,7 +105,33 @@ internal sealed class HeldRun(NodeKey sender, ulong topicId, ParkingBudget budge
     {
         _messages.Clear();
         _items.Clear();
+        _tail = default;
     }
 
-    private readonly record struct Item(long Number, long View, TopicGap? Gap);
+    private Item Peek() => _items.TryPeek(out var first) ? first : _tail;
+
+    private void Enqueue(in Item item)
+    {
+        EnqueueTail();
+        _items.Enqueue(item);
+    }
+
+    private void EnqueueTail()
+    {
+        if (_tail.Kind != ItemKind.None)
+        {
+            _items.Enqueue(_tail);
+            _tail = default;
+        }
+    }
+
+    private enum ItemKind : byte
+    {
+        None,
+        Message,
+        Gap,
+        Stable,
+    }
+
+    private readonly record struct Item(ItemKind Kind, long Number, long View, TopicGap? Gap);
 }

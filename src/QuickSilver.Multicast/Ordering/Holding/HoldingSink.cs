@@ -117,6 +117,23 @@ internal sealed class HoldingSink : IDeliverySink, ITopicReceiver
         }
     }
 
+    public void OnStable(NodeKey sender, long through)
+    {
+        _gate.OnStable(sender, through);
+        if (Find(sender) is { Count: > 0 } run)
+        {
+            run.AddStable(through, _arrivedView);
+        }
+        else if (_arrivedView != _passedView)
+        {
+            Add(sender).AddStable(through, _arrivedView);
+        }
+        else
+        {
+            _sink.OnStable(sender, through);
+        }
+    }
+
     public void OnView(MemberView view)
     {
         _arrivedView++;
@@ -250,6 +267,13 @@ internal sealed class HoldingSink : IDeliverySink, ITopicReceiver
         {
             run.Remove();
             Pass(gap.Value);
+            return true;
+        }
+
+        if (run.TryPeekStable(out long through))
+        {
+            run.Remove();
+            _sink.OnStable(run.Sender, through);
             return true;
         }
 

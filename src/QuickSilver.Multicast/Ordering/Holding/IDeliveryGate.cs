@@ -1,3 +1,4 @@
+using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Multicast.Ordering.Holding;
@@ -30,6 +31,14 @@ internal interface IDeliveryGate
 
     /// <summary>Called when these messages will not arrive.</summary>
     void OnGap(in TopicGap gap)
+    {
+    }
+
+    /// <summary>
+    /// For a pinned topic that asks for it: all members hold the messages of the sender up to this one, which have arrived here and may be
+    /// held.
+    /// </summary>
+    void OnStable(NodeKey sender, long through)
     {
     }
 

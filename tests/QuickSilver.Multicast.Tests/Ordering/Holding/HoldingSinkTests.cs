@@ -105,6 +105,30 @@ public sealed class HoldingSinkTests
     }
 
     [Fact]
+    public void News_of_what_is_stable_keep_their_place_among_the_messages_of_their_sender_and_the_gate_gets_them_at_once()
+    {
+        _gate.Closed.Add(A);
+        _holding.OnStable(B, 9);
+        Offer(A, 1);
+        _holding.OnStable(A, 1);
+        Offer(A, 2);
+        // The last one of these counts.
+        _holding.OnStable(A, 1);
+        _holding.OnStable(A, 2);
+        _holding.OnView(View(2));
+        _holding.OnStable(A, 3);
+        Offer(A, 4);
+        Assert.Equal(["B=9"], _sink.Log);
+        Assert.Equal(["B=9", "A=1", "A=1", "A=2", "A=3"], _gate.Stable);
+
+        _gate.Closed.Clear();
+        _holding.Pump();
+
+        Assert.Equal(["B=9", "A1", "A=1", "A2", "A=2", "view 2", "A=3", "A4"], _sink.Log);
+        Assert.Equal((0, 0L), (_holding.Held, _budget.Bytes));
+    }
+
+    [Fact]
     public void A_view_waits_for_the_messages_before_it_and_precedes_those_after_it()
     {
         _gate.Closed.Add(A);
@@ -324,6 +348,8 @@ public sealed class HoldingSinkTests
         }
 
         public void OnView(MemberView view) => Log.Add($"view {view.Configuration}");
+
+        public void OnStable(NodeKey sender, long through) => Log.Add($"{Of(sender)}={through}");
     }
 
     private sealed class SwitchedGate : IDeliveryGate
@@ -340,6 +366,8 @@ public sealed class HoldingSinkTests
         public List<string> Gaps { get; } = [];
 
         public List<string> Views { get; } = [];
+
+        public List<string> Stable { get; } = [];
 
         public List<string> Refused { get; } = [];
 
@@ -362,6 +390,8 @@ public sealed class HoldingSinkTests
                 After.Clear();
             }
         }
+
+        public void OnStable(NodeKey sender, long through) => Stable.Add($"{Of(sender)}={through}");
 
         public void OnViewEnding(MemberView next)
         {

@@ -2,7 +2,7 @@ using System.Collections.Immutable;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 
-namespace QuickSilver.Multicast.Ordering;
+namespace QuickSilver.Multicast.Ordering.Pinned;
 
 // The sequence of views of a pinned topic at one subscription. Messages of a view are delivered after all messages that this member gets of
 // the view before it, and the sink is notified of the view in between. All members that pass from one view to the next have then delivered
@@ -48,6 +48,9 @@ internal sealed class ViewSequence(IReceivingNode node, TopicReceiver receiver, 
 
     /// <summary>Whether the view is not installed yet.</summary>
     public bool IsAhead(RegionView view) => _installed is null || view.Configuration > _installed.Configuration;
+
+    /// <summary>Whether the view is one of the topic's region: that which is installed, or one that comes.</summary>
+    public bool IsOfTopic(RegionView view) => view.RegionId == (_installed ?? (_coming is [var first, ..] ? first : null))?.RegionId;
 
     /// <summary>Called when the topic's region has a new view, of which this node is a member.</summary>
     public void OnView(RegionView view)
@@ -112,6 +115,7 @@ internal sealed class ViewSequence(IReceivingNode node, TopicReceiver receiver, 
 
     private void Install(RegionView view)
     {
+        receiver.OnViewEnds();
         _installed = view;
         var before = _members;
         _members = ByAge(view);
