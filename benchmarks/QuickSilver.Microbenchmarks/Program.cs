@@ -4,10 +4,12 @@ using QuickSilver.Microbenchmarks.GarbageCollection;
 using QuickSilver.Microbenchmarks.Memory;
 using QuickSilver.Microbenchmarks.Regions;
 using QuickSilver.Microbenchmarks.Sealing;
+using QuickSilver.Microbenchmarks.Storage;
 
 // `--list flat` names the benchmarks, `--filter '*Alarm*'` runs some; `receive` alone shows quickly what a received message
 // costs; `seal` what encryption adds to a packet, beside openssl; `gc` is a trial over whole processes (docs/gc.md); `topics` weighs idle
-// topics, and `idle` an idle node (docs/memory.md), with `burst` also after a burst.
+// topics, and `idle` an idle node (docs/memory.md), with `burst` also after a burst. `sync DIRECTORY` shows
+// what a durable append waits for on that disk (docs/decisions/disk-door.md).
 if (args is ["gc", "send" or "receive", _])
 {
     await GcTrial.RunAsync(args[1], args[2]);
@@ -31,6 +33,10 @@ else if (args is ["seal", ..])
 else if (args is ["regions", ..])
 {
     RegionReport.Run(args[1..]);
+}
+else if (args is ["sync", var directory])
+{
+    SyncReport.Run(directory);
 }
 else
 {

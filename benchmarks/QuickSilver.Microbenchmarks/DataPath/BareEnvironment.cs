@@ -61,6 +61,10 @@ internal sealed class BareEnvironment : INodeEnvironment
 
     public INodeLog OpenLog(LogOptions options, ILogObserver observer) => throw new NotSupportedException();
 
+    public void ListLogs(Action<LogListing> completed) => throw new NotSupportedException();
+
+    public void DeleteLog(string name, Action<LogException?> completed) => throw new NotSupportedException();
+
     private sealed class BarePort : IDatagramPort
     {
         public IPEndPoint LocalEndPoint { get; } = new(IPAddress.Loopback, 9);

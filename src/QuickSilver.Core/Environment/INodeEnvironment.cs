@@ -107,4 +107,19 @@ internal interface INodeEnvironment
     /// <exception cref="ArgumentException">An option is wrong.</exception>
     /// <exception cref="LogException">This node has no storage directory.</exception>
     INodeLog OpenLog(LogOptions options, ILogObserver observer);
+
+    /// <summary>
+    /// Lists the logs of this node, open or not. That one is listed does not mean that it is durable: opening it makes it so. The
+    /// callback comes on the core thread, and never within this call.
+    /// </summary>
+    /// <exception cref="LogException">This node has no storage directory.</exception>
+    void ListLogs(Action<LogListing> completed);
+
+    /// <summary>
+    /// Deletes a log, durably once the callback comes with null. Of a log that does not exist, too. One that is open, or is being opened,
+    /// is not deleted. The callback comes on the core thread, and never within this call.
+    /// </summary>
+    /// <exception cref="ArgumentException">The name is none.</exception>
+    /// <exception cref="LogException">This node has no storage directory.</exception>
+    void DeleteLog(string name, Action<LogException?> completed);
 }

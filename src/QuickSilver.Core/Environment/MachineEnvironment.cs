@@ -167,6 +167,18 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
         return _logs.Open(options, observer);
     }
 
+    public void ListLogs(Action<LogListing> completed)
+    {
+        _core.ThrowUnlessCurrent();
+        _logs.List(completed);
+    }
+
+    public void DeleteLog(string name, Action<LogException?> completed)
+    {
+        _core.ThrowUnlessCurrent();
+        _logs.Delete(name, completed);
+    }
+
     public void Dispose()
     {
         _core.Stop();

@@ -1,5 +1,6 @@
 using QuickSilver.Core.Loop;
 using QuickSilver.Core.Storage;
+using QuickSilver.Core.Storage.Machine;
 using QuickSilver.Core.Transport;
 
 namespace QuickSilver.Core.Environment;
@@ -13,13 +14,20 @@ internal sealed class MachineLogs(CoreThread core, string name, StorageDirectory
     public INodeLog Open(LogOptions log, ILogObserver observer)
     {
         log.Check();
-        if (directory is null)
-        {
-            throw LogException.Of(LogError.NoDirectory, "open", log.Name, "the node has no storage directory");
-        }
+        return NodeLog.Open(new MachineLogFile(DiskFor("open", log.Name), log), log, observer);
+    }
 
-        _source ??= new DiskSource(core, directory, name + " disk");
-        return NodeLog.Open(new MachineLogFile(_source.Disk, log.Name), log, observer);
+    public void List(Action<LogListing> completed)
+    {
+        var disk = DiskFor("list", "*");
+        disk.Submit(new ListWork(disk, completed));
+    }
+
+    public void Delete(string log, Action<LogException?> completed)
+    {
+        LogOptions.CheckName(log);
+        var disk = DiskFor("delete", log);
+        disk.Submit(new DeleteWork(disk, log, completed));
     }
 
     /// <summary>
@@ -37,13 +45,24 @@ internal sealed class MachineLogs(CoreThread core, string name, StorageDirectory
         }
     }
 
+    private MachineDisk DiskFor(string action, string log)
+    {
+        if (directory is null)
+        {
+            throw LogException.Of(LogError.NoDirectory, action, log, "the node has no storage directory");
+        }
+
+        _source ??= new DiskSource(core, directory, name + " disk");
+        return _source.Disk;
+    }
+
     // Yields one end at a time, so that each is a step that the watch can name and that other work can come between.
     private sealed class DiskSource : CompletionSource
     {
         private readonly CoreThread _core;
-        private MachineLogFile? _file;
-        // For who asks what took so long.
-        private MachineLogFile? _last;
+        private DiskWork? _work;
+        // For the watch that asks what took so long.
+        private DiskWork? _last;
 
         public DiskSource(CoreThread core, StorageDirectory directory, string threadName)
         {
@@ -58,7 +77,7 @@ internal sealed class MachineLogs(CoreThread core, string name, StorageDirectory
         public override TakeOutcome TryTake(RunMemory memory, out Completion completion)
         {
             completion = default;
-            if (_file is not null || !Disk.TryTake(out _file))
+            if (_work is not null || !Disk.TryTake(out _work))
             {
                 return TakeOutcome.Nothing;
             }
@@ -69,11 +88,11 @@ internal sealed class MachineLogs(CoreThread core, string name, StorageDirectory
 
         public override void OnCompletion(in Completion completion)
         {
-            var file = _file!;
-            (_file, _last) = (null, file);
+            var work = _work!;
+            (_work, _last) = (null, work);
             // Before the log is notified, as its user may throw.
             _core.Post(this);
-            file.Complete();
+            work.Complete();
         }
 
         public override string ToString() => $"disk work of {_last}";

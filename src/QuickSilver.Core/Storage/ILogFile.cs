@@ -16,7 +16,8 @@ internal enum LogOperationKind
     // Sets the length to the offset, and flushes.
     Truncate,
 
-    // Frees the lock. Comes last, after a failure too, even of Open.
+    // Cuts off what was preallocated behind the offset, unless that is negative, and frees the lock. Comes last, after a failure too,
+    // even of Open.
     Close,
 }
 
@@ -51,7 +52,8 @@ internal readonly record struct LogOperation(
     }
 }
 
-// The file under a log: what differs between the machine and the simulator. It has one operation at a time.
+// The file under a log: what differs between the machine and the simulator. It has one change at a time, and beside it one read, of what
+// was written before. A truncation, an opening and a closing have nothing beside them.
 internal interface ILogFile
 {
     /// <summary>Begins an operation. Its end comes to the owner on the core thread, and never within this call.</summary>
@@ -60,7 +62,8 @@ internal interface ILogFile
 
 internal interface ILogFileOwner
 {
+    /// <param name="kind">Of the operation. One of each kind is under way at most.</param>
     /// <param name="value">After Open the length of the file; else 0.</param>
     /// <param name="failure">Null: the operation was done.</param>
-    void OnDone(long value, LogException? failure);
+    void OnDone(LogOperationKind kind, long value, LogException? failure);
 }

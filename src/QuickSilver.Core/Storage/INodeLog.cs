@@ -13,10 +13,12 @@ internal enum LogOutcome
 }
 
 // A sequence of bytes on disk that grows at its end, can be read from any offset, and can be cut off at any length. It knows no
-// records: its user frames them, with a checksum each, and after a crash finds the end of the last whole one.
+// records: its user frames them, with a checksum each, so that zeros are no record. After a crash its user finds the end of the last whole
+// one, and truncates the log there before it appends. With preallocation, the log that was opened may end with zeros.
 //
-// All calls are the core thread's, and so are all callbacks, which never come within a call. What was accepted is done in order,
-// except that reads may overtake syncs and the appends that were accepted after them. Dispose accepts nothing more, lets all that was
+// All calls are the core thread's, and so are all callbacks, which never come within a call. Appends, syncs and truncations are done in
+// order. Reads are done in order among themselves and beside them: a read waits for the writes of what it reads, and for no other write or
+// sync. Only a truncation waits for the reads that were accepted before. Dispose accepts nothing more, lets all that was
 // accepted be done, and closes. A log that trims its head is made of several logs: the oldest is truncated to 0 and becomes the newest.
 //
 // Fail-stop: after the first failure nothing more is done, OnClosed gives the reason, and each further call throws that failure.
@@ -25,7 +27,7 @@ internal interface INodeLog : IDisposable
 {
     string Name { get; }
 
-    /// <summary>Where the next append begins; 0 until the log is open.</summary>
+    /// <summary>Where the next append begins; 0 until the log is open, and then all that its file holds.</summary>
     long Length { get; }
 
     /// <summary>Bytes below this survive a loss of power.</summary>

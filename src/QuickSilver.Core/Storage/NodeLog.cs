@@ -2,8 +2,9 @@ namespace QuickSilver.Core.Storage;
 
 // A log as its user sees it: order, bounds and failure, over whatever file lies beneath. It does no input or output itself.
 //
-// The file has one operation at a time. While it works, appends gather in a block, syncs in one flag, reads in a queue; when it has
-// ended, Next chooses what comes then. So one flush serves all that waited for it, and a slow disk makes larger writes.
+// The file has one change and one read at a time. While it works, appends gather in a block, syncs in one flag, reads in a queue. When a
+// change has ended, NextChange chooses the next. So one flush serves all that waited for it, a slow disk makes larger writes, and no read
+// waits for a flush.
 //
 //   Opening → Open → Ending → Closed      Ending: disposed; what was accepted is still done.
 //   any     → Failed → Closed             Failed: nothing is done any more but to close the file.
@@ -11,8 +12,10 @@ namespace QuickSilver.Core.Storage;
 // Invariants:
 // - Length = _written + what is being written + what is filled. DurableLength <= _written.
 // - While the log is Open or Ending and anything waits, an operation is under way: each call ends with Advance, each end with OnDone.
-// - Nothing is accepted while a truncation waits, so that no append, sync or read can come to lie behind one.
-// - A read begins only when all of its range is written; its range ends at the length that the log had at the call.
+// - Nothing is accepted while a truncation waits, so that no append, sync or read can come to lie behind one. It begins after all reads.
+// - A read begins only when all of its range is written; its range ends at the length that the log had at the call. So it is beside writes
+//   of other ranges only.
+// - The file is closed when nothing is under way. What ends well beside a failure still counts in DurableLength.
 internal sealed class NodeLog : INodeLog, ILogFileOwner
 {
     private const long NoTruncation = -1;
@@ -23,8 +26,8 @@ internal sealed class NodeLog : INodeLog, ILogFileOwner
     private readonly AppendBlocks _blocks;
     private readonly PendingReads _reads = new();
     private LogState _state = LogState.Opening;
-    private LogOperation _current;
-    private LogOperationKind _last;
+    private LogOperation _change;
+    private LogOperation _read;
     private long _written;
     private long _truncateTo = NoTruncation;
     private bool _isSyncWanted;
@@ -58,7 +61,8 @@ internal sealed class NodeLog : INodeLog, ILogFileOwner
     {
         options.Check();
         var log = new NodeLog(file, options, observer);
-        log.Begin(new LogOperation(LogOperationKind.Open));
+        log._change = new LogOperation(LogOperationKind.Open);
+        file.Begin(log._change, log);
         return log;
     }
 
@@ -147,27 +151,32 @@ internal sealed class NodeLog : INodeLog, ILogFileOwner
         }
     }
 
-    public void OnDone(long value, LogException? failure)
+    public void OnDone(LogOperationKind kind, long value, LogException? failure)
     {
-        var done = _current;
-        _current = default;
-        _last = done.Kind;
-        if (done.Kind == LogOperationKind.Close)
+        ref var underWay = ref kind == LogOperationKind.Read ? ref _read : ref _change;
+        var done = underWay;
+        underWay = default;
+        if (kind == LogOperationKind.Close)
         {
             // Whether that succeeded changes nothing: what was promised is on the disk.
             _state = LogState.Closed;
             _observer.OnClosed(_failure);
+            return;
         }
-        else if (failure is not null)
+
+        if (failure is not null)
         {
-            _failure = failure;
+            _failure ??= failure;
             _state = LogState.Failed;
-            Advance();
         }
         else
         {
             Settle(done, value);
-            Advance();
+        }
+
+        Advance();
+        if (_failure is null)
+        {
             done.TellTo(_observer, isOpen: _state == LogState.Open);
             TellRoom();
         }
@@ -205,51 +214,50 @@ internal sealed class NodeLog : INodeLog, ILogFileOwner
 
     private void Advance()
     {
-        if (_current.Kind == LogOperationKind.None && _state is not (LogState.Opening or LogState.Closed))
+        if (_state is LogState.Opening or LogState.Closed)
         {
-            var next = Next();
-            if (next.Kind != LogOperationKind.None)
-            {
-                Begin(next);
-            }
+            return;
+        }
+
+        bool isReading = _read.Kind != LogOperationKind.None;
+        if (_state != LogState.Failed && !isReading && _reads.Count > 0 && _reads.First.End <= _written)
+        {
+            var read = _reads.TakeFirst();
+            _read = new LogOperation(LogOperationKind.Read, read.Offset, read.Into);
+            isReading = true;
+            _file.Begin(_read, this);
+        }
+
+        if (_change.Kind == LogOperationKind.None && NextChange(isReading) is { Kind: not LogOperationKind.None } change)
+        {
+            _change = change;
+            _file.Begin(_change, this);
         }
     }
 
-    // Writes and reads take turns, so that neither waits forever.
-    private LogOperation Next()
+    private LogOperation NextChange(bool isReading)
     {
         if (_state == LogState.Failed)
         {
-            return new LogOperation(LogOperationKind.Close);
+            return isReading ? default : new LogOperation(LogOperationKind.Close, Offset: -1);
         }
 
-        bool canRead = _reads.Count > 0 && _reads.First.End <= _written;
-        bool canWrite = _blocks.Filled > 0 || _isSyncWanted;
-        if (canRead && (!canWrite || _last == LogOperationKind.Write))
-        {
-            var read = _reads.TakeFirst();
-            return new LogOperation(LogOperationKind.Read, read.Offset, read.Into);
-        }
-
-        if (canWrite)
+        if (_blocks.Filled > 0 || _isSyncWanted)
         {
             bool isSynced = _isSyncWanted;
             _isSyncWanted = false;
             return new LogOperation(LogOperationKind.Write, _written, _blocks.BeginWrite(), isSynced);
         }
 
-        if (_truncateTo != NoTruncation)
+        // With nothing to write, no read waits for a write.
+        if (isReading)
         {
-            return new LogOperation(LogOperationKind.Truncate, _truncateTo);
+            return default;
         }
 
-        return _state == LogState.Ending ? new LogOperation(LogOperationKind.Close) : default;
-    }
-
-    private void Begin(in LogOperation operation)
-    {
-        _current = operation;
-        _file.Begin(operation, this);
+        return _truncateTo != NoTruncation ? new LogOperation(LogOperationKind.Truncate, _truncateTo)
+            : _state == LogState.Ending ? new LogOperation(LogOperationKind.Close, _written)
+            : default;
     }
 
     // Throws where no call will ever be accepted again.

@@ -137,7 +137,7 @@ internal sealed class StorageDirectory : IDisposable
         try
         {
             CheckLock(fullPath, lockPath);
-            RandomAccess.FlushToDisk(locked);
+            FileFlush.All(locked);
             DirectoryFlush.Of(fullPath);
             WriteHolder(fullPath, holder);
             return locked;

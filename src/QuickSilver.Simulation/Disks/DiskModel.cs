@@ -16,6 +16,9 @@ internal sealed record DiskModel
     /// <summary>Up to this much more, drawn for each operation. Default 0.</summary>
     public TimeSpan Jitter { get; init => field = NotNegative(value); }
 
+    /// <summary>How much longer each operation takes while a fault lasts. Default 0.</summary>
+    public TimeSpan Delay { get; init => field = NotNegative(value); }
+
     /// <summary>Reads and writes. Above 0; null (default): as fast as one likes.</summary>
     public long? BytesPerSecond
     {
@@ -43,6 +46,18 @@ internal sealed record DiskModel
 
     /// <summary>How often a read fails. Default 0.</summary>
     public double ReadErrors { get; init => field = LinkModel.Probability(value); }
+
+    /// <summary>
+    /// The file system can be read and not be written. A sync of what was written before fails as one of <see cref="SyncErrors"/> does.
+    /// Logs that are open can be read, and none can be opened. Default false.
+    /// </summary>
+    public bool IsReadOnly { get; init; }
+
+    /// <summary>
+    /// The disk is gone: each operation fails. What was not synced when it went is torn as by a loss of power, and the logs that were open
+    /// then never work again. Default false.
+    /// </summary>
+    public bool IsAway { get; init; }
 
     /// <summary>Syncs are reported as done, and are not: a loss of power takes all since the last true one. Default false.</summary>
     public bool LosesSyncs { get; init; }

@@ -4,18 +4,26 @@ namespace QuickSilver.Simulation.Disks;
 
 // One file of a simulated disk, twice: as the system shows it, and as it would be after a loss of power.
 //
-// Invariant: below _changedFrom nothing was written or cut off since the last sync. What a failed sync dropped is zeros in the durable
-// image and data in the visible one, and stays so until it is truncated.
+// Invariant: the durable image with all changes done, in order, is the visible one. The exception is what a failed sync dropped, and what
+// rotted: a dropped write is in the visible image only, until it is truncated or written again.
 internal sealed class StoredFile
 {
+    // How much of the disk's work a change of the length is, compared to the bytes of writes.
+    private const int CutWeight = DiskModel.SectorBytes;
+
     private readonly MemoryStream _visible = new();
     private readonly MemoryStream _durable = new();
-    private long _changedFrom;
+    private readonly List<Change> _changes = [];
 
     public long Length => _visible.Length;
 
-    /// <summary>A log of the present life has it open.</summary>
-    public bool IsLocked { get; set; }
+    /// <summary>A log has made it: it is listed.</summary>
+    public bool Exists { get; set; }
+
+    /// <summary>The file of the log that has it open, in the present life; null: none.</summary>
+    public SimulatedLogFile? Holder { get; set; }
+
+    public bool HasChanges => _changes.Count > 0;
 
     public void Read(long offset, Span<byte> into)
     {
@@ -25,62 +33,126 @@ internal sealed class StoredFile
 
     public void Write(long offset, ReadOnlySpan<byte> bytes)
     {
-        _changedFrom = Math.Min(_changedFrom, offset);
-        _visible.Position = offset;
-        _visible.Write(bytes);
+        if (bytes.Length > 0)
+        {
+            Put(_visible, offset, bytes);
+            _changes.Add(new Change(offset, bytes.ToArray()));
+        }
     }
 
-    public void Truncate(long length)
+    /// <summary>Cuts off, or makes longer with zeros.</summary>
+    public void SetLength(long length)
     {
-        _changedFrom = Math.Min(_changedFrom, length);
         _visible.SetLength(length);
+        _changes.Add(new Change(length, null));
     }
 
-    public void Sync() => Keep(Changed(Length));
+    public void Sync()
+    {
+        foreach (var change in _changes)
+        {
+            Apply(change, change.Bytes?.Length ?? 0);
+        }
 
-    /// <summary>A sync has failed: what it was to write is clean for the system, and nowhere on the disk.</summary>
-    public void DropUnsynced() => Keep(new byte[Length - _changedFrom]);
+        _changes.Clear();
+    }
+
+    /// <summary>
+    /// A sync has failed: what it was to write is clean for the system, and nowhere on the disk. Where the file has become longer, there
+    /// are zeros.
+    /// </summary>
+    public void DropUnsynced()
+    {
+        foreach (var change in _changes)
+        {
+            _durable.SetLength(change.Bytes is { } bytes ? Math.Max(_durable.Length, change.Offset + bytes.Length) : change.Offset);
+        }
+
+        _changes.Clear();
+    }
 
     /// <summary>Only the durable image is left, and a random front part of what was not synced.</summary>
     public void LosePower(SeededRandom random, double lostSectors)
     {
-        bool wasCutOff = _durable.Length > _changedFrom;
-        if (!wasCutOff || random.Chance(0.5))
+        int left = random.Below(_changes.Sum(static change => change.Weight) + 1);
+        foreach (var change in _changes)
         {
-            // Else an unsynced truncation is lost, and all that was written after it.
-            long end = _changedFrom + random.Below((int)(Length - _changedFrom) + 1);
-            var kept = Changed(end);
-            LoseSectors(kept, random, lostSectors);
-            Keep(kept);
+            int done = Math.Min(left, change.Weight);
+            left -= done;
+            if (change.Bytes is null)
+            {
+                if (done < CutWeight / 2)
+                {
+                    break;
+                }
+
+                Apply(change, 0);
+            }
+            else if (done > 0)
+            {
+                ApplySectors(change, done, random, lostSectors);
+            }
         }
 
+        _changes.Clear();
         _visible.SetLength(0);
         _durable.WriteTo(_visible);
-        _changedFrom = Length;
     }
 
-    private byte[] Changed(long end) => _visible.GetBuffer().AsSpan((int)_changedFrom, (int)(end - _changedFrom)).ToArray();
-
-    private void Keep(byte[] changed)
+    /// <summary>A bit of what is durable changes by itself. False: the file is empty.</summary>
+    public bool Rot(SeededRandom random)
     {
-        _durable.SetLength(_changedFrom);
-        _durable.Position = _changedFrom;
-        _durable.Write(changed);
-        _changedFrom = _durable.Length;
+        int bytes = (int)Math.Min(_durable.Length, _visible.Length);
+        if (bytes == 0)
+        {
+            return false;
+        }
+
+        int at = random.Below(bytes);
+        byte flip = (byte)(1 << random.Below(8));
+        _durable.GetBuffer()[at] ^= flip;
+        _visible.GetBuffer()[at] ^= flip;
+        return true;
     }
 
-    private void LoseSectors(byte[] kept, SeededRandom random, double share)
+    private static void Put(MemoryStream image, long offset, ReadOnlySpan<byte> bytes)
     {
-        for (int at = 0; at < kept.Length;)
+        image.Position = offset;
+        image.Write(bytes);
+    }
+
+    private void Apply(in Change change, int bytes)
+    {
+        if (change.Bytes is { } all)
+        {
+            Put(_durable, change.Offset, all.AsSpan(0, bytes));
+        }
+        else
+        {
+            _durable.SetLength(change.Offset);
+        }
+    }
+
+    // A sector that is lost has what it had before: zeros, where the file has become longer.
+    private void ApplySectors(in Change change, int bytes, SeededRandom random, double lost)
+    {
+        _durable.SetLength(Math.Max(_durable.Length, change.Offset + bytes));
+        for (int at = 0; at < bytes;)
         {
             // Sectors are the disk's, wherever the change begins.
-            int next = Math.Min(kept.Length, at + DiskModel.SectorBytes - (int)((_changedFrom + at) % DiskModel.SectorBytes));
-            if (random.Chance(share))
+            int next = Math.Min(bytes, at + DiskModel.SectorBytes - (int)((change.Offset + at) % DiskModel.SectorBytes));
+            if (!random.Chance(lost))
             {
-                kept.AsSpan(at..next).Clear();
+                Put(_durable, change.Offset + at, change.Bytes.AsSpan(at..next));
             }
 
             at = next;
         }
+    }
+
+    // Bytes: null for a change of the length, which is then the offset.
+    private readonly record struct Change(long Offset, byte[]? Bytes)
+    {
+        public int Weight => Bytes?.Length ?? CutWeight;
     }
 }

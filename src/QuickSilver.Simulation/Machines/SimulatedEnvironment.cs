@@ -173,6 +173,10 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
 
     public INodeLog OpenLog(LogOptions options, ILogObserver observer) => Node.Disk.Open(this, options, observer);
 
+    public void ListLogs(Action<LogListing> completed) => Node.Disk.List(this, completed);
+
+    public void DeleteLog(string name, Action<LogException?> completed) => Node.Disk.Delete(this, name, completed);
+
     public void RunBeside(IThreadPoolWorkItem work)
     {
         if (Process is { } process)

@@ -1,3 +1,4 @@
+using QuickSilver.Core.Environment;
 using QuickSilver.Core.Storage;
 
 namespace QuickSilver.Core.Tests.Storage;
@@ -16,8 +17,8 @@ internal abstract class LogHouse : IDisposable
 
     public abstract void Dispose();
 
-    /// <summary>Begins to open a log in the present process; on the core thread.</summary>
-    protected abstract INodeLog Begin(LogOptions options, ILogObserver observer);
+    /// <summary>The environment of the present process.</summary>
+    public abstract INodeEnvironment Node { get; }
 
     /// <summary>Begins to open a log, and does something with it in the same step of the core thread.</summary>
     public OpenLog TryOpen(LogOptions options, Action<INodeLog>? first = null)
@@ -26,15 +27,37 @@ internal abstract class LogHouse : IDisposable
         INodeLog? log = null;
         Do(() =>
         {
-            log = Begin(options, recording);
+            log = Node.OpenLog(options, recording);
             first?.Invoke(log);
         });
         return new OpenLog(this, log!, recording);
     }
 
-    public OpenLog Open(string name = "log", int blockBytes = LogOptions.MinBlockBytes)
+    public LogListing List()
     {
-        var log = TryOpen(new LogOptions { Name = name, BlockBytes = blockBytes });
+        LogListing? listing = null;
+        Do(() => Node.ListLogs(logs => listing = logs));
+        Until(() => listing is not null, "the logs are listed");
+        return listing!.Value;
+    }
+
+    /// <summary>Why a log was not deleted; null: it was.</summary>
+    public LogException? Delete(string name)
+    {
+        bool hasEnded = false;
+        LogException? failure = null;
+        Do(() => Node.DeleteLog(name, why =>
+        {
+            failure = why;
+            hasEnded = true;
+        }));
+        Until(() => hasEnded, "the deletion has ended");
+        return failure;
+    }
+
+    public OpenLog Open(string name = "log", int blockBytes = LogOptions.MinBlockBytes, int preallocated = 0)
+    {
+        var log = TryOpen(new LogOptions { Name = name, BlockBytes = blockBytes, PreallocatedBytes = preallocated });
         Until(() => log.Told.IsOpen, "the log is open");
         return log;
     }

@@ -1,6 +1,5 @@
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
-using QuickSilver.Core.Storage;
 using QuickSilver.Core.Tests.Infrastructure;
 
 namespace QuickSilver.Core.Tests.Storage;
@@ -68,7 +67,7 @@ internal sealed class MachineLogHouse : LogHouse
         }
     }
 
-    protected override INodeLog Begin(LogOptions options, ILogObserver observer) => Environment.OpenLog(options, observer);
+    public override INodeEnvironment Node => Environment;
 
     private MachineEnvironment Start() =>
         MachineEnvironment.Start(new MachineEnvironmentOptions { StorageDirectory = Folder, BufferBytes = 1 << 20 }, Log);

@@ -1,6 +1,7 @@
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
 using QuickSilver.Core.Storage;
+using QuickSilver.Core.Storage.Machine;
 using QuickSilver.Core.Tests.Infrastructure;
 
 namespace QuickSilver.Core.Tests.Storage;
@@ -147,11 +148,108 @@ public sealed class MachineLogTests : IDisposable
         Assert.InRange(least, 0, 300);
     }
 
+    [Fact]
+    public void A_read_is_done_while_a_change_of_the_disk_does_not_end()
+    {
+        using var folder = StorageDirectory.Claim(_house.Folder + "-lanes", "test");
+        using var ends = new ManualResetEventSlim();
+        using var hasRead = new ManualResetEventSlim();
+        var disk = new MachineDisk(folder, "test disk", static () => { });
+        disk.Submit(new Act(() => Assert.True(ends.Wait(Patience.Limit))));
+        disk.SubmitRead(new Act(hasRead.Set));
+        Assert.True(hasRead.Wait(Patience.Limit), "The read waits for the change.");
+        ends.Set();
+        disk.Stop(Patience.Limit);
+        Directory.Delete(folder.FullPath, recursive: true);
+    }
+
+    [Fact]
+    public void Files_that_are_no_logs_are_not_listed()
+    {
+        foreach (string name in new[] { "Upper.log", ".log", ".hidden.log", "a b.log", "log.txt" })
+        {
+            File.WriteAllText(Path.Combine(_house.Folder, name), "");
+        }
+
+        Directory.CreateDirectory(Path.Combine(_house.Folder, "folder.log"));
+        _house.Open().Close();
+        Assert.Equal("log", Assert.Single(_house.List().Logs).Name);
+    }
+
+    [Fact]
+    public void A_directory_that_is_gone_is_named_when_its_logs_are_listed_or_deleted()
+    {
+        Directory.Delete(_house.Folder, recursive: true);
+        Assert.Contains(_house.Folder, _house.List().Failure!.Message, StringComparison.Ordinal);
+        Assert.Contains(_house.Folder, _house.Delete("log")!.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_full_disk_that_has_room_for_the_append_and_not_for_more_does_not_fail_the_log()
+    {
+        Assert.SkipUnless(OperatingSystem.IsLinux() && System.Environment.IsPrivilegedProcess, "It takes a file system of the test's own.");
+        using var small = SmallDisk.TryMount(_house.Folder + "-small");
+        Assert.SkipWhen(small is null, "This machine mounts no file system.");
+        using var house = new MachineLogHouse(Path.Combine(small.Path, "logs"));
+        var log = house.Open(blockBytes: 64 << 10, preallocated: 1 << 20);
+        for (int i = 0; i < 8; i++)
+        {
+            log.AppendAndSync(new byte[50_000]);
+        }
+
+        Assert.Equal(400_000, log.Log.DurableLength);
+        Assert.Equal(400_000, log.ReadAll().Length);
+    }
+
     // By a program that does not ask for the lock.
     private static void CutOff(string path)
     {
         using var shell = System.Diagnostics.Process.Start("truncate", ["-s", "1", path]);
         shell.WaitForExit();
+    }
+
+    private sealed class Act(Action action) : DiskWork
+    {
+        internal override void Perform() => action();
+
+        internal override void Complete()
+        {
+        }
+    }
+
+    // 1 MiB in memory.
+    private sealed class SmallDisk : IDisposable
+    {
+        private SmallDisk(string path) => Path = path;
+
+        public string Path { get; }
+
+        public static SmallDisk? TryMount(string path)
+        {
+            Directory.CreateDirectory(path);
+            if (Run("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", path))
+            {
+                return new SmallDisk(path);
+            }
+
+            Directory.Delete(path);
+            return null;
+        }
+
+        public void Dispose()
+        {
+            Run("umount", Path);
+            Directory.Delete(Path);
+        }
+
+        private static bool Run(string program, params string[] arguments)
+        {
+            using var process = System.Diagnostics.Process.Start(
+                new System.Diagnostics.ProcessStartInfo(program, arguments) { RedirectStandardError = true })!;
+            process.StandardError.ReadToEnd();
+            process.WaitForExit();
+            return process.ExitCode == 0;
+        }
     }
 
     // Appends and syncs in each turn of the core thread.

@@ -269,6 +269,168 @@ public abstract class NodeLogContract : IDisposable
         });
     }
 
+    [Fact]
+    public void Reads_of_what_is_written_have_the_right_bytes_beside_appends_and_syncs()
+    {
+        var log = _house.Open();
+        log.AppendAndSync(Enumerable.Range(0, 3000).Select(static i => (byte)i).ToArray());
+        int left = 300;
+        log.Told.OnEach = what =>
+        {
+            if (what.StartsWith("read", StringComparison.Ordinal) && --left > 0)
+            {
+                log.Log.Append(new byte[] { 1, 2, 3 });
+                log.Log.Sync();
+                log.Log.Read(left * 7, new byte[500]);
+            }
+        };
+        _house.Do(() => log.Log.Read(0, new byte[500]));
+        _house.Until(() => left == 0, "all reads have ended");
+        Assert.Equal(300, log.Told.Reads.Count);
+        for (int i = 1; i < 300; i++)
+        {
+            int offset = (300 - i) * 7;
+            Assert.Equal(Enumerable.Range(offset, 500).Select(static at => (byte)at), log.Told.Reads[i]);
+        }
+    }
+
+    [Fact]
+    public void Logs_are_listed_with_their_lengths_in_the_order_of_their_names()
+    {
+        Assert.Empty(_house.List().Logs);
+        var two = _house.Open("two");
+        two.AppendAndSync(Bytes("abc"));
+        _house.Open("one.1").Close();
+        _house.Open(new string('n', LogOptions.MaxNameLength)).Close();
+        var listing = _house.List();
+        Assert.Null(listing.Failure);
+        LogEntry[] expected = [new(new string('n', LogOptions.MaxNameLength), 0), new("one.1", 0), new("two", 3)];
+        Assert.Equal(expected, listing.Logs);
+        _house.Restart();
+        Assert.Equal(listing.Logs, _house.List().Logs);
+    }
+
+    [Fact]
+    public void A_log_that_is_deleted_is_not_listed_and_is_empty_when_it_is_opened_again()
+    {
+        var log = _house.Open();
+        log.AppendAndSync(Bytes("abc"));
+        log.Close();
+        _house.Open("other").Close();
+        Assert.Null(_house.Delete("log"));
+        Assert.Equal("other", Assert.Single(_house.List().Logs).Name);
+        Assert.Empty(_house.Open().ReadAll());
+    }
+
+    [Fact]
+    public void A_log_that_is_open_or_is_being_opened_is_not_deleted()
+    {
+        LogException? early = null;
+        bool hasEnded = false;
+        var log = _house.TryOpen(Options, _ => _house.Node.DeleteLog("log", why =>
+        {
+            early = why;
+            hasEnded = true;
+        }));
+        _house.Until(() => hasEnded && log.Told.IsOpen, "the log is open");
+        Assert.Equal(LogError.InUse, early?.Error);
+        log.AppendAndSync(Bytes("abc"));
+        var refusal = _house.Delete("log");
+        Assert.Equal(LogError.InUse, refusal?.Error);
+        Assert.Contains("delete", refusal!.Message, StringComparison.Ordinal);
+        Assert.Equal("abc", Text(log.ReadAll()));
+        log.Close();
+        Assert.Null(_house.Delete("log"));
+    }
+
+    [Fact]
+    public void To_delete_a_log_that_does_not_exist_changes_nothing()
+    {
+        Assert.Null(_house.Delete("none"));
+        Assert.Empty(_house.List().Logs);
+    }
+
+    [Fact]
+    public void A_log_is_opened_after_the_deletion_that_was_asked_for_before()
+    {
+        var log = _house.Open();
+        log.AppendAndSync(Bytes("abc"));
+        log.Close();
+        _house.Do(() => _house.Node.DeleteLog("log", static _ => { }));
+        var again = _house.Open();
+        Assert.Equal(0, again.Log.Length);
+    }
+
+    [Fact]
+    public void Preallocation_does_not_change_where_a_log_ends()
+    {
+        var log = _house.Open(preallocated: 1 << 16);
+        log.AppendAndSync(Bytes("abc"));
+        log.AppendAndSync(Bytes("def"));
+        Assert.Equal((6, 6), (log.Log.Length, log.Log.DurableLength));
+        Assert.Equal("abcdef", Text(log.ReadAll()));
+        Assert.Equal("log", _house.List().Logs[0].Name);
+        Assert.True(_house.List().Logs[0].Bytes >= 1 << 16);
+        log.Close();
+        Assert.Equal(new LogEntry("log", 6), _house.List().Logs[0]);
+        Assert.Equal("abcdef", Text(_house.Open(preallocated: 1 << 16).ReadAll()));
+    }
+
+    [Fact]
+    public void A_log_that_is_appended_to_beyond_its_preallocation_grows_again_by_as_much()
+    {
+        var log = _house.Open(blockBytes: 64 << 10, preallocated: 1 << 16);
+        var bytes = new byte[50_000];
+        for (int i = 0; i < 5; i++)
+        {
+            bytes.AsSpan().Fill((byte)(i + 1));
+            log.AppendAndSync(bytes);
+        }
+
+        var all = log.ReadAll();
+        Assert.Equal(250_000, all.Length);
+        Assert.All(Enumerable.Range(0, 5), i => Assert.Equal(i + 1, all[(i * 50_000) + 49_999]));
+        Assert.InRange(_house.List().Logs[0].Bytes, 250_001, 250_000 + (1 << 16));
+    }
+
+    [Fact]
+    public void After_the_end_of_the_process_zeros_are_left_behind_the_log_and_its_user_truncates_them()
+    {
+        _house.Open(preallocated: 1 << 16).AppendAndSync(Bytes("abc"));
+        _house.Restart();
+        var log = _house.Open(preallocated: 1 << 16);
+        var left = log.ReadAll();
+        Assert.Equal(left.Length, log.Log.Length);
+        Assert.Equal("abc", Text(left[..3]));
+        Assert.All(left[3..], static b => Assert.Equal(0, b));
+        log.Truncate(3);
+        log.AppendAndSync(Bytes("def"));
+        Assert.Equal("abcdef", Text(log.ReadAll()));
+    }
+
+    [Fact]
+    public void A_log_is_not_preallocated_beyond_its_limit()
+    {
+        var log = _house.TryOpen(Options with { MaxBytes = 5000, PreallocatedBytes = 4096 });
+        _house.Until(() => log.Told.IsOpen, "the log is open");
+        log.AppendAndSync(new byte[3000]);
+        Assert.Equal(5000, _house.List().Logs[0].Bytes);
+        log.AppendAndSync(new byte[2000]);
+        Assert.Equal(LogOutcome.Full, log.Append(new byte[1]));
+        Assert.Equal(5000, log.Log.Length);
+    }
+
+    [Theory]
+    [InlineData(-1)]
+    [InlineData(1)]
+    [InlineData(LogOptions.MinBlockBytes - 1)]
+    [InlineData(LogOptions.MaxPreallocatedBytes + 1)]
+    public void A_preallocation_out_of_its_range_is_refused(int bytes)
+    {
+        var refusal = Assert.Throws<ArgumentException>(() => _house.TryOpen(Options with { PreallocatedBytes = bytes }));
+        Assert.Contains($"PreallocatedBytes of log 'log' is {bytes}", refusal.Message, StringComparison.Ordinal);
+    }
+
     [Theory]
     [InlineData("")]
     [InlineData("Upper")]
@@ -282,6 +444,7 @@ public abstract class NodeLogContract : IDisposable
     {
         var refusal = Assert.Throws<ArgumentException>(() => _house.TryOpen(Options with { Name = name }));
         Assert.Contains("log name", refusal.Message, StringComparison.Ordinal);
+        Assert.Throws<ArgumentException>(() => _house.Delete(name));
     }
 
     [Fact]

@@ -61,24 +61,88 @@ public sealed class NodeLogTests
     }
 
     [Fact]
-    public void Writes_and_reads_take_turns()
+    public void Reads_are_done_one_after_the_other_beside_a_write_and_its_sync()
     {
         _file.End(value: 100);
         _log.Append(new byte[1]);
+        _log.Sync();
         for (int i = 0; i < 3; i++)
         {
             _log.Read(i, new byte[1]);
         }
 
-        var done = new List<string>();
-        while (done.Count < 6)
+        for (int i = 0; i < 3; i++)
         {
-            done.Add(_file.Operation.Split(' ')[0]);
-            _log.Append(new byte[1]);
-            _file.End();
+            Assert.Equal($"Read {i}+1", _file.ReadOperation);
+            _file.EndRead();
         }
 
-        Assert.Equal(["Write", "Read", "Write", "Read", "Write", "Read"], done);
+        Assert.Equal(("Write 100+1", ""), (_file.Operation, _file.ReadOperation));
+        Assert.Equal(["opened", "read 0+1", "read 1+1", "read 2+1"], _told.Told);
+    }
+
+    [Fact]
+    public void A_truncation_waits_for_all_reads_and_has_none_beside_it()
+    {
+        _file.End(value: 100);
+        _log.Read(0, new byte[1]);
+        _log.Read(1, new byte[1]);
+        _log.Append(new byte[1]);
+        Assert.Equal(LogOutcome.Accepted, _log.Truncate(50));
+        Assert.Equal(LogOutcome.Busy, _log.Read(0, new byte[1]));
+        _file.End();
+        Assert.Equal(("", "Read 0+1"), (_file.Operation, _file.ReadOperation));
+        _file.EndRead();
+        Assert.Equal(("", "Read 1+1"), (_file.Operation, _file.ReadOperation));
+        _file.EndRead();
+        Assert.Equal(("Truncate 50+0", ""), (_file.Operation, _file.ReadOperation));
+        _file.End();
+        Assert.Equal(["opened", "written 101", "read 0+1", "read 1+1", "truncated 50", "room"], _told.Told);
+    }
+
+    [Fact]
+    public void A_log_is_closed_after_the_read_that_is_beside_its_failure_and_does_not_report_that_read()
+    {
+        _file.End(value: 100);
+        _log.Append(new byte[1]);
+        _log.Read(0, new byte[1]);
+        _file.Fail(LogError.NoSpace);
+        Assert.Equal(("", "Read 0+1"), (_file.Operation, _file.ReadOperation));
+        _file.EndRead();
+        Assert.Equal("Close -1+0", _file.Operation);
+        _file.End();
+        Assert.Equal(["opened", "failed NoSpace"], _told.Told);
+    }
+
+    [Fact]
+    public void What_a_sync_makes_durable_beside_a_failed_read_counts_and_is_not_reported()
+    {
+        _file.End(value: 100);
+        _log.Sync();
+        _file.End();
+        _log.Append(new byte[1]);
+        _file.End();
+        _log.Sync();
+        _log.Read(0, new byte[1]);
+        _file.FailRead(LogError.Device);
+        Assert.Equal("Write 101+0 synced", _file.Operation);
+        _file.End();
+        Assert.Equal(101, _log.DurableLength);
+        Assert.Equal("Close -1+0", _file.Operation);
+        _file.End();
+        Assert.Equal(["opened", "synced 100", "written 101", "failed Device"], _told.Told);
+    }
+
+    [Fact]
+    public void The_first_of_two_failures_is_the_log_s()
+    {
+        _file.End(value: 100);
+        _log.Append(new byte[1]);
+        _log.Read(0, new byte[1]);
+        _file.FailRead(LogError.Device);
+        _file.Fail(LogError.NoSpace);
+        _file.End();
+        Assert.Equal("failed Device", _told.Told[^1]);
     }
 
     [Fact]
@@ -90,8 +154,9 @@ public sealed class NodeLogTests
         _log.Read(0, new byte[8]);
         _file.End();
         Assert.Equal("Write 4+4", _file.Operation);
+        Assert.Equal("", _file.ReadOperation);
         _file.End();
-        Assert.Equal("Read 0+8", _file.Operation);
+        Assert.Equal("Read 0+8", _file.ReadOperation);
     }
 
     [Fact]
@@ -101,13 +166,11 @@ public sealed class NodeLogTests
         _log.Append(new byte[BlockBytes]);
         _log.Append(new byte[10]);
         Assert.Equal(LogOutcome.Busy, _log.Append(new byte[BlockBytes]));
-        _log.Read(0, new byte[1]);
         Assert.Equal(0, _told.Rooms);
-        // The read comes first: the block is full until the write after it has begun.
+        // The write of what waited has begun, and its block takes appends.
         _file.End();
-        Assert.Equal(("Read 0+1", 0), (_file.Operation, _told.Rooms));
-        _file.End();
-        Assert.Equal((BlockBytes + 10, 1), (_log.Length, _told.Rooms));
+        Assert.Equal(($"Write {BlockBytes}+10", 1), (_file.Operation, _told.Rooms));
+        Assert.Equal(BlockBytes + 10, _log.Length);
         Assert.Equal(LogOutcome.Accepted, _log.Append(new byte[BlockBytes]));
         _file.End();
         Assert.Equal(1, _told.Rooms);
@@ -148,8 +211,22 @@ public sealed class NodeLogTests
             _log.Sync();
         }
 
-        _file.Fail(LogError.Device);
-        Assert.Equal("Close 0+0", _file.Operation);
+        if (what == "read")
+        {
+            _file.FailRead(LogError.Device);
+            _file.End();
+        }
+        else
+        {
+            _file.Fail(LogError.Device);
+        }
+
+        if (what == "write")
+        {
+            _file.EndRead();
+        }
+
+        Assert.Equal(("Close -1+0", ""), (_file.Operation, _file.ReadOperation));
         Assert.Equal(["opened"], _told.Told);
         _file.End();
         Assert.Equal(["opened", "failed Device"], _told.Told);
@@ -180,7 +257,7 @@ public sealed class NodeLogTests
     {
         _log.Dispose();
         _file.End(value: 5);
-        Assert.Equal("Close 0+0", _file.Operation);
+        Assert.Equal("Close 5+0", _file.Operation);
         _file.End();
         Assert.Equal(["closed"], _told.Told);
     }
@@ -233,40 +310,56 @@ public sealed class NodeLogTests
         Assert.True(quiet.Calls > 3000);
     }
 
-    // One operation, until the test ends it.
+    // One change and one read, until the test ends it.
     private sealed class ScriptedFile : ILogFile
     {
-        private LogOperation _operation;
+        private LogOperation _change;
+        private LogOperation _read;
         private ILogFileOwner? _owner;
 
-        public string Operation => _operation.Kind == LogOperationKind.None
-            ? ""
-            : $"{_operation.Kind} {_operation.Offset}+{_operation.Memory.Length}{(_operation.IsSynced ? " synced" : "")}";
+        public string Operation => Text(_change);
+
+        public string ReadOperation => Text(_read);
 
         public void Begin(in LogOperation operation, ILogFileOwner owner)
         {
-            Assert.True(_operation.Kind == LogOperationKind.None, "Two operations at a time.");
-            _operation = operation;
+            ref var place = ref operation.Kind == LogOperationKind.Read ? ref _read : ref _change;
+            Assert.True(place.Kind == LogOperationKind.None, "Two operations of one kind at a time.");
+            place = operation;
             _owner = owner;
+            Assert.True(
+                _read.Kind == LogOperationKind.None || _change.Kind is LogOperationKind.None or LogOperationKind.Write,
+                "A read is beside an operation that changes more than the end.");
         }
 
-        public void End(long value = 0) => Finish(value, null);
+        public void End(long value = 0) => Finish(ref _change, value, null);
 
-        public void Fail(LogError error) => Finish(0, LogException.Of(error, "use", "log", "the test says so"));
+        public void EndRead() => Finish(ref _read, 0, null);
+
+        public void Fail(LogError error) => Finish(ref _change, 0, Failure(error));
+
+        public void FailRead(LogError error) => Finish(ref _read, 0, Failure(error));
 
         public void EndAll()
         {
-            while (_operation.Kind != LogOperationKind.None)
+            while (_change.Kind != LogOperationKind.None || _read.Kind != LogOperationKind.None)
             {
-                Finish(0, null);
+                Finish(ref _change.Kind != LogOperationKind.None ? ref _change : ref _read, 0, null);
             }
         }
 
-        private void Finish(long value, LogException? failure)
+        private static LogException Failure(LogError error) => LogException.Of(error, "use", "log", "the test says so");
+
+        private static string Text(in LogOperation operation) => operation.Kind == LogOperationKind.None
+            ? ""
+            : $"{operation.Kind} {operation.Offset}+{operation.Memory.Length}{(operation.IsSynced ? " synced" : "")}";
+
+        private void Finish(ref LogOperation place, long value, LogException? failure)
         {
-            Assert.True(_operation.Kind != LogOperationKind.None, "No operation is under way.");
-            _operation = default;
-            _owner!.OnDone(value, failure);
+            Assert.True(place.Kind != LogOperationKind.None, "No operation is under way.");
+            var kind = place.Kind;
+            place = default;
+            _owner!.OnDone(kind, value, failure);
         }
     }
 

@@ -120,6 +120,12 @@ internal sealed class FakeEnvironment(FakeWorld world, IPAddress address, ulong 
     public INodeLog OpenLog(LogOptions options, ILogObserver observer) =>
         throw LogException.Of(LogError.NoDirectory, "open", options.Name, "there is no disk here");
 
+    public void ListLogs(Action<LogListing> completed) =>
+        throw LogException.Of(LogError.NoDirectory, "open", "log", "there is no disk here");
+
+    public void DeleteLog(string name, Action<LogException?> completed) =>
+        throw LogException.Of(LogError.NoDirectory, "open", "log", "there is no disk here");
+
     public void Track(FakeStream stream) => _streams.Add(stream);
 
     /// <summary>Runs an event of this node: not when it crashed, later when it is paused.</summary>

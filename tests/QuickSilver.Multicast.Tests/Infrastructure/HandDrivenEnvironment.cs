@@ -77,6 +77,10 @@ internal sealed class HandDrivenEnvironment : INodeEnvironment
 
     public INodeLog OpenLog(LogOptions options, ILogObserver observer) => throw new NotSupportedException();
 
+    public void ListLogs(Action<LogListing> completed) => throw new NotSupportedException();
+
+    public void DeleteLog(string name, Action<LogException?> completed) => throw new NotSupportedException();
+
     /// <summary>Lets time pass without anything else, as a slow step does.</summary>
     public void Pass(TimeSpan by) => Now += by;
 

@@ -89,6 +89,42 @@ public sealed class DiskCrashTests
     }
 
     [Fact]
+    public void A_loss_of_power_leaves_zeros_of_the_preallocation_behind_what_was_written()
+    {
+        var lengths = Seeds(50).Select(seed =>
+        {
+            var house = new SimulatedLogHouse(seed);
+            var log = house.Open(preallocated: 1 << 14);
+            log.AppendAndSync(Filled(100, 1));
+            log.Append(Filled(1000, 2));
+            house.Until(() => log.Told.Written == 1100, "all is written");
+            house.LosePower();
+            var left = house.Open().ReadAll();
+            Assert.Equal(100 + (1 << 14), left.Length);
+            int written = left.Count(static b => b == 2);
+            Assert.Equal([.. Filled(100, 1), .. Filled(written, 2), .. Filled(left.Length - 100 - written, 0)], left);
+            return written;
+        }).ToArray();
+        Assert.True(lengths.Distinct().Count() > 20);
+    }
+
+    [Fact]
+    public void A_process_that_ends_during_a_deletion_has_deleted_the_log_or_not()
+    {
+        var outcomes = Seeds(20).Select(seed =>
+        {
+            var house = new SimulatedLogHouse(seed);
+            var log = house.Open();
+            log.AppendAndSync(Filled(100, 1));
+            log.Close();
+            house.Do(() => house.Node.DeleteLog("log", static _ => Assert.Fail("The process has ended.")));
+            house.Restart();
+            return house.List().Logs is [{ Bytes: var bytes }] ? bytes : 0;
+        }).Distinct().Order();
+        Assert.Equal([0, 100], outcomes);
+    }
+
+    [Fact]
     public void Lost_syncs_are_reported_as_done_and_lost_with_the_power()
     {
         _house.Model = new DiskModel { LosesSyncs = true };

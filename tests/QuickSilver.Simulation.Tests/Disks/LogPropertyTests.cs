@@ -15,6 +15,14 @@ public sealed class LogPropertyTests
         Steps.Hold(steps => new Course(new DiskModel { Jitter = TimeSpan.FromMilliseconds(1) }).Run(steps));
 
     [Fact]
+    public void Synced_bytes_survive_in_a_preallocated_log_followed_by_a_prefix_of_the_rest_and_zeros() =>
+        Steps.Hold(steps => new Course(new DiskModel { Jitter = TimeSpan.FromMilliseconds(1) }, preallocated: 8192).Run(steps));
+
+    [Fact]
+    public void A_disk_with_errors_breaks_no_promise_of_a_preallocated_log_either() => Steps.Hold(
+        steps => new Course(new DiskModel { WriteErrors = 0.1, SyncErrors = 0.1, ReadErrors = 0.02 }, preallocated: 8192).Run(steps));
+
+    [Fact]
     public void A_disk_with_errors_breaks_no_promise_either_as_long_as_its_failed_logs_are_cut_off_at_their_durable_length() =>
         Steps.Hold(steps => new Course(new DiskModel { WriteErrors = 0.1, SyncErrors = 0.1, ReadErrors = 0.02 }).Run(steps));
 
@@ -37,8 +45,11 @@ public sealed class LogPropertyTests
         private long _failures;
         private byte _next;
 
-        public Course(DiskModel model)
+        private readonly int _preallocated;
+
+        public Course(DiskModel model, int preallocated = 0)
         {
+            _preallocated = preallocated;
             _house.Model = model;
             Reopen();
         }
@@ -142,7 +153,12 @@ public sealed class LogPropertyTests
         // False: the disk failed meanwhile.
         private bool TryReopen()
         {
-            _log = _house.TryOpen(new LogOptions { Name = "log", BlockBytes = LogOptions.MinBlockBytes });
+            _log = _house.TryOpen(new LogOptions
+            {
+                Name = "log",
+                BlockBytes = LogOptions.MinBlockBytes,
+                PreallocatedBytes = _preallocated,
+            });
             _house.Until(() => _log.Told.IsOpen || _log.Told.IsClosed, "the log is open");
             if (!_log.Told.IsOpen || !Ends(log => log.Read(0, new byte[log.Length]), "read"))
             {
@@ -151,11 +167,14 @@ public sealed class LogPropertyTests
 
             var found = _log.Told.Reads[^1];
             Assert.Equal(found.Length, _log.Log.DurableLength);
-            Assert.InRange(found.Length, Sure, _accepted.Count);
             bool hasFailed = _house.Machine.Disk.Failures > _failures;
-            int kept = hasFailed ? Sure : found.Length;
-            Assert.Equal(_accepted.Take(kept), found.Take(kept));
-            if (hasFailed && !Ends(log => log.Truncate(kept), "truncated"))
+            int same = _accepted.Zip(found).TakeWhile(static pair => pair.First == pair.Second).Count();
+            int kept = hasFailed ? Sure : same;
+            Assert.InRange(same, Sure, _accepted.Count);
+            Assert.InRange(found.Length, same, _preallocated > 0 ? int.MaxValue : _accepted.Count);
+            Assert.True(hasFailed || found.Skip(same).All(static b => b == 0), "What follows is neither of the log nor zeros.");
+            Assert.True(hasFailed || _preallocated > 0 || same == found.Length, "A log without preallocation has zeros.");
+            if (kept < found.Length && !Ends(log => log.Truncate(kept), "truncated"))
             {
                 return false;
             }

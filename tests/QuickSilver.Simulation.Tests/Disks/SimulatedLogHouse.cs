@@ -1,6 +1,6 @@
 using System.Runtime.ExceptionServices;
+using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
-using QuickSilver.Core.Storage;
 using QuickSilver.Core.Tests.Storage;
 using QuickSilver.Simulation.Disks;
 using QuickSilver.Simulation.Machines;
@@ -63,5 +63,5 @@ internal sealed class SimulatedLogHouse : LogHouse
     {
     }
 
-    protected override INodeLog Begin(LogOptions options, ILogObserver observer) => Machine.Environment.OpenLog(options, observer);
+    public override INodeEnvironment Node => Machine.Environment;
 }

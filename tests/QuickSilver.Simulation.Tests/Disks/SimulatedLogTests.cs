@@ -45,6 +45,41 @@ public sealed class SimulatedLogTests
     }
 
     [Fact]
+    public void A_read_takes_its_own_time_beside_a_sync_of_any_log()
+    {
+        var one = _house.Open("one");
+        var two = _house.Open("two");
+        one.AppendAndSync(Filled(10, 1));
+        two.AppendAndSync(Filled(10, 2));
+        _house.Model = new DiskModel { AccessTime = TimeSpan.FromMilliseconds(1), SyncTime = TimeSpan.FromMilliseconds(100) };
+        var before = _house.Cluster.Now;
+        _house.Do(() =>
+        {
+            one.Log.Sync();
+            one.Log.Read(0, new byte[10]);
+            two.Log.Read(0, new byte[10]);
+        });
+        _house.Until(() => two.Told.Reads.Count == 1, "the reads have ended");
+        Assert.Equal(TimeSpan.FromMilliseconds(2), _house.Cluster.Now - before);
+        Assert.Equal(Filled(10, 1), one.Told.Reads.Single());
+        _house.Until(() => one.Told.Told[^1] == "synced 10", "the log is synced");
+        Assert.Equal(TimeSpan.FromMilliseconds(101), _house.Cluster.Now - before);
+    }
+
+    [Fact]
+    public void A_disk_without_room_to_preallocate_takes_what_fits()
+    {
+        _house.Model = new DiskModel { CapacityBytes = 5000 };
+        var log = _house.Open(preallocated: 1 << 16);
+        log.AppendAndSync(new byte[3000]);
+        Assert.Equal(5000, _house.List().Logs[0].Bytes);
+        log.AppendAndSync(new byte[2000]);
+        log.Append(new byte[1]);
+        _house.Until(() => log.Told.IsClosed, "the log has failed");
+        Assert.Equal((LogError.NoSpace, 5000), (log.Told.Failure!.Error, log.Log.DurableLength));
+    }
+
+    [Fact]
     public void A_full_disk_fails_the_log_that_writes_and_it_continues_once_there_is_room_and_it_is_opened_again()
     {
         var other = _house.Open("other");
@@ -115,6 +150,9 @@ public sealed class SimulatedLogTests
         _house.Model = slow with
         {
             CapacityBytes = 1,
+            Delay = TimeSpan.FromSeconds(3),
+            IsReadOnly = true,
+            IsAway = true,
             WriteErrors = 1,
             SyncErrors = 1,
             ReadErrors = 1,

@@ -99,6 +99,12 @@ internal sealed class TestEnvironment : INodeEnvironment, IDisposable
     public INodeLog OpenLog(LogOptions options, ILogObserver observer) =>
         throw LogException.Of(LogError.NoDirectory, "open", options.Name, "there is no disk here");
 
+    public void ListLogs(Action<LogListing> completed) =>
+        throw LogException.Of(LogError.NoDirectory, "open", "log", "there is no disk here");
+
+    public void DeleteLog(string name, Action<LogException?> completed) =>
+        throw LogException.Of(LogError.NoDirectory, "open", "log", "there is no disk here");
+
     /// <summary>Manual: runs what was posted, and what that posts, until nothing is left. Returns how many ran.</summary>
     public int Pump()
     {
