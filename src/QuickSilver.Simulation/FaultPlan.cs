@@ -70,6 +70,36 @@ public enum FaultKinds
 
     /// <summary>A node's interface goes down and comes back, sometimes without its group memberships, which come back later.</summary>
     Interface = 65536,
+
+    /// <summary>
+    /// The disk of a node has little room left or none, so writes fail, in part. As the other faults of disks, it concerns nodes with
+    /// <see cref="QuickSilverOptions.StorageDirectory"/>.
+    /// </summary>
+    DiskFull = 131072,
+
+    /// <summary>
+    /// Some writes, syncs and reads of a node's disk fail, writes in part. If the power is lost meanwhile, sectors are missing among those
+    /// that were written and not synced.
+    /// </summary>
+    DiskErrors = 262144,
+
+    /// <summary>The file system of a node cannot be written, as after an error that its kernel found.</summary>
+    DiskReadOnly = 524288,
+
+    /// <summary>The disk of a node takes up to 200 ms longer for each operation.</summary>
+    DiskSlowness = 1048576,
+
+    /// <summary>The disk of a node is gone and comes back. What was not synced is lost, as with the power.</summary>
+    DiskAbsence = 2097152,
+
+    /// <summary>Bits of what is stored on the disk of a node change. No node can prevent that what they change is lost to it.</summary>
+    DiskRot = 4194304,
+
+    /// <summary>
+    /// The disk of a node reports syncs as done that it does not do. No node can keep on it what it loses with the power: the fault shows
+    /// that a check finds such a loss.
+    /// </summary>
+    LostSyncs = 8388608,
 }
 
 /// <summary>

@@ -13,6 +13,8 @@ namespace QuickSilver.Seeds.Tests;
 //   dotnet run --project tests/QuickSilver.Seeds.Tests -c Release -- FIRST COUNT takeover
 // Campaign Stops:
 //   dotnet run --project tests/QuickSilver.Seeds.Tests -c Release -- FIRST COUNT stops [first]
+// Campaign Logs:
+//   dotnet run --project tests/QuickSilver.Seeds.Tests -c Release -- FIRST COUNT logs [first]
 // Without a seed, or with options of the test runner, the tests run.
 // A line for each seed that failed; with "first" it ends with the first of them, with "pinned" it runs campaign PinnedTopics. Exit code 1
 // when any did.
@@ -27,7 +29,7 @@ internal static class Program
     private static int Run(string[] args)
     {
         var words = args.Skip(2).ToList();
-        bool isOther = words is ["states" or "stops", ..];
+        bool isOther = words is ["states" or "stops" or "logs", ..];
         if (args.Length < 2 || (!isOther && words.Exists(static word => word is not ("first" or "pinned" or "takeover")))
             || !ulong.TryParse(args[0], CultureInfo.InvariantCulture, out ulong first)
             || !ulong.TryParse(args[1], CultureInfo.InvariantCulture, out ulong count))
@@ -45,6 +47,11 @@ internal static class Program
         if (words is ["stops", ..])
         {
             return StopsCampaign.RunMany(first, count, endsWithFirst: words.Contains("first"));
+        }
+
+        if (words is ["logs", ..])
+        {
+            return LogsCampaign.RunMany(first, count, endsWithFirst: words.Contains("first"));
         }
 
         int failed = 0;

@@ -1,5 +1,6 @@
 using FsCheck;
 using FsCheck.Fluent;
+using QuickSilver.Simulation.Disks;
 using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Simulation.Tests;
@@ -27,6 +28,13 @@ public sealed class FaultScheduleTests
         [FaultKinds.DeadDatagrams] = "F19",
         [FaultKinds.Replay] = "F18",
         [FaultKinds.Interface] = "F25",
+        [FaultKinds.DiskFull] = "F9",
+        [FaultKinds.DiskErrors] = "F9",
+        [FaultKinds.DiskReadOnly] = "F9",
+        [FaultKinds.DiskSlowness] = "F29",
+        [FaultKinds.DiskAbsence] = "F29",
+        [FaultKinds.DiskRot] = "F29",
+        [FaultKinds.LostSyncs] = "F29",
     };
 
     private static readonly FaultKinds All = Enum.GetValues<FaultKinds>().Aggregate(static (all, kind) => all | kind);
@@ -35,6 +43,7 @@ public sealed class FaultScheduleTests
     private static readonly string[] Everything =
     [
         "link", "silence", "partition", "down", "paused", "node", "slow", "held up", "deaf", "foreign", "dead", "replayed", "offline",
+        "disk full", "disk fails", "disk read-only", "disk slow", "disk away", "disk lies",
     ];
 
     [Fact]
@@ -72,7 +81,7 @@ public sealed class FaultScheduleTests
             Assert.Equal([fault, "all"], Draw(9, kind).Actions.Select(action => action.Fault).Distinct());
         }
 
-        Assert.Equal(Ids.Values.Append("all").Order(), Draw(9).Actions.Select(action => action.Fault).Distinct().Order());
+        Assert.Equal(Ids.Values.Append("all").Distinct().Order(), Draw(9).Actions.Select(action => action.Fault).Distinct().Order());
     }
 
     [Fact]
@@ -216,11 +225,30 @@ public sealed class FaultScheduleTests
                 yield return "offline";
             }
 
+            foreach (string what in BrokenDisk(cluster.FindDisk(node)?.Model ?? new DiskModel()))
+            {
+                yield return what;
+            }
+
             if (node.Clock.Rate != 1)
             {
                 yield return "clock";
             }
         }
+    }
+
+    private static IEnumerable<string> BrokenDisk(DiskModel model)
+    {
+        (bool Is, string What)[] all =
+        [
+            (model.CapacityBytes is not null, "disk full"),
+            (model.WriteErrors + model.SyncErrors + model.ReadErrors + model.LostSectors > 0, "disk fails"),
+            (model.IsReadOnly, "disk read-only"),
+            (model.Delay > TimeSpan.Zero, "disk slow"),
+            (model.IsAway, "disk away"),
+            (model.LosesSyncs, "disk lies"),
+        ];
+        return all.Where(static one => one.Is).Select(static one => one.What);
     }
 
     // A seed of a plan that says no more than this is one run, in this version and in all others.

@@ -30,6 +30,13 @@ internal static partial class RandomFaults
         (FaultKinds.DeadDatagrams, DeadDatagrams),
         (FaultKinds.Replay, Replay),
         (FaultKinds.Interface, Interface),
+        (FaultKinds.DiskFull, DiskFull),
+        (FaultKinds.DiskErrors, DiskErrors),
+        (FaultKinds.DiskReadOnly, DiskReadOnly),
+        (FaultKinds.DiskSlowness, DiskSlowness),
+        (FaultKinds.DiskAbsence, DiskAbsence),
+        (FaultKinds.DiskRot, DiskRot),
+        (FaultKinds.LostSyncs, LostSyncs),
     ];
 
     /// <param name="plan">What may happen.</param>

@@ -191,5 +191,17 @@ internal static class PlantedBugList
             FirstSeed = 2,
             Campaign = "stops",
         },
+        new("a log acknowledges what is written and not yet synced", "src/QuickSilver.Core/Storage/ILogFile.cs",
+            "Kind == LogOperationKind.Write && IsSynced",
+            "Kind == LogOperationKind.Write")
+        {
+            Campaign = "logs",
+        },
+        new("a log that fails counts as durable what it has written", "src/QuickSilver.Core/Storage/NodeLog.cs",
+            "DurableLength = done.IsSynced ? _written : DurableLength;",
+            "DurableLength = _written;")
+        {
+            Campaign = "logs",
+        },
     ];
 }
