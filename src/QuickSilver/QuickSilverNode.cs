@@ -79,6 +79,9 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
 
     private StateOpening States => LazyInitializer.EnsureInitialized(ref _states, () => new StateOpening(this, _core, Letters));
 
+    /// <summary>Whether the node has <see cref="QuickSilverOptions.StorageDirectory"/>, so that its protocols can open logs.</summary>
+    internal bool HasStorage => _core.Environment.HasStorage;
+
     /// <summary>A task that completes when the membership service has removed this node, and only then.</summary>
     internal Task Expulsion => _core.Expulsion;
 

@@ -20,6 +20,9 @@ public static class ReceiptNode
     /// <param name="options">The options. Null: the defaults.</param>
     /// <param name="cancellationToken">Cancels the call.</param>
     /// <exception cref="ArgumentOutOfRangeException"><see cref="ReceiptOptions.Every"/> is out of range.</exception>
+    /// <exception cref="QuickSilverOptionsException">
+    /// <see cref="ReceiptOptions.IsKept"/> is set, and the node has no <see cref="QuickSilverOptions.StorageDirectory"/>.
+    /// </exception>
     /// <exception cref="ContractMismatchException">The topic is open elsewhere with a contract that does not match.</exception>
     public static Task<ITopic<T>> OpenReceiptTopicAsync<T>(
         this QuickSilverNode node, string name, ReceiptOptions? options = null, CancellationToken cancellationToken = default)
@@ -28,10 +31,18 @@ public static class ReceiptNode
         options ??= new ReceiptOptions();
         ArgumentOutOfRangeException.ThrowIfLessThan(options.Every, 1, nameof(options));
         ArgumentOutOfRangeException.ThrowIfGreaterThan(options.Every, MaxEvery, nameof(options));
+        if (options.IsKept && !node.HasStorage)
+        {
+            throw new QuickSilverOptionsException([
+                $"The option {nameof(QuickSilverOptions.StorageDirectory)} is null. Topics with {nameof(ReceiptOptions.IsKept)} keep their "
+                + "receipts on disk. Name a directory.",
+            ]);
+        }
+
         var choice = new ProtocolChoice(ReceiptTopics.Factory)
         {
             Parameters = ContractParameters.Of($"every={options.Every}"),
-            Settings = new ReceiptSettings(options.OnReceipt),
+            Settings = new ReceiptSettings(options.OnReceipt, options.IsKept),
         };
         return node.OpenTopicAsync<T>(name, new TopicOptions { Protocol = choice }, cancellationToken);
     }
@@ -48,6 +59,13 @@ public sealed record ReceiptOptions
     /// topic on the node decides.
     /// </summary>
     public Action<Receipt>? OnReceipt { get; init; }
+
+    /// <summary>
+    /// Whether the receipts of this node's messages are kept on its disk. <see cref="OnReceipt"/> is then called when a receipt is on disk,
+    /// and first with those of earlier lives of the node. 1 MiB of receipts is kept; then the log begins again. Default false. The first
+    /// endpoint of the topic on the node decides.
+    /// </summary>
+    public bool IsKept { get; init; }
 }
 
 /// <summary>One node has taken a publisher's messages of a topic.</summary>

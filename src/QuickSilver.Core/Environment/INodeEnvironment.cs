@@ -100,6 +100,9 @@ internal interface INodeEnvironment
     /// <summary>Begins to connect; the outcome arrives at the handler as OnConnected or OnClosed.</summary>
     IControlStream Connect(IPEndPoint remote, IControlStreamHandler handler);
 
+    /// <summary>Whether this node has a storage directory, so that it can open logs. From any thread.</summary>
+    bool HasStorage => false;
+
     /// <summary>
     /// Begins to open a log of this node, which is created if there is none. The outcome arrives at the observer as OnOpened or
     /// OnClosed. The end of the environment is to its logs what the end of the process is.

@@ -161,6 +161,8 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
         return _streams.Connect(LocalAddress, remote, handler);
     }
 
+    public bool HasStorage => _logs.HasDirectory;
+
     public INodeLog OpenLog(LogOptions options, ILogObserver observer)
     {
         _core.ThrowUnlessCurrent();

@@ -11,6 +11,8 @@ internal sealed class MachineLogs(CoreThread core, string name, StorageDirectory
 {
     private DiskSource? _source;
 
+    public bool HasDirectory => directory is not null;
+
     public INodeLog Open(LogOptions log, ILogObserver observer)
     {
         log.Check();

@@ -58,6 +58,11 @@ internal interface IProtocolNode
     /// <exception cref="InvalidOperationException">The transfers are open, or another protocol has the same number.</exception>
     ITransfers OpenTransfers(string protocol, ITransferSource source);
 
+    /// <summary>Opens the logs of a protocol, which are on the disk of this node and outlive it.</summary>
+    /// <param name="protocol">The guarantee of the protocol, the same in all processes that have the same logs.</param>
+    /// <exception cref="InvalidOperationException">They are open, or those of another protocol would have the same names.</exception>
+    ProtocolLogs OpenLogs(string protocol);
+
     /// <summary>
     /// Called when a protocol begins to wait for something that may take long: from now on the node calls
     /// <see cref="ITopicProtocol.AddWaits"/> until nothing waits.

@@ -171,6 +171,8 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
         return SimulatedConnection.Begin(this, remote, handler);
     }
 
+    public bool HasStorage => StorageDirectory is not null;
+
     public INodeLog OpenLog(LogOptions options, ILogObserver observer) => Node.Disk.Open(this, options, observer);
 
     public void ListLogs(Action<LogListing> completed) => Node.Disk.List(this, completed);

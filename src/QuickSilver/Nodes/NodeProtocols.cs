@@ -25,6 +25,8 @@ internal sealed class NodeProtocols(IEndpointNode node, INodeParts parts) : IPro
     private List<(string Guarantee, ITopicProtocol Protocol)>? _created;
     // Null until the first.
     private List<NodeTransfers>? _transfers;
+    // The prefixes of the logs that protocols have opened. Null until the first.
+    private HashSet<string>? _logs;
     // Of the topics whose endpoints asked for something. Null until the first.
     private Dictionary<ulong, ProtocolSettings>? _settings;
 
@@ -74,6 +76,14 @@ internal sealed class NodeProtocols(IEndpointNode node, INodeParts parts) : IPro
         var transfers = new NodeTransfers(this, node, OwnInbox.Routes, protocol, source);
         (_transfers ??= []).Add(transfers);
         return transfers;
+    }
+
+    public ProtocolLogs OpenLogs(string protocol)
+    {
+        var logs = new ProtocolLogs(Environment, protocol);
+        return (_logs ??= new(StringComparer.Ordinal)).Add(logs.Prefix) ? logs : throw new InvalidOperationException(
+            $"The logs of the protocol {protocol} are open already, or those of another protocol have the same names ({logs.Prefix}). Open "
+            + "them once, or rename the guarantee of one of the protocols.");
     }
 
     /// <summary>

@@ -45,7 +45,22 @@ internal sealed class ReceiptSender(
     /// <summary>The node has a new view of the topic, perhaps.</summary>
     public void SetMembers() => Confirmed.SetMembers(View is { } view ? view.Members.AsSpan() : []);
 
-    public void OnReceipt(NodeKey member, long through) =>
+    /// <summary>Keeps receipts on disk before they are passed on; null: they are not kept.</summary>
+    public ReceiptLog? Log { get; set; }
+
+    public void OnReceipt(NodeKey member, long through)
+    {
+        if (Log is { } log)
+        {
+            log.Keep(member, through);
+        }
+        else
+        {
+            Pass(member, through);
+        }
+    }
+
+    public void Pass(NodeKey member, long through) =>
         (topic.Settings as ReceiptSettings)?.OnReceipt?.Invoke(
             new Receipt(topic.Name, new NodeId(member.Id, member.Incarnation), through));
 
@@ -72,6 +87,7 @@ internal sealed class ReceiptSender(
     public void Close()
     {
         onClose();
+        Log?.Close();
         sender.Close();
     }
 }

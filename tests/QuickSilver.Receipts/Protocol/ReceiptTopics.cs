@@ -22,6 +22,8 @@ internal sealed class ReceiptTopics : ITopicProtocol, ILetterReader, IPacketHand
     private readonly IProtocolNode _node;
     private readonly ILetters _letters;
     private readonly Alarm _ask;
+    // Null until a topic keeps its receipts.
+    private ProtocolLogs? _logs;
     private readonly SortedDictionary<ulong, ReceiptSender> _senders = [];
     private readonly SortedDictionary<ulong, ReceiptSink> _sinks = [];
     private long _given;
@@ -62,6 +64,12 @@ internal sealed class ReceiptTopics : ITopicProtocol, ILetterReader, IPacketHand
         var inner = _node.Multicast.OpenPublisher(ChannelOf(topic));
         var sender = new ReceiptSender(inner, topic, _node, OnSent, () => _senders.Remove(id));
         sender.SetMembers();
+        if (topic.Settings is ReceiptSettings { IsKept: true })
+        {
+            var logs = _logs ??= _node.OpenLogs(Factory.Guarantee);
+            sender.Log = new ReceiptLog(_node, logs, topic, sender.Pass);
+        }
+
         return _senders[id] = sender;
     }
 
@@ -104,6 +112,11 @@ internal sealed class ReceiptTopics : ITopicProtocol, ILetterReader, IPacketHand
             {
                 sender.WaitsFor = $"node {_node.Named(first)}";
                 waits.Add(sender);
+            }
+
+            if (sender.Log is { IsWaiting: true } log)
+            {
+                waits.Add(log);
             }
         }
     }

@@ -160,6 +160,24 @@ public sealed class TopicProtocolTests
     }
 
     [Fact]
+    public async Task The_logs_of_a_protocol_are_opened_once_and_share_no_names_with_those_of_another()
+    {
+        await using var parts = new FakeParts(threaded: false);
+        var node = await parts.StartAsync();
+        await parts.OpenAsync<byte[]>(node, "mirrored", Mirrored);
+        var mirror = Assert.Single(_mirrors);
+        Assert.Equal("mirrored.", mirror.Node.OpenLogs("Mirrored").Prefix);
+        Assert.Equal("durable.", mirror.Node.OpenLogs("Durable").Prefix);
+        foreach (string same in new[] { "Mirrored", "mirrored" })
+        {
+            var refusal = Assert.Throws<InvalidOperationException>(() => mirror.Node.OpenLogs(same));
+            Assert.Contains($"The logs of the protocol {same} are open already", refusal.Message, StringComparison.Ordinal);
+        }
+
+        Assert.False(node.HasStorage);
+    }
+
+    [Fact]
     public void Two_protocols_cannot_provide_one_guarantee() =>
         Assert.Throws<ArgumentException>(() => TopicProtocols.BuiltIn.With(PlainTopics.Of("Reliable", default)));
 

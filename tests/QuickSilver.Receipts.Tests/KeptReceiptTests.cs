@@ -1,0 +1,216 @@
+using QuickSilver.Simulation;
+using QuickSilver.Simulation.Disks;
+
+namespace QuickSilver.Receipts.Tests;
+
+// What a family gets of its node's disk, on whole nodes in virtual time: logs of its own, which outlive the node.
+public sealed class KeptReceiptTests
+{
+    private const string Name = "orders";
+    private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
+
+    [Fact]
+    public void A_receipt_is_passed_on_when_it_is_on_disk_and_again_to_the_next_life()
+    {
+        using var cluster = NewCluster(seed: 1);
+        var first = new Receipts();
+        var publisher = Open(cluster, 0, first.Add);
+        Subscribe(cluster, publisher);
+        Publish(cluster, publisher, 50);
+        var disk = DiskOf(cluster);
+        cluster.Eventually("all is confirmed", () => first.Least(3) == 50);
+        Assert.True(disk.UsedBytes > 0);
+
+        disk.Model = disk.Model with { IsAway = true };
+        int passed = first.Count;
+        Publish(cluster, publisher, 10);
+        cluster.Run(Second * 2);
+        Assert.Equal(passed, first.Count);
+        disk.Model = disk.Model with { IsAway = false };
+        cluster.Eventually("what waited is passed on", () => first.Least(3) == 60);
+
+        Restart(cluster);
+        var second = new Receipts();
+        Open(cluster, 0, second.Add);
+        cluster.Eventually("the next life has all", () => first.AreIn(second));
+    }
+
+    [Fact]
+    public void Receipts_that_wait_for_a_disk_are_named_in_the_status_with_what_is_wrong()
+    {
+        using var cluster = NewCluster(seed: 2);
+        var receipts = new Receipts();
+        var publisher = Open(cluster, 0, receipts.Add);
+        Subscribe(cluster, publisher);
+        var disk = DiskOf(cluster);
+        cluster.Run(Second);
+        disk.Model = disk.Model with { IsReadOnly = true };
+        Publish(cluster, publisher, 1);
+
+        cluster.Eventually("it is named", () => cluster.Nodes[0].Node.Status.Reasons.Any(static reason =>
+            reason.Kind == StatusReasonKind.ProtocolWaits
+            && reason.What.StartsWith("The receipts of topic \"orders\" wait to be on disk", StringComparison.Ordinal)
+            && reason.WaitsFor!.Contains("Mount the file system for writing", StringComparison.Ordinal)));
+
+        disk.Model = disk.Model with { IsReadOnly = false };
+        cluster.Eventually("the wait has ended", () => cluster.Nodes[0].Node.Status.Reasons.Count == 0 && receipts.Least(3) == 1);
+    }
+
+    [Fact]
+    public void Without_a_storage_directory_receipts_cannot_be_kept_and_the_refusal_names_the_option()
+    {
+        using var cluster = new SimulatedCluster(nodes: 1, seed: 3);
+        cluster.Start();
+        var refusal = Assert.Throws<QuickSilverOptionsException>(() => Open(cluster, 0, static _ => { }));
+        Assert.StartsWith("The option StorageDirectory is null.", refusal.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Two_topics_have_logs_of_their_own_and_one_that_is_closed_and_opened_again_has_its_receipts()
+    {
+        using var cluster = NewCluster(seed: 4);
+        var first = new Receipts();
+        var other = new Receipts();
+        var publisher = Open(cluster, 0, first.Add);
+        var second = Open(cluster, 0, other.Add, "payments");
+        Publish(cluster, publisher, 3);
+        Publish(cluster, second, 5);
+        cluster.Eventually("both are confirmed", () => first.Least(1) == 3 && other.Least(1) == 5);
+        cluster.RunUntilCompleted(publisher.DisposeAsync().AsTask());
+
+        var again = new Receipts();
+        Open(cluster, 0, again.Add);
+        cluster.Eventually("the receipts are there", () => again.Least(1) == 3);
+        Assert.Equal(1, again.Members);
+    }
+
+    [Fact]
+    public void What_was_passed_on_is_on_disk_whatever_disks_and_processes_do()
+    {
+        for (ulong seed = 1; seed <= 20; seed++)
+        {
+            RunSeed(seed);
+        }
+    }
+
+    [Fact]
+    public void A_seed_gives_the_same_run() => Assert.Equal(RunSeed(3), RunSeed(3));
+
+    // Node 0 loses its power or its process again and again, on a bad disk. Each life must find what all lives before it have passed on.
+    private static ulong RunSeed(ulong seed)
+    {
+        using var cluster = NewCluster(seed);
+        var plan = new FaultPlan
+        {
+            Kinds = FaultKinds.DiskErrors | FaultKinds.DiskFull | FaultKinds.DiskReadOnly | FaultKinds.DiskSlowness
+                | FaultKinds.DiskAbsence,
+            Nodes = [0],
+            Until = Second * 6,
+        };
+        var all = new Receipts();
+        bool isSilent = seed % 2 == 0;
+        var disk = DiskOf(cluster);
+        disk.Model = disk.Model with { SyncTime = TimeSpan.FromMilliseconds(30) };
+        for (int life = 0; life < 3; life++)
+        {
+            var receipts = new Receipts();
+            var publisher = Open(cluster, 0, receipts.Add);
+            if (life == 0)
+            {
+                Subscribe(cluster, publisher);
+                FaultSchedule.Draw(plan, seed, cluster.Nodes.Count).Start(cluster.Machines, cluster);
+            }
+
+            cluster.Eventually($"seed {seed}: life {life} has what was passed on before", () => all.AreIn(receipts), Second * 60);
+            cluster.Nodes[0].Post(() => PublishOnAsync(cluster.Nodes[0], publisher));
+            cluster.Run(Second * (1 + cluster.Random.NextDouble()));
+            all.Add(receipts);
+            Restart(cluster, isSilent);
+        }
+
+        return cluster.TraceHash;
+    }
+
+    private static SimulatedCluster NewCluster(ulong seed)
+    {
+        var cluster = new SimulatedCluster(new SimulationOptions
+        {
+            Nodes = 3,
+            Seed = seed,
+            NodeOptions = new QuickSilverOptions { StorageDirectory = "data", StallWarning = Second },
+        });
+        cluster.Start();
+        return cluster;
+    }
+
+    private static SimulatedDisk DiskOf(SimulatedCluster cluster) => cluster.Machines.Nodes[cluster.Nodes[0].Number].Disk;
+
+    private static void Restart(SimulatedCluster cluster, bool isSilent = true)
+    {
+        cluster.Nodes[0].Crash(isSilent);
+        cluster.Nodes[0].Start();
+        cluster.Eventually("the node has joined", () => cluster.Nodes[0].IsJoined, Second * 60);
+    }
+
+    private static ITopic<string> Open(SimulatedCluster cluster, int node, Action<Receipt> onReceipt, string topic = Name) =>
+        cluster.RunUntilCompleted(cluster.Nodes[node].Node.OpenReceiptTopicAsync<string>(
+            topic, new ReceiptOptions { OnReceipt = onReceipt, IsKept = true }));
+
+    private static void Subscribe(SimulatedCluster cluster, ITopic<string> publisher)
+    {
+        for (int node = 1; node <= 2; node++)
+        {
+            cluster.RunUntilCompleted(cluster.Nodes[node].Node.OpenReceiptTopicAsync<string>(Name))
+                .SubscribeInline(static (in Message<string> _) => { });
+        }
+
+        cluster.RunUntilCompleted(publisher.WaitForSubscribersAsync(3));
+    }
+
+    private static void Publish(SimulatedCluster cluster, ITopic<string> topic, int messages) => cluster.RunUntilCompleted(async () =>
+    {
+        for (int i = 0; i < messages; i++)
+        {
+            await topic.PublishAsync("an order");
+        }
+    });
+
+    // Until the life ends.
+    private static async Task PublishOnAsync(SimulatedNode node, ITopic<string> topic)
+    {
+        while (true)
+        {
+            await topic.PublishAsync("an order");
+            await Task.Delay(TimeSpan.FromMilliseconds(3), node.Time);
+        }
+    }
+
+    // The newest receipt of each node.
+    private sealed class Receipts
+    {
+        private readonly Dictionary<NodeId, long> _through = [];
+
+        public int Count { get; private set; }
+
+        public int Members => _through.Count;
+
+        public void Add(Receipt receipt)
+        {
+            Count++;
+            _through[receipt.Node] = receipt.Through;
+        }
+
+        public void Add(Receipts others)
+        {
+            foreach (var (node, through) in others._through)
+            {
+                _through[node] = Math.Max(through, _through.GetValueOrDefault(node));
+            }
+        }
+
+        /// <summary>The least that so many nodes have confirmed; 0 if there are not so many.</summary>
+        public long Least(int members) => _through.Count < members ? 0 : _through.Values.Min();
+
+        public bool AreIn(Receipts others) => _through.All(one => others._through.GetValueOrDefault(one.Key) >= one.Value);
+    }
+}
