@@ -94,6 +94,7 @@ public static class Simulate
                 $"Seed {outcome.Seed} fails ({number} of {count}): {escape.Message}{Environment.NewLine}Replay: {replay}", escape)
             {
                 Seed = outcome.Seed,
+                Time = outcome.At,
                 Replay = replay,
             };
         }
@@ -103,7 +104,7 @@ public static class Simulate
             Replay: {replay}
             It ended at {outcome.At} of virtual time with the trace {outcome.Trace:x16}, and the same when it was played again.{rest}
             """;
-        return new SimulationException(message, outcome.Failure) { Seed = outcome.Seed, Replay = replay };
+        return new SimulationException(message, outcome.Failure) { Seed = outcome.Seed, Time = outcome.At, Replay = replay };
     }
 
     private static SimulationException? Escape(Outcome outcome) =>
@@ -119,7 +120,8 @@ public static class Simulate
             the order of a hash table.
             Replay: {replay}
             """;
-        return new SimulationException(message, outcome.Failure ?? again.Failure) { Seed = outcome.Seed, Replay = replay };
+        var cause = outcome.Failure ?? again.Failure;
+        return new SimulationException(message, cause) { Seed = outcome.Seed, Time = outcome.At, Replay = replay };
     }
 
     private static string Replay(ulong seed, string test) =>

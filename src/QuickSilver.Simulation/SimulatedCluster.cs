@@ -220,7 +220,7 @@ public sealed class SimulatedCluster : IDisposable
         var within = timeout ?? DefaultLimit;
         if (!task.IsCompleted && !Drive(() => task.IsCompleted, within, isAwaited: true))
         {
-            throw new SimulationException(
+            throw Failure(
                 $"Timed out after {within} of virtual time waiting for the task, at {Now} under seed {Options.Seed}. "
                 + "A task that waits for something outside of the simulation, such as a wall-clock timer, never completes. Pass an async "
                 + "method of the test as a function, so that it continues in virtual time: RunUntilCompleted(() => Method()).");
@@ -294,7 +294,7 @@ public sealed class SimulatedCluster : IDisposable
         if (!Drive(condition, within, isAwaited: true))
         {
             string nodes = string.Join(Environment.NewLine, _nodes.Where(node => !node.IsJoined));
-            throw new SimulationException(
+            throw Failure(
                 $"Timed out after {within} waiting until {what} (now {Now}, seed {Options.Seed})."
                 + (nodes.Length > 0 ? $"{Environment.NewLine}Not joined:{Environment.NewLine}{nodes}" : ""));
         }
@@ -366,7 +366,7 @@ public sealed class SimulatedCluster : IDisposable
 
     // The first failure is the cause; what follows from it is not reported.
     internal void Fail(string where, Exception exception) =>
-        _failure ??= new SimulationException($"{where} failed at {Now} under seed {Options.Seed}: {exception.Message}", exception);
+        _failure ??= Failure($"{where} failed at {Now} under seed {Options.Seed}: {exception.Message}", exception);
 
     private static async void EndWith(TaskCompletionSource done, Func<Task> scenario)
     {
@@ -447,13 +447,11 @@ public sealed class SimulatedCluster : IDisposable
         if (_escapes.HasEscaped)
         {
             string where = _escapes.Where is { } method ? $"It was {method}. " : "";
-            _failure ??= new SimulationException(
+            _failure ??= Failure(
                 $"Code under simulation continued on the thread pool before {Now} under seed {Options.Seed}, so runs would differ. "
                 + "It used Task.Run, a wall-clock timer or delay, or ConfigureAwait(false) on a channel, a semaphore or another "
-                + $"object that completes elsewhere. {where}Start code that must stay outside under ExecutionContext.SuppressFlow.")
-            {
-                IsEscape = true,
-            };
+                + $"object that completes elsewhere. {where}Start code that must stay outside under ExecutionContext.SuppressFlow.",
+                isEscape: true);
         }
 
         foreach (var invariant in _invariants)
@@ -483,8 +481,11 @@ public sealed class SimulatedCluster : IDisposable
         }
 
         string why = thrown is null ? "" : $": {thrown.Message}";
-        _failure = new SimulationException($"The invariant failed at {Now} under seed {Options.Seed}: {invariant.What}{why}.", thrown);
+        _failure = Failure($"The invariant failed at {Now} under seed {Options.Seed}: {invariant.What}{why}.", thrown);
     }
+
+    private SimulationException Failure(string message, Exception? inner = null, bool isEscape = false) =>
+        new(message, inner) { Seed = Options.Seed, Time = Now, IsEscape = isEscape };
 
     private readonly record struct Invariant(string What, Func<bool> Condition);
 }

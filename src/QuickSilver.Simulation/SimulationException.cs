@@ -14,8 +14,11 @@ public sealed class SimulationException : Exception
     /// <summary>Whether code under simulation continued on the thread pool, so that no two runs are alike.</summary>
     internal bool IsEscape { get; init; }
 
-    /// <summary>The seed that failed, if <see cref="Simulate.ManySeeds"/> found it. Null otherwise.</summary>
+    /// <summary>The seed of the run that failed. Null: the failure is one of virtual time itself, outside of a cluster.</summary>
     public ulong? Seed { get; internal init; }
+
+    /// <summary>The virtual time at which it failed, since the cluster was created.</summary>
+    public TimeSpan? Time { get; internal init; }
 
     /// <summary>The command line that runs the seed again, if <see cref="Simulate.ManySeeds"/> found it. Null otherwise.</summary>
     public string? Replay { get; internal init; }

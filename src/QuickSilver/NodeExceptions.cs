@@ -10,7 +10,14 @@ namespace QuickSilver;
 /// <param name="message">What failed, and why.</param>
 /// <param name="innerException">The exception of the system, if any.</param>
 public sealed class MembershipUnreachableException(string message, Exception? innerException = null)
-    : QuickSilverException(message, innerException);
+    : QuickSilverException(message, innerException)
+{
+    /// <summary>How long the start has waited (<see cref="QuickSilverOptions.StartTimeout"/>). Null: it did not wait.</summary>
+    public TimeSpan? Timeout { get; internal init; }
+
+    /// <summary>The host name that has no address. Null: no name was looked for, or it has one.</summary>
+    public string? HostName { get; internal init; }
+}
 
 /// <summary>
 /// The exception that is thrown when a node that may host the membership service starts and another program holds
@@ -75,10 +82,18 @@ public sealed class PrefixUnansweredException : QuickSilverException
             + "one by one. If it has this version, look at its load and its log, and try again.")
     {
         Prefix = prefix;
+        Service = service;
+        Timeout = limit;
     }
 
     /// <summary>The prefix.</summary>
     public string Prefix { get; }
+
+    /// <summary>The address of the membership service.</summary>
+    public IPEndPoint Service { get; }
+
+    /// <summary>How long the service did not answer.</summary>
+    public TimeSpan Timeout { get; }
 }
 
 /// <summary>
@@ -96,10 +111,15 @@ public sealed class NodeExpelledException : QuickSilverException
     }
 
     private NodeExpelledException(string what, string why)
-        : base($"{what}: {why}. Start a new node, which joins as a new incarnation.")
-    {
-    }
+        : base($"{what}: {why}. Start a new node, which joins as a new incarnation.") =>
+        Reason = why;
+
+    /// <summary>The reason, as the end of a sentence, such as "ten heartbeats missed".</summary>
+    public string Reason { get; }
+
+    /// <summary>Whether the node left because the system refused required resources. False: the membership service removed it.</summary>
+    public bool HasLeft { get; private init; }
 
     internal static NodeExpelledException ByItself(string reason) =>
-        new("This node left the cluster", reason);
+        new("This node left the cluster", reason) { HasLeft = true };
 }

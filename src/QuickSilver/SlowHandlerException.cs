@@ -11,5 +11,21 @@ public sealed class SlowHandlerException : QuickSilverException
             + $"({nameof(QuickSilverOptions.HandlerLimit)}), and its endpoint was closed. Use {nameof(ITopicSubscriber<>.Subscribe)}, "
             + "which may wait, or move the work to another thread.")
     {
+        Topic = topic;
+        PayloadType = payload;
+        Handler = method;
+        Limit = limit;
     }
+
+    /// <summary>The name of the topic.</summary>
+    public string Topic { get; }
+
+    /// <summary>The payload type of the endpoint.</summary>
+    public Type PayloadType { get; }
+
+    /// <summary>The method that blocked, such as "Board.Show".</summary>
+    public string Handler { get; }
+
+    /// <summary>How long it may block (<see cref="QuickSilverOptions.HandlerLimit"/>).</summary>
+    public TimeSpan Limit { get; }
 }

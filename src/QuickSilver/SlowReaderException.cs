@@ -11,5 +11,13 @@ public sealed class SlowReaderException : QuickSilverException
         : base($"The reader of the topic \"{topic}\" blocked its senders for {limit:c} ({nameof(TopicOptions.SlowReaderLimit)}), and its "
             + "endpoint was closed. Read faster, or open the topic again with a dropping policy or a longer limit.")
     {
+        Topic = topic;
+        Limit = limit;
     }
+
+    /// <summary>The name of the topic.</summary>
+    public string Topic { get; }
+
+    /// <summary>How long the reader may block the senders (<see cref="TopicOptions.SlowReaderLimit"/>).</summary>
+    public TimeSpan Limit { get; }
 }

@@ -112,7 +112,7 @@ public sealed partial class ExceptionTests
     {
         var type = Types.Single(one => one.Name == name);
         Assert.True(Table.TryGetValue(type, out var row), $"{name} is not in the table.");
-        var thrown = await row.Trigger().OrFail();
+        var thrown = await ThrownOnceAsync(type).OrFail();
         Assert.IsType(type, thrown);
         Assert.Contains(row.What, thrown.Message);
         Assert.Contains(row.Why, thrown.Message);

@@ -443,7 +443,11 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
 
         if (++_stepsOfTurn > _time.MostEventsPerInstant)
         {
-            throw new SimulationException($"A turn of node {Node.Number} does not end at {_time.Now}: it had {_stepsOfTurn} steps.");
+            throw new SimulationException($"A turn of node {Node.Number} does not end at {_time.Now}: it had {_stepsOfTurn} steps.")
+            {
+                Seed = _cluster.Options.Seed,
+                Time = _time.Now,
+            };
         }
 
         return Now;
@@ -459,7 +463,11 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
         }
 
         string where = $"Node {Node.Number} (life {Node.Lives}) failed at {_time.Now} in {handler}";
-        throw new SimulationException($"{where} under seed {_cluster.Options.Seed}: {exception.Message}", exception);
+        throw new SimulationException($"{where} under seed {_cluster.Options.Seed}: {exception.Message}", exception)
+        {
+            Seed = _cluster.Options.Seed,
+            Time = _time.Now,
+        };
     }
 
     private enum TurnPart

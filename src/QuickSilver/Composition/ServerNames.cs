@@ -96,7 +96,10 @@ internal sealed class ServerNames
     private MembershipUnreachableException Unresolved(string host, string hostAndPort, string why, Exception? cause) => new(
         $"Cannot resolve the membership service {hostAndPort}: no {Kind(_family)} was found for the host name {host} ({why}). "
         + $"Correct {nameof(QuickSilverOptions.MembershipService)}, or give the address of the host in place of its name.",
-        cause);
+        cause)
+    {
+        HostName = host,
+    };
 
     private static string Kind(AddressFamily? family) => family switch
     {

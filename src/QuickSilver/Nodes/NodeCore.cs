@@ -224,8 +224,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         {
             return topic.Name == name
                 ? topic
-                : throw new ContractMismatchException(
-                    $"Topics \"{name}\" and \"{topic.Name}\" have the same hash. Rename one of them.");
+                : throw ContractMismatchException.SameHash(name, topic.Name);
         }
 
         contract = (_contracts ??= new SharedContracts()).Of(contract);

@@ -47,7 +47,10 @@ internal static class NodeStart
             ApiLog.StartFailed(core.Log, options.StartTimeout, why);
             await parts.EndStartAsync(() => node.DisposeAsync().AsTask()).ConfigureAwait(core.ResumesInContext);
             throw new MembershipUnreachableException(
-                $"Timed out after {options.StartTimeout} joining a membership service: {why}. {StartFailure.WhatToDo(parts)}", exception);
+                $"Timed out after {options.StartTimeout} joining a membership service: {why}. {StartFailure.WhatToDo(parts)}", exception)
+            {
+                Timeout = options.StartTimeout,
+            };
         }
         catch
         {

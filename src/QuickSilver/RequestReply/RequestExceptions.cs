@@ -9,10 +9,12 @@ namespace QuickSilver;
 /// <summary>The base of the exceptions with which a request ends without an answer. The request may be sent again.</summary>
 public abstract class RequestException : QuickSilverException
 {
-    private protected RequestException(string message, Exception? innerException = null)
-        : base(message, innerException)
-    {
-    }
+    private protected RequestException(string name, string message, Exception? innerException = null)
+        : base(message, innerException) =>
+        Name = name;
+
+    /// <summary>The name of the requests.</summary>
+    public string Name { get; }
 
     private protected static string Seconds(TimeSpan time) =>
         string.Create(CultureInfo.InvariantCulture, $"{time.TotalSeconds:#,0.#######} s");
@@ -24,30 +26,41 @@ public abstract class RequestException : QuickSilverException
 public sealed class NoResponderException : RequestException
 {
     internal NoResponderException(string name, TimeSpan waited)
-        : this($"No node responds to requests for \"{name}\"{(waited > TimeSpan.Zero ? $", for {Seconds(waited)}" : "")}. The request was "
+        : this(
+            name,
+            waited,
+            $"No node responds to requests for \"{name}\"{(waited > TimeSpan.Zero ? $", for {Seconds(waited)}" : "")}. The request was "
             + $"not sent. Open a responder with the same name and types, or raise {nameof(RequesterOptions.WaitForResponder)}.")
     {
     }
 
-    private NoResponderException(string message)
-        : base(message)
-    {
-    }
+    private NoResponderException(string name, TimeSpan waited, string message)
+        : base(name, message) =>
+        Waited = waited;
+
+    /// <summary>How long the request has waited for a responder.</summary>
+    public TimeSpan Waited { get; }
 
     // The wait for a responder may have taken as long as the deadline: then more time alone does not help.
     internal static NoResponderException AtDeadline(string name, TimeSpan timeout, bool hasWaited) => new(
+        name,
+        timeout,
         $"No node responds to requests for \"{name}\", and the {Seconds(timeout)} of this one are over. It was not sent. Open a responder "
         + "with the same name and types, or give the request more time"
         + (hasWaited ? $" and raise {nameof(RequesterOptions.WaitForResponder)}." : "."));
 
     // The membership service has not given this node the view of the topic.
     internal static NoResponderException NotKnown(string name, TimeSpan waited) => new(
+        name,
+        waited,
         $"The request for \"{name}\" was not sent: this node did not learn within {Seconds(waited)} which nodes respond. The "
         + "membership service reports that after a requester was opened. Look at the status of the node, which says whether the service is "
         + "reachable, and whether changes wait there.");
 
     // In a host, whose node has not joined yet.
     internal static NoResponderException WithoutNode(string name, TimeSpan waited) => new(
+        name,
+        waited,
         $"The request for \"{name}\" was not sent: the node of the host had not joined within {Seconds(waited)}. Look at the check "
         + "quicksilver-ready, which says why, or give the request more time.");
 }
@@ -61,9 +74,14 @@ public sealed class RequestTimeoutException : RequestException
     /// <param name="timeout">The time that the request had.</param>
     /// <param name="silent">Those that got the request, did not answer, and still respond.</param>
     internal RequestTimeoutException(string name, TimeSpan timeout, params IReadOnlyList<NamedNode> silent)
-        : base($"No answer to a request for \"{name}\" came within {Seconds(timeout)} from {InWords(silent)}. Responders may be too "
-            + "slow, or overloaded, and may still handle it. Give it more time, or add responders.") =>
+        : base(
+            name,
+            $"No answer to a request for \"{name}\" came within {Seconds(timeout)} from {InWords(silent)}. Responders may be too "
+            + "slow, or overloaded, and may still handle it. Give it more time, or add responders.")
+    {
         Timeout = timeout;
+        Silent = [.. silent.Select(static one => one.Id())];
+    }
 
     private static string InWords(IReadOnlyList<NamedNode> silent)
     {
@@ -74,16 +92,21 @@ public sealed class RequestTimeoutException : RequestException
 
     /// <summary>The time that the request had.</summary>
     public TimeSpan Timeout { get; }
+
+    /// <summary>The responders that got the request, did not answer, and still respond.</summary>
+    public IReadOnlyList<NodeId> Silent { get; }
 }
 
 /// <summary>All responders to which the request was sent have left, stopped or failed. The request may have been handled.</summary>
 public sealed class ResponderLeftException : RequestException
 {
     internal ResponderLeftException(string name, NamedNode? responder)
-        : base(responder is { } one
-            ? $"The responder {one} for \"{name}\" left before it answered. It may have handled the request."
-            : $"All responders for \"{name}\" that got the request left before they answered. They may have handled it. Send it again if "
-            + "that does no harm.") =>
+        : base(
+            name,
+            responder is { } one
+                ? $"The responder {one} for \"{name}\" left before it answered. It may have handled the request."
+                : $"All responders for \"{name}\" that got the request left before they answered. They may have handled it. Send it again "
+                + "if that does no harm.") =>
         Responder = responder?.Id();
 
     /// <summary>The responder, if it is about one of several.</summary>
@@ -99,7 +122,9 @@ public sealed class ResponderFailedException : RequestException
     private readonly FaultDetail? _fault;
 
     internal ResponderFailedException(string name, NamedNode responder, string error)
-        : base($"The responder {responder} for \"{name}\" failed: {ErrorSentence(error)} "
+        : base(
+            name,
+            $"The responder {responder} for \"{name}\" failed: {ErrorSentence(error)} "
             + "Look at the log of that node, which has the exception (event 1627). The request may be sent again if that does no harm.")
     {
         Responder = responder.Id();
@@ -107,7 +132,9 @@ public sealed class ResponderFailedException : RequestException
     }
 
     internal ResponderFailedException(string name, NamedNode responder, string error, FaultDetail fault)
-        : base($"The responder {responder} for \"{name}\" answered with a fault of type {fault.Contract.TypeName}: {ErrorSentence(error)} "
+        : base(
+            name,
+            $"The responder {responder} for \"{name}\" answered with a fault of type {fault.Contract.TypeName}: {ErrorSentence(error)} "
             + $"Read its detail with {nameof(TryGetFault)}.")
     {
         Responder = responder.Id();
@@ -116,16 +143,18 @@ public sealed class ResponderFailedException : RequestException
     }
 
     internal ResponderFailedException(string name, NamedNode responder, Exception decoding)
-        : base($"The answer of the responder {responder} for \"{name}\" cannot be decoded: "
-            + $"{ErrorSentence(PayloadFormatException.InWords(decoding))} "
-            + "Check that both sides have the same type and codec of answers.", decoding)
+        : base(
+            name,
+            $"The answer of the responder {responder} for \"{name}\" cannot be decoded: "
+            + $"{ErrorSentence(PayloadFormatException.InWords(decoding))} Check that both sides have the same type and codec of answers.",
+            decoding)
     {
         Responder = responder.Id();
         Error = decoding.Message;
     }
 
-    private ResponderFailedException(NodeId responder, string error, string message)
-        : base(message)
+    private ResponderFailedException(string name, NodeId responder, string error, string message)
+        : base(name, message)
     {
         Responder = responder;
         Error = error;
@@ -133,6 +162,7 @@ public sealed class ResponderFailedException : RequestException
 
     // The text of the responder says what it could not decode.
     internal static ResponderFailedException Undecodable(string name, NamedNode responder, string error) => new(
+        name,
         responder.Id(),
         error,
         $"The responder {responder} for \"{name}\" failed: {ErrorSentence(error)} Check that both sides have the same type and codec of "
@@ -179,7 +209,9 @@ public sealed class ResponderFailedException : RequestException
 public sealed class TooManyRequestsException : RequestException
 {
     internal TooManyRequestsException(string name, int limit)
-        : base($"{Counted.Of(limit, "request")} for \"{name}\" {(limit == 1 ? "waits" : "wait")} for an answer, which is the "
+        : base(
+            name,
+            $"{Counted.Of(limit, "request")} for \"{name}\" {(limit == 1 ? "waits" : "wait")} for an answer, which is the "
             + "limit. This one was not sent. Wait for answers, or "
             + $"raise {nameof(RequesterOptions.MaxOutstanding)}.") =>
         Limit = limit;

@@ -100,9 +100,22 @@ public sealed class StateFullException : QuickSilverException
     internal StateFullException(string name, int keys, bool isEnded)
         : base($"The state \"{name}\" has {Counted.Of(keys, "key")}, "
             + (isEnded ? "twice as many as are allowed here, and is closed on this node. " : "the limit. The new key was not set. ")
-            + $"Remove keys, or raise {nameof(StateOptions)}.{nameof(StateOptions.MaxKeys)} on all nodes.") =>
+            + $"Remove keys, or raise {nameof(StateOptions)}.{nameof(StateOptions.MaxKeys)} on all nodes.")
+    {
+        Name = name;
         Keys = keys;
+        IsClosed = isEnded;
+    }
+
+    /// <summary>The name of the state.</summary>
+    public string Name { get; }
 
     /// <summary>The number of keys.</summary>
     public int Keys { get; }
+
+    /// <summary>
+    /// Whether the state has ended on this node, because other nodes set twice as many keys as are allowed here. False: a new key was not
+    /// set.
+    /// </summary>
+    public bool IsClosed { get; }
 }

@@ -54,7 +54,7 @@ internal sealed partial class TopicCore
     }
 
     private QuickSilverException FailureOf(string refusal, string? deniedTo) =>
-        deniedTo is { } identity ? new TopicAccessDeniedException(Name, identity, refusal) : ContractMismatchException.Of(refusal);
+        deniedTo is { } identity ? new TopicAccessDeniedException(Name, identity, refusal) : new ContractMismatchException(Name, refusal);
 
     // What has come and was not taken, without that which this endpoint never gets.
     private UntakenRange[] UntakenFor(TopicEndpoint endpoint) =>

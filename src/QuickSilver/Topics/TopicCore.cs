@@ -82,7 +82,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
         {
             // The endpoint never belonged to the topic, so it does not leave it later.
             opening.Endpoint.Publication?.LeaveIntake();
-            opening.Fail(ContractMismatchException.Of($"{difference} This node has that version open."));
+            opening.Fail(new ContractMismatchException(Name, $"{difference} This node has that version open."));
             return;
         }
 

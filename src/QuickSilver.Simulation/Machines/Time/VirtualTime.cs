@@ -149,7 +149,10 @@ internal sealed class VirtualTime
 
             if (++atThisInstant > MostEventsPerInstant)
             {
-                throw new SimulationException($"Virtual time stands still at {Now}: {MostEventsPerInstant} events ran without a delay.");
+                throw new SimulationException($"Virtual time stands still at {Now}: {MostEventsPerInstant} events ran without a delay.")
+                {
+                    Time = Now,
+                };
             }
 
             FireCurrent();

@@ -15,10 +15,18 @@ public sealed class ConsumerFailedException : QuickSilverException
             + $"choose an error policy that skips messages ({nameof(ConsumerErrors)}).",
             inner)
     {
+        Topic = topic;
+        PayloadType = payload;
         Sender = sender.Id();
         Sequence = sequence;
         Attempts = attempts;
     }
+
+    /// <summary>The name of the topic.</summary>
+    public string Topic { get; }
+
+    /// <summary>The payload type of the endpoint.</summary>
+    public Type PayloadType { get; }
 
     /// <summary>The sender of the message.</summary>
     public NodeId Sender { get; }
