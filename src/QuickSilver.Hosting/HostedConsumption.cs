@@ -97,6 +97,8 @@ internal sealed class HostedConsumption<T>(
         }
     }
 
+    public void Dispose() => EndWithCurrent()?.Dispose();
+
     public async ValueTask DisposeAsync()
     {
         var current = EndWithCurrent();

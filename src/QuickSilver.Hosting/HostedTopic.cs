@@ -123,7 +123,7 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
         {
             _opening.End(AfterDispose.OfHost($"The topic \"{name}\""));
             _endLog = log;
-            handlers = [.. _attachments.OfType<HostedHandler>().Where(static one => one.OnEnded is not null)];
+            handlers = [.. _attachments.OfType<HostedHandler>()];
             consumptions = [.. _attachments.OfType<HostedConsumption<T>>()];
             readers = [.. _attachments.OfType<HostedReader<T>>()];
             _attachments.RemoveAll(handlers.Contains);
@@ -181,7 +181,7 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
         return Attach(new HostedFeed(this, topic => topic.AttachFeed(feed)));
     }
 
-    public IDisposable SubscribeInline(
+    public ISubscription SubscribeInline(
         MessageHandler<T> handler, Action<GapNotice>? onGap = null, Action<SubscriptionEnd>? onEnded = null)
     {
         ArgumentNullException.ThrowIfNull(handler);
@@ -349,8 +349,9 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
     }
 
     private sealed class HostedHandler(HostedTopic<T> owner, MessageHandler<T> handler, Action<GapNotice>? onGap)
-        : IAttachment<T>, IDisposable
+        : IAttachment<T>, ISubscription
     {
+        private readonly TaskCompletionSource<SubscriptionEnd> _completion = new(SoleThreadContext.Completions);
         private bool _isEnded;
 
         public MessageHandler<T> Handler => handler;
@@ -361,10 +362,12 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
         public Action<SubscriptionEnd>? OnEnded { get; init; }
 
         /// <summary>Called at the end of its handler on one node.</summary>
-        public Action<SubscriptionEnd>? OnEndedHere => OnEnded is null ? null : EndHere;
+        public Action<SubscriptionEnd> OnEndedHere => EndHere;
+
+        public Task<SubscriptionEnd> Completion => _completion.Task;
 
         /// <summary>Under the owner's lock: what ends it on the present node.</summary>
-        public IDisposable? Attached { get; set; }
+        public ISubscription? Attached { get; set; }
 
         public void Attach(ITopic<T> topic) => Attached = topic.SubscribeInline(handler, onGap, OnEndedHere);
 
@@ -372,7 +375,14 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
         {
             if (!Interlocked.Exchange(ref _isEnded, true))
             {
-                OnEnded!(end);
+                try
+                {
+                    OnEnded?.Invoke(end);
+                }
+                finally
+                {
+                    _completion.TrySetResult(end);
+                }
             }
         }
 
@@ -390,6 +400,23 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
         {
             owner.Detach(this);
             Attached?.Dispose();
+            _ = CompleteAsync();
+        }
+
+        public ValueTask DisposeAsync()
+        {
+            Dispose();
+            return new ValueTask(Completion);
+        }
+
+        private async Task CompleteAsync()
+        {
+            if (Attached is { } attached)
+            {
+                await attached.Completion.ConfigureAwait(SoleThreadContext.IsCurrent);
+            }
+
+            _completion.TrySetResult(new SubscriptionEnd(SubscriptionEndReason.Disposed, null));
         }
     }
 

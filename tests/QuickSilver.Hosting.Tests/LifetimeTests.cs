@@ -119,7 +119,7 @@ public sealed class LifetimeTests
         await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver().AddTopic<string>("t"));
         var topic = hosted.Host.Services.GetRequiredService<ITopic<string>>();
         var handled = new List<string>();
-        using var handler = topic.SubscribeInline((in Message<string> message) => handled.Add(message.Value));
+        var handler = topic.SubscribeInline((in Message<string> message) => handled.Add(message.Value));
         await hosted.Host.StartAsync().OrFail();
         await topic.WaitForSubscribersAsync(1).OrFail();
         var first = hosted.Parts[0];
@@ -134,6 +134,11 @@ public sealed class LifetimeTests
         await topic.PublishAsync("and again").OrFail();
         await Patience.Until(() => second.SenderOf("t").Count == 1);
         Assert.Contains(hosted.Logs.Entries, entry => entry.Id == 1702);
+        Assert.False(handler.HasEnded);
+        await handler.DisposeAsync().OrFail();
+        Assert.Equal(SubscriptionEndReason.Disposed, (await handler.Completion.OrFail()).Reason);
+        await second.Core.RunAsync(() => second.ReceiverOf("t").Deliver(2, "not handled"u8));
+        Assert.Equal(["again"], handled);
     }
 
     [Fact]

@@ -229,10 +229,16 @@ public sealed class VerbsTests
     {
         await using var parts = new FakeParts();
         using var release = new ManualResetEventSlim();
+        using var runs = new ManualResetEventSlim();
         var node = await parts.StartAsync();
         var topic = await node.OpenTopicAsync<string>(Name).OrFail();
-        using var handler = topic.SubscribeInline((in Message<string> _) => release.Wait());
+        using var handler = topic.SubscribeInline((in Message<string> _) =>
+        {
+            runs.Set();
+            release.Wait();
+        });
         var blocked = parts.Core.RunAsync(() => parts.ReceiverOf(Name).Deliver(1, "x"u8));
+        await Patience.Until(() => runs.IsSet);
         try
         {
             await topic.PublishAsync("x").OrFail();

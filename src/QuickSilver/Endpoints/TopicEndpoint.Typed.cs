@@ -85,7 +85,7 @@ internal sealed class TopicEndpoint<T> : TopicEndpoint, ITopic<T>
         return EndpointInterest.WatchAsync(this, cancellationToken);
     }
 
-    public IDisposable SubscribeInline(
+    public ISubscription SubscribeInline(
         MessageHandler<T> handler, Action<GapNotice>? onGap = null, Action<SubscriptionEnd>? onEnded = null)
     {
         ArgumentNullException.ThrowIfNull(handler);
@@ -95,7 +95,7 @@ internal sealed class TopicEndpoint<T> : TopicEndpoint, ITopic<T>
     /// <summary>
     /// Like SubscribeInline, for several handlers at once. If they are the first, each gets the messages that were buffered before.
     /// </summary>
-    public IReadOnlyList<IDisposable> SubscribeInlineTogether(
+    public IReadOnlyList<ISubscription> SubscribeInlineTogether(
         IReadOnlyList<(MessageHandler<T> Handler, Action<GapNotice>? OnGap, Action<SubscriptionEnd>? OnEnded)> handlers) =>
         Received.SubscribeInline(handlers);
 

@@ -4,9 +4,10 @@ namespace QuickSilver;
 /// A subscription of all topics whose names begin alike: those that are published now, and those to come. Thread-safe.
 /// </summary>
 /// <remarks>
-/// Disposing closes all its topics. Their buffered messages are handled first, as when an endpoint is disposed.
+/// Disposing closes all its topics. Their buffered messages are handled first, as when an endpoint is disposed. It has ended, too, when its
+/// node has stopped or was expelled.
 /// </remarks>
-public interface ITopicPrefix : IAsyncDisposable
+public interface ITopicPrefix : ISubscription
 {
     /// <summary>What the names of the topics begin with.</summary>
     string Prefix { get; }
@@ -22,11 +23,6 @@ public interface ITopicPrefix : IAsyncDisposable
     /// others have gone, they are subscribed.
     /// </summary>
     int Beyond { get; }
-
-    /// <summary>
-    /// Completes when the subscription has ended and no topic comes any more: it was disposed, or its node has stopped or was expelled.
-    /// </summary>
-    Task<SubscriptionEnd> Completion { get; }
 }
 
 /// <summary>A topic of a prefix.</summary>

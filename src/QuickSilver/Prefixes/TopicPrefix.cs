@@ -112,6 +112,8 @@ internal sealed class TopicPrefix<T> : ITopicPrefix
         }
     }
 
+    public void Dispose() => _ = DisposeAsync().AsTask();
+
     public ValueTask DisposeAsync()
     {
         lock (_lock)

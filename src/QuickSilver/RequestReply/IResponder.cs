@@ -5,7 +5,7 @@ namespace QuickSilver;
 /// Disposing takes no more requests, gives those that are handled up to a second to complete, and then cancels their token. Requesters are
 /// notified that the responder has left.
 /// </remarks>
-public interface IResponder : IAsyncDisposable
+public interface IResponder : ISubscription
 {
     /// <summary>The name, which requesters and responders have in common.</summary>
     string Name { get; }
@@ -20,7 +20,4 @@ public interface IResponder : IAsyncDisposable
 
     /// <summary>The requests that were not handled, because their deadline had passed while they waited.</summary>
     long Expired { get; }
-
-    /// <summary>Completes when the responder has ended and no request is handled any more, with the reason.</summary>
-    Task<SubscriptionEnd> Completion { get; }
 }

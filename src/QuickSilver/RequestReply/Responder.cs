@@ -88,6 +88,8 @@ internal sealed class Responder<TRequest, TReply> : IResponder
 
     private IEndpointNode Node => _endpoint.Topic.Node;
 
+    public void Dispose() => _ = DisposeAsync().AsTask();
+
     public async ValueTask DisposeAsync()
     {
         _isDisposing = true;

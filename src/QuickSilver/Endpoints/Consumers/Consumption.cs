@@ -191,6 +191,8 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IEndingConsume
     /// </summary>
     public void StopTaking() => End(new SubscriptionEnd(SubscriptionEndReason.Disposed, null), Life.Stopping);
 
+    public void Dispose() => Abort();
+
     public ValueTask DisposeAsync()
     {
         Abort();

@@ -5,18 +5,14 @@ namespace QuickSilver;
 /// <see cref="Failed"/> or <see cref="Abandoned"/>. Thread-safe.
 /// </summary>
 /// <remarks>
-/// Disposing ends the consumer: it takes no more messages, the token of running calls is cancelled, and the task completes when they have
-/// returned. There is no limit on that wait, as the calls are the application's own: <see cref="StopAsync"/> has one. What the consumer had
-/// taken and did not handle is reported as a gap. Messages that it has not taken stay in the endpoint's buffer, for the next consumer or
-/// reader, and are reported when the endpoint ends. A call that comes from the consumer itself does not wait.
+/// Disposing ends the consumer: it takes no more messages, the token of running calls is cancelled, and the task of <see
+/// cref="IAsyncDisposable.DisposeAsync"/> completes when they have returned. There is no limit on that wait, as the calls are the
+/// application's own: <see cref="StopAsync"/> has one. What the consumer had taken and did not handle is reported as a gap. Messages that
+/// it has not taken stay in the endpoint's buffer, for the next consumer or reader, and are reported when the endpoint ends. A call that
+/// comes from the consumer itself does not wait.
 /// </remarks>
-public interface IConsumption : IAsyncDisposable
+public interface IConsumption : ISubscription
 {
-    /// <summary>
-    /// Completes when the consumer has ended and its last call has returned. It never fails: the reason is in its result.
-    /// </summary>
-    Task<SubscriptionEnd> Completion { get; }
-
     /// <summary>Messages that were handled.</summary>
     long Handled { get; }
 

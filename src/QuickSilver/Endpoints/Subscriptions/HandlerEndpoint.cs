@@ -22,15 +22,38 @@ internal sealed class HandlerEndpoint<T>(
     MessageHandler<T> handler,
     HandlerCallbacks? callbacks,
     TypedSubscription<T> subscription,
-    IPayloadCodec<T> codec) : IDirectSink, IDisposable
+    IPayloadCodec<T> codec) : IDirectSink, ISubscription
 {
     private readonly NodeCounterCells _counterCells = subscription.Topic.Node.CounterCells;
     private readonly string _topic = subscription.Name;
     private volatile bool _isDetached;
     private volatile bool _isAlone;
     private bool _isEnded;
+    // Null, the end, or what waits for the end: most handlers have nothing that waits.
+    private object? _completion;
     // Counts when a call begins, and again when it ends: odd while it runs.
     private int _calls;
+
+    // Invariant: Dispose sets the flag before it looks for what waits, and this looks at the flag after it has begun to wait.
+    public Task<SubscriptionEnd> Completion
+    {
+        get
+        {
+            if (Volatile.Read(ref _completion) is not { } known)
+            {
+                var begun = new TaskCompletionSource<SubscriptionEnd>(subscription.Topic.Node.Completions);
+                known = Interlocked.CompareExchange(ref _completion, begun, null) ?? begun;
+                if (known == begun && _isDetached)
+                {
+                    _ = CompleteAfterCallAsync();
+                }
+            }
+
+            return known is TaskCompletionSource<SubscriptionEnd> waiting
+                ? waiting.Task
+                : Task.FromResult((SubscriptionEnd)known);
+        }
+    }
 
     public bool TryTake(in DeliveredMessage message)
     {
@@ -119,24 +142,63 @@ internal sealed class HandlerEndpoint<T>(
     /// <summary>Called when the endpoint has ended: on the core thread, or afterwards. Ignores a second call.</summary>
     public void End(SubscriptionEnd end)
     {
-        if (_isDetached || callbacks?.OnEnded is not { } onEnded || Interlocked.Exchange(ref _isEnded, true))
+        if (_isDetached || Interlocked.Exchange(ref _isEnded, true))
         {
             return;
         }
 
         try
         {
-            onEnded(end);
+            callbacks?.OnEnded?.Invoke(end);
         }
         catch (Exception exception)
         {
             subscription.Topic.OnObserverFault(exception);
         }
+
+        Complete(end);
     }
 
     public void Dispose()
     {
         _isDetached = true;
         subscription.Detach(this);
+        Interlocked.MemoryBarrier();
+        if (_completion is TaskCompletionSource<SubscriptionEnd> { Task.IsCompleted: false })
+        {
+            _ = CompleteAfterCallAsync();
+        }
+    }
+
+    public ValueTask DisposeAsync()
+    {
+        Dispose();
+        return new ValueTask(Completion);
+    }
+
+    // A call that runs now is before the core thread's next action.
+    private async Task CompleteAfterCallAsync()
+    {
+        var node = subscription.Topic.Node;
+        var passed = new TaskCompletionSource(node.Completions);
+        node.Run(passed.SetResult);
+        try
+        {
+            await node.UntilEndedAsync(passed.Task, CancellationToken.None).ConfigureAwait(node.ResumesInContext);
+        }
+        catch (ObjectDisposedException)
+        {
+            // The core thread has ended, and calls nothing any more.
+        }
+
+        Complete(new SubscriptionEnd(SubscriptionEndReason.Disposed, null));
+    }
+
+    private void Complete(SubscriptionEnd end)
+    {
+        if (Interlocked.CompareExchange(ref _completion, end, null) is TaskCompletionSource<SubscriptionEnd> waiting)
+        {
+            waiting.TrySetResult(end);
+        }
     }
 }

@@ -48,7 +48,7 @@ internal sealed class TypedSubscription<T> : TopicSubscription, IRingOwner
     /// <summary>
     /// Attaches handlers, which run on the core thread. If they are the first, each gets the messages that were buffered before.
     /// </summary>
-    public IReadOnlyList<IDisposable> SubscribeInline(
+    public IReadOnlyList<ISubscription> SubscribeInline(
         IReadOnlyList<(MessageHandler<T> Handler, Action<GapNotice>? OnGap, Action<SubscriptionEnd>? OnEnded)> handlers)
     {
         CheckSubscribes();

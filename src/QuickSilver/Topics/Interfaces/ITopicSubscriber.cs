@@ -16,7 +16,7 @@ public interface ITopicSubscriber<T> : ITopicEndpoint
     /// Calls <paramref name="handler"/> inline, on the node's core thread, for each message, with the lowest latency. The handler must not
     /// block or wait: while it runs, the node does nothing else. To wait, use <see cref="Subscribe"/> or
     /// <see cref="ReadAllAsync"/>. The handler's exceptions are logged and counted, and the next message is delivered as
-    /// usual. Dispose the result to detach it.
+    /// usual. Dispose the result to detach the handler.
     /// </summary>
     /// <remarks>
     /// The first handler of an endpoint without a reader first receives the messages that were buffered since the endpoint was opened, in
@@ -34,7 +34,7 @@ public interface ITopicSubscriber<T> : ITopicEndpoint
     /// <exception cref="InvalidOperationException">The endpoint was cancelled.</exception>
     /// <exception cref="ObjectDisposedException">The endpoint or its node was disposed.</exception>
     /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
-    IDisposable SubscribeInline(MessageHandler<T> handler, Action<GapNotice>? onGap = null, Action<SubscriptionEnd>? onEnded = null);
+    ISubscription SubscribeInline(MessageHandler<T> handler, Action<GapNotice>? onGap = null, Action<SubscriptionEnd>? onEnded = null);
 
     /// <summary>
     /// Calls <paramref name="consumer"/> for each message, outside the core thread, so that it may wait. Messages are taken from the
