@@ -5,9 +5,38 @@ using QuickSilver.Serialization;
 
 namespace QuickSilver.Endpoints.Subscriptions;
 
-// The other callbacks of a handler. Most have none of them, and there are thousands of idle topics.
-internal sealed record HandlerCallbacks(Action<GapNotice>? OnGap, Action<SubscriptionEnd>? OnEnded)
+// The other callbacks of a handler, and its end. Most have none of them, and there are thousands of idle topics.
+internal sealed class HandlerCallbacks(Action<GapNotice>? onGap, Action<SubscriptionEnd>? onEnded)
 {
+    // Null, the end, or what waits for it.
+    private object? _end;
+
+    public Action<GapNotice>? OnGap => onGap;
+
+    public Action<SubscriptionEnd>? OnEnded => onEnded;
+
+    public bool IsAwaited => Volatile.Read(ref _end) is TaskCompletionSource<SubscriptionEnd> { Task.IsCompleted: false };
+
+    public Task<SubscriptionEnd> WhenEnded(TaskCreationOptions completions)
+    {
+        if (Volatile.Read(ref _end) is not { } known)
+        {
+            var begun = new TaskCompletionSource<SubscriptionEnd>(completions);
+            known = Interlocked.CompareExchange(ref _end, begun, null) ?? begun;
+        }
+
+        return known is TaskCompletionSource<SubscriptionEnd> waiting ? waiting.Task : Task.FromResult((SubscriptionEnd)known);
+    }
+
+    /// <summary>Ignores a second call.</summary>
+    public void End(SubscriptionEnd end)
+    {
+        if (Interlocked.CompareExchange(ref _end, end, null) is TaskCompletionSource<SubscriptionEnd> waiting)
+        {
+            waiting.TrySetResult(end);
+        }
+    }
+
     public static HandlerCallbacks? Of(Action<GapNotice>? onGap, Action<SubscriptionEnd>? onEnded) =>
         onGap is null && onEnded is null ? null : new HandlerCallbacks(onGap, onEnded);
 }
@@ -29,8 +58,7 @@ internal sealed class HandlerEndpoint<T>(
     private volatile bool _isDetached;
     private volatile bool _isAlone;
     private bool _isEnded;
-    // Null, the end, or what waits for the end: most handlers have nothing that waits.
-    private object? _completion;
+    private HandlerCallbacks? _callbacks = callbacks;
     // Counts when a call begins, and again when it ends: odd while it runs.
     private int _calls;
 
@@ -39,21 +67,18 @@ internal sealed class HandlerEndpoint<T>(
     {
         get
         {
-            if (Volatile.Read(ref _completion) is not { } known)
+            var ended = Callbacks.WhenEnded(subscription.Topic.Node.Completions);
+            if (_isDetached && !ended.IsCompleted)
             {
-                var begun = new TaskCompletionSource<SubscriptionEnd>(subscription.Topic.Node.Completions);
-                known = Interlocked.CompareExchange(ref _completion, begun, null) ?? begun;
-                if (known == begun && _isDetached)
-                {
-                    _ = CompleteAfterCallAsync();
-                }
+                _ = CompleteAfterCallAsync();
             }
 
-            return known is TaskCompletionSource<SubscriptionEnd> waiting
-                ? waiting.Task
-                : Task.FromResult((SubscriptionEnd)known);
+            return ended;
         }
     }
+
+    private HandlerCallbacks Callbacks =>
+        LazyInitializer.EnsureInitialized(ref _callbacks, static () => new HandlerCallbacks(onGap: null, onEnded: null));
 
     public bool TryTake(in DeliveredMessage message)
     {
@@ -114,7 +139,7 @@ internal sealed class HandlerEndpoint<T>(
 
     public void Notify(in GapNotice gap)
     {
-        if (_isDetached || callbacks?.OnGap is not { } onGap)
+        if (_isDetached || Volatile.Read(ref _callbacks)?.OnGap is not { } onGap)
         {
             return;
         }
@@ -149,14 +174,14 @@ internal sealed class HandlerEndpoint<T>(
 
         try
         {
-            callbacks?.OnEnded?.Invoke(end);
+            Volatile.Read(ref _callbacks)?.OnEnded?.Invoke(end);
         }
         catch (Exception exception)
         {
             subscription.Topic.OnObserverFault(exception);
         }
 
-        Complete(end);
+        Callbacks.End(end);
     }
 
     public void Dispose()
@@ -164,7 +189,7 @@ internal sealed class HandlerEndpoint<T>(
         _isDetached = true;
         subscription.Detach(this);
         Interlocked.MemoryBarrier();
-        if (_completion is TaskCompletionSource<SubscriptionEnd> { Task.IsCompleted: false })
+        if (Volatile.Read(ref _callbacks)?.IsAwaited == true)
         {
             _ = CompleteAfterCallAsync();
         }
@@ -191,14 +216,6 @@ internal sealed class HandlerEndpoint<T>(
             // The core thread has ended, and calls nothing any more.
         }
 
-        Complete(new SubscriptionEnd(SubscriptionEndReason.Disposed, null));
-    }
-
-    private void Complete(SubscriptionEnd end)
-    {
-        if (Interlocked.CompareExchange(ref _completion, end, null) is TaskCompletionSource<SubscriptionEnd> waiting)
-        {
-            waiting.TrySetResult(end);
-        }
+        Callbacks.End(new SubscriptionEnd(SubscriptionEndReason.Disposed, null));
     }
 }
