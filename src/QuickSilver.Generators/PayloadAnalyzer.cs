@@ -7,13 +7,19 @@ using QuickSilver.Generators.Reading;
 
 namespace QuickSilver.Generators;
 
-/// <summary>Reports topics that are opened, or added to a host, with a payload type that has no codec, where none is passed.</summary>
+/// <summary>
+/// Reports topics that are opened, or added to a host, with a payload type that has no codec, where no options with one are passed.
+/// </summary>
 [DiagnosticAnalyzer(LanguageNames.CSharp)]
 public sealed class PayloadAnalyzer : DiagnosticAnalyzer
 {
     private static readonly ImmutableHashSet<string> Calls = ImmutableHashSet.Create(
         "OpenTopicAsync", "OpenPublisherAsync", "OpenSubscriberAsync", "OpenPrefixAsync", "ReadAllAsync",
         "AddTopic", "AddPublisher", "AddSubscriber", "AddTopicHandler", "AddConsumer", "AddPrefix");
+
+    // Those of them that have type arguments have codecs.
+    private static readonly ImmutableHashSet<string> Options = ImmutableHashSet.Create(
+        "TopicOptions", "RequesterOptions", "ResponderOptions", "StateOptions");
 
     // Their first two type arguments are payloads: requests and replies, keys and values.
     private static readonly ImmutableHashSet<string> PairCalls = ImmutableHashSet.Create(
@@ -33,15 +39,15 @@ public sealed class PayloadAnalyzer : DiagnosticAnalyzer
             [
                 start.Compilation.GetTypeByMetadataName(KnownTypes.Node), start.Compilation.GetTypeByMetadataName(KnownTypes.HostBuilder),
             ];
-            if (openers.Any(static opener => opener is not null)
-                && start.Compilation.GetTypeByMetadataName(KnownTypes.Codec) is { } codec)
+            if (openers.Any(static opener => opener is not null))
             {
-                start.RegisterOperationAction(operation => Analyze(operation, openers, codec), OperationKind.Invocation);
+                var prefix = start.Compilation.GetTypeByMetadataName(KnownTypes.PrefixOptions);
+                start.RegisterOperationAction(operation => Analyze(operation, openers, prefix), OperationKind.Invocation);
             }
         });
     }
 
-    private static void Analyze(OperationAnalysisContext context, INamedTypeSymbol?[] openers, INamedTypeSymbol codec)
+    private static void Analyze(OperationAnalysisContext context, INamedTypeSymbol?[] openers, INamedTypeSymbol? prefix)
     {
         var call = (IInvocationOperation)context.Operation;
         var method = call.TargetMethod;
@@ -49,7 +55,7 @@ public sealed class PayloadAnalyzer : DiagnosticAnalyzer
         if ((!isPair && !Calls.Contains(method.Name))
             || method.TypeArguments.Length == 0
             || !openers.Contains(method.ContainingType, SymbolEqualityComparer.Default)
-            || call.Arguments.Any(argument => !argument.IsImplicit && IsCodec(argument.Parameter?.Type, codec)))
+            || call.Arguments.Any(argument => !argument.IsImplicit && MayHaveCodec(argument.Value, prefix)))
         {
             return;
         }
@@ -89,6 +95,22 @@ public sealed class PayloadAnalyzer : DiagnosticAnalyzer
         _ => type.IsContract(),
     };
 
-    private static bool IsCodec(ITypeSymbol? type, INamedTypeSymbol codec) =>
-        SymbolEqualityComparer.Default.Equals(type?.OriginalDefinition, codec);
+    // Options of a prefix that come from elsewhere may have such options of the topics.
+    private static bool MayHaveCodec(IOperation value, INamedTypeSymbol? prefix)
+    {
+        while (value is IConversionOperation conversion)
+        {
+            value = conversion.Operand;
+        }
+
+        return value.DescendantsAndSelf().Any(static one => IsWithCodec(one.Type))
+            || (value is not IObjectCreationOperation
+                && prefix is not null
+                && SymbolEqualityComparer.Default.Equals(value.Type?.OriginalDefinition, prefix));
+    }
+
+    private static bool IsWithCodec(ITypeSymbol? type) =>
+        type is INamedTypeSymbol { IsGenericType: true } named
+        && Options.Contains(named.Name)
+        && named.ContainingNamespace.ToDisplayString() == "QuickSilver";
 }

@@ -67,7 +67,7 @@ internal static class Rules
     public static readonly DiagnosticDescriptor PayloadWithoutCodec = Rule(
         "QS0012",
         "A topic's payload type has no codec",
-        "'{0}' has no codec: {1}, or pass an IPayloadCodec of it");
+        "'{0}' has no codec: {1}, or pass options with an IPayloadCodec of it");
 
     public static readonly DiagnosticDescriptor InvalidSubtype = Rule(
         "QS0013",

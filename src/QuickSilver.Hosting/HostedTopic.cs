@@ -3,13 +3,12 @@ using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Background;
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
-using QuickSilver.Serialization;
 
 namespace QuickSilver.Hosting;
 
 // A topic that is injected before the node has joined, and outlives an expelled one. While it is open each call goes
 // straight to the node's endpoint; before that, calls wait and handlers and feeds are kept to be attached.
-internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptions options, IPayloadCodec<T>? codec)
+internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptions options)
     : ITopic<T>, IHostedTopic, IDisposable
 {
     private readonly Lock _lock = new();
@@ -64,7 +63,7 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
     {
         try
         {
-            var topic = await node.OpenEndpointAsync(name, access, options, codec, cancellationToken)
+            var topic = await node.OpenEndpointAsync<T>(name, access, options, stop: cancellationToken)
                 .ConfigureAwait(SoleThreadContext.IsCurrent);
             lock (_lock)
             {

@@ -3,7 +3,6 @@ using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.DependencyInjection.Extensions;
 using QuickSilver.Endpoints;
 using QuickSilver.Hosting.Configuration;
-using QuickSilver.Serialization;
 using QuickSilver.Topics;
 
 namespace QuickSilver.Hosting;
@@ -40,15 +39,13 @@ public sealed partial class QuickSilverBuilder
     /// <typeparam name="T">The payload type.</typeparam>
     /// <param name="name">The topic's name.</param>
     /// <param name="options">The options. Null: the defaults.</param>
-    /// <param name="codec">The codec. Null: the codec of the type (bytes, string, or generated).</param>
     /// <exception cref="ArgumentException">The name is invalid, or the topic was already added.</exception>
     /// <exception cref="QuickSilverOptionsException">An option is invalid.</exception>
-    public QuickSilverBuilder AddTopic<T>(string name, TopicOptions? options = null, IPayloadCodec<T>? codec = null) =>
-        Add(
+    public QuickSilverBuilder AddTopic<T>(string name, TopicOptions? options = null) =>
+        Add<T>(
             name,
             TopicAccess.PublishAndSubscribe,
             options,
-            codec,
             typeof(ITopic<T>),
             typeof(ITopicPublisher<T>),
             typeof(ITopicSubscriber<T>));
@@ -57,13 +54,13 @@ public sealed partial class QuickSilverBuilder
     /// Adds a topic to publish only. Inject <see cref="ITopicPublisher{T}"/>. The node does not receive the topic's messages for it.
     /// </summary>
     /// <inheritdoc cref="AddTopic{T}"/>
-    public QuickSilverBuilder AddPublisher<T>(string name, TopicOptions? options = null, IPayloadCodec<T>? codec = null) =>
-        Add(name, TopicAccess.Publish, options, codec, typeof(ITopicPublisher<T>));
+    public QuickSilverBuilder AddPublisher<T>(string name, TopicOptions? options = null) =>
+        Add<T>(name, TopicAccess.Publish, options, typeof(ITopicPublisher<T>));
 
     /// <summary>Adds a topic to subscribe only. Inject <see cref="ITopicSubscriber{T}"/>.</summary>
     /// <inheritdoc cref="AddTopic{T}"/>
-    public QuickSilverBuilder AddSubscriber<T>(string name, TopicOptions? options = null, IPayloadCodec<T>? codec = null) =>
-        Add(name, TopicAccess.Subscribe, options, codec, typeof(ITopicSubscriber<T>));
+    public QuickSilverBuilder AddSubscriber<T>(string name, TopicOptions? options = null) =>
+        Add<T>(name, TopicAccess.Subscribe, options, typeof(ITopicSubscriber<T>));
 
     /// <summary>
     /// Adds a singleton service that handles a topic's messages on the node's core thread. It has an endpoint of its own, which only
@@ -73,18 +70,17 @@ public sealed partial class QuickSilverBuilder
     /// <typeparam name="THandler">The service.</typeparam>
     /// <param name="name">The topic's name.</param>
     /// <param name="options">The options. Null: the defaults.</param>
-    /// <param name="codec">The codec. Null: the codec of the type (bytes, string, or generated).</param>
     public QuickSilverBuilder AddTopicHandler<
         T, [DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicConstructors)] THandler>(
-        string name, TopicOptions? options = null, IPayloadCodec<T>? codec = null)
+        string name, TopicOptions? options = null)
         where THandler : class, ITopicHandler<T>
     {
-        var checkedOptions = Check(name, options);
+        var checkedOptions = Check<T>(name, options);
         Services.TryAddSingleton<THandler>();
         Services.AddKeyedSingleton<IHostedTopic>(Node, (provider, _) =>
         {
             var handler = provider.GetRequiredService<THandler>();
-            var topic = NewTopic(provider, name, TopicAccess.Subscribe, checkedOptions, codec, isForConsumer: true);
+            var topic = NewTopic<T>(provider, name, TopicAccess.Subscribe, checkedOptions, isForConsumer: true);
             topic.SubscribeInline(handler.Handle, handler.OnGap);
             return topic;
         });
@@ -105,7 +101,6 @@ public sealed partial class QuickSilverBuilder
     /// </param>
     /// <param name="scope">For what a consumer is created. Default: for each message.</param>
     /// <param name="options">The options of the topic. Null: the defaults.</param>
-    /// <param name="codec">The codec. Null: the codec of the type (bytes, string, or generated).</param>
     /// <exception cref="ArgumentException">The name is invalid.</exception>
     /// <exception cref="QuickSilverOptionsException">An option is invalid.</exception>
     public QuickSilverBuilder AddConsumer<
@@ -113,11 +108,10 @@ public sealed partial class QuickSilverBuilder
         string name,
         ConsumerOptions<T>? consumer = null,
         ConsumerScope scope = ConsumerScope.Message,
-        TopicOptions? options = null,
-        IPayloadCodec<T>? codec = null)
+        TopicOptions? options = null)
         where TConsumer : class, IConsumer<T>
     {
-        var checkedOptions = Check(name, options);
+        var checkedOptions = Check<T>(name, options);
         consumer ??= new ConsumerOptions<T>();
         OptionRules.Check(consumer);
         Check(scope);
@@ -125,18 +119,19 @@ public sealed partial class QuickSilverBuilder
         Services.AddKeyedSingleton<IHostedTopic>(Node, (provider, _) =>
         {
             var scoped = new ScopedConsumer<T, TConsumer>(provider.GetRequiredService<IServiceScopeFactory>(), scope, consumer);
-            var topic = NewTopic(provider, name, TopicAccess.Subscribe, checkedOptions, codec, isForConsumer: true);
+            var topic = NewTopic<T>(provider, name, TopicAccess.Subscribe, checkedOptions, isForConsumer: true);
             topic.Subscribe(scoped.ConsumeAsync, scoped.Options, typeof(TConsumer), scoped);
             return topic;
         });
         return this;
     }
 
-    private TopicOptions Check(string name, TopicOptions? options)
+    private TopicOptions Check<T>(string name, TopicOptions? options)
     {
         TopicName.Check(name);
         options ??= new TopicOptions();
         OptionRules.Check(options);
+        CodecOptions.Check<T>(options);
         Services.AddKeyedSingleton(Node, new AddedTopic(name, options));
         return options;
     }
@@ -146,9 +141,8 @@ public sealed partial class QuickSilverBuilder
         string name,
         TopicAccess access,
         TopicOptions options,
-        IPayloadCodec<T>? codec,
         bool isForConsumer = false) =>
-        new(name, access, HostingOptionsCheck.OfTopic(name, options, Node.HostingOptions(provider)), codec)
+        new(name, access, HostingOptionsCheck.OfTopic(name, options, Node.HostingOptions(provider)))
         {
             IsForConsumer = isForConsumer,
         };
@@ -162,14 +156,14 @@ public sealed partial class QuickSilverBuilder
     }
 
     private QuickSilverBuilder Add<T>(
-        string name, TopicAccess access, TopicOptions? options, IPayloadCodec<T>? codec, params Type[] interfaces)
+        string name, TopicAccess access, TopicOptions? options, params Type[] interfaces)
     {
-        var checkedOptions = Check(name, options);
+        var checkedOptions = Check<T>(name, options);
         return AddShared(
             name,
             "Topic",
             $"the payload type {typeof(T)}",
-            provider => NewTopic(provider, name, access, checkedOptions, codec),
+            provider => NewTopic<T>(provider, name, access, checkedOptions),
             interfaces);
     }
 

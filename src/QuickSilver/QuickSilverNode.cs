@@ -123,13 +123,15 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
     }
 
     /// <summary>
-    /// Opens a topic to publish and to subscribe. Its payload type has a codec: bytes, string, or a <c>[DataContract]</c> type of this
-    /// project.
+    /// Opens a topic to publish and to subscribe. Its payload type has a codec: bytes, string, a <c>[DataContract]</c> type of this
+    /// project, or a type with <see cref="TopicOptions{T}.Codec"/>.
     /// </summary>
-    /// <exception cref="ArgumentException">The name does not have 1 to 255 characters, or has control characters or wildcards.</exception>
+    /// <exception cref="ArgumentException">
+    /// The name does not have 1 to 255 characters, or has control characters or wildcards; or the options have the codec of another type.
+    /// </exception>
     /// <exception cref="QuickSilverOptionsException">An option is invalid.</exception>
     /// <exception cref="NotSupportedException">
-    /// The type has no codec, or its schema is invalid or too large. See <see cref="PayloadSchema.MaxFields"/>.
+    /// The type has no codec and the options have none, or the schema is invalid or too large. See <see cref="PayloadSchema.MaxFields"/>.
     /// </exception>
     /// <exception cref="ContractMismatchException">The topic is open elsewhere with a contract that does not match.</exception>
     /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
@@ -141,41 +143,20 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
     /// <see cref="OpenPublisherAsync{T}(string, TopicOptions?, CancellationToken)"/> or
     /// <see cref="OpenSubscriberAsync{T}(string, TopicOptions?, CancellationToken)"/>: a node that does not subscribe receives nothing.
     /// </remarks>
-    [OverloadResolutionPriority(1)]
     public Task<ITopic<T>> OpenTopicAsync<T>(string name, TopicOptions? options = null, CancellationToken cancellationToken = default) =>
-        OpenAsync<T, ITopic<T>>(name, CodecOf<T>(), TopicAccess.PublishAndSubscribe, options, cancellationToken);
-
-    /// <summary>Opens a topic with the specified payload codec, to publish and to subscribe.</summary>
-    /// <inheritdoc cref="OpenTopicAsync{T}(string, TopicOptions?, CancellationToken)"/>
-    public Task<ITopic<T>> OpenTopicAsync<T>(
-        string name, IPayloadCodec<T> codec, TopicOptions? options = null, CancellationToken cancellationToken = default) =>
-        OpenAsync<T, ITopic<T>>(name, codec, TopicAccess.PublishAndSubscribe, options, cancellationToken);
+        OpenAsync<T, ITopic<T>>(name, TopicAccess.PublishAndSubscribe, options, cancellationToken);
 
     /// <summary>Opens a topic to publish only. This node receives none of its messages for this endpoint.</summary>
     /// <inheritdoc cref="OpenTopicAsync{T}(string, TopicOptions?, CancellationToken)"/>
-    [OverloadResolutionPriority(1)]
     public Task<ITopicPublisher<T>> OpenPublisherAsync<T>(
         string name, TopicOptions? options = null, CancellationToken cancellationToken = default) =>
-        OpenAsync<T, ITopicPublisher<T>>(name, CodecOf<T>(), TopicAccess.Publish, options, cancellationToken);
-
-    /// <summary>Opens a topic with the specified payload codec, to publish only.</summary>
-    /// <inheritdoc cref="OpenTopicAsync{T}(string, TopicOptions?, CancellationToken)"/>
-    public Task<ITopicPublisher<T>> OpenPublisherAsync<T>(
-        string name, IPayloadCodec<T> codec, TopicOptions? options = null, CancellationToken cancellationToken = default) =>
-        OpenAsync<T, ITopicPublisher<T>>(name, codec, TopicAccess.Publish, options, cancellationToken);
+        OpenAsync<T, ITopicPublisher<T>>(name, TopicAccess.Publish, options, cancellationToken);
 
     /// <summary>Opens a topic to subscribe only.</summary>
     /// <inheritdoc cref="OpenTopicAsync{T}(string, TopicOptions?, CancellationToken)"/>
-    [OverloadResolutionPriority(1)]
     public Task<ITopicSubscriber<T>> OpenSubscriberAsync<T>(
         string name, TopicOptions? options = null, CancellationToken cancellationToken = default) =>
-        OpenAsync<T, ITopicSubscriber<T>>(name, CodecOf<T>(), TopicAccess.Subscribe, options, cancellationToken);
-
-    /// <summary>Opens a topic with the specified payload codec, to subscribe only.</summary>
-    /// <inheritdoc cref="OpenTopicAsync{T}(string, TopicOptions?, CancellationToken)"/>
-    public Task<ITopicSubscriber<T>> OpenSubscriberAsync<T>(
-        string name, IPayloadCodec<T> codec, TopicOptions? options = null, CancellationToken cancellationToken = default) =>
-        OpenAsync<T, ITopicSubscriber<T>>(name, codec, TopicAccess.Subscribe, options, cancellationToken);
+        OpenAsync<T, ITopicSubscriber<T>>(name, TopicAccess.Subscribe, options, cancellationToken);
 
     /// <summary>
     /// Reads a topic without an endpoint to keep: opens it to subscribe when the stream is enumerated, reads its messages as they arrive,
@@ -206,7 +187,7 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
         TopicName.Check(name);
         options ??= new TopicOptions();
         OptionRules.Check(options);
-        _ = CodecOf<T>();
+        _ = CodecOptions.Of<T>(options);
         _core.CheckNotStopped();
         return ReadOpenedAsync<T>(name, options, onGap, cancellationToken);
     }
@@ -225,21 +206,12 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
     /// </remarks>
     /// <inheritdoc cref="OpenTopicAsync{T}(string, TopicOptions?, CancellationToken)"/>
     public Task<IRequester<TRequest, TReply>> OpenRequesterAsync<TRequest, TReply>(
-        string name, RequesterOptions? options = null, CancellationToken cancellationToken = default) =>
-        OpenRequesterAsync(name, CodecOf<TRequest>(), CodecOf<TReply>(), options, cancellationToken);
-
-    /// <summary>Opens a requester with the specified codecs.</summary>
-    /// <inheritdoc cref="OpenRequesterAsync{TRequest, TReply}(string, RequesterOptions?, CancellationToken)"/>
-    public Task<IRequester<TRequest, TReply>> OpenRequesterAsync<TRequest, TReply>(
-        string name,
-        IPayloadCodec<TRequest> requestCodec,
-        IPayloadCodec<TReply> replyCodec,
-        RequesterOptions? options = null,
-        CancellationToken cancellationToken = default)
+        string name, RequesterOptions? options = null, CancellationToken cancellationToken = default)
     {
+        TopicName.Check(name);
         options ??= new RequesterOptions();
         OptionRules.Check(options);
-        return RequestsOf(name, requestCodec, replyCodec).OpenRequesterAsync(name, Letters, options, cancellationToken);
+        return RequestsOf(CodecOptions.Of<TRequest, TReply>(options)).OpenRequesterAsync(name, Letters, options, cancellationToken);
     }
 
     /// <summary>
@@ -258,23 +230,14 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
         string name,
         Func<Message<TRequest>, CancellationToken, ValueTask<TReply>> handler,
         ResponderOptions? options = null,
-        CancellationToken cancellationToken = default) =>
-        OpenResponderAsync(name, CodecOf<TRequest>(), CodecOf<TReply>(), handler, options, cancellationToken);
-
-    /// <summary>Opens a responder with the specified codecs.</summary>
-    /// <inheritdoc cref="OpenTopicAsync{T}(string, TopicOptions?, CancellationToken)"/>
-    public Task<IResponder> OpenResponderAsync<TRequest, TReply>(
-        string name,
-        IPayloadCodec<TRequest> requestCodec,
-        IPayloadCodec<TReply> replyCodec,
-        Func<Message<TRequest>, CancellationToken, ValueTask<TReply>> handler,
-        ResponderOptions? options = null,
         CancellationToken cancellationToken = default)
     {
+        TopicName.Check(name);
         ArgumentNullException.ThrowIfNull(handler);
         options ??= new ResponderOptions();
         OptionRules.Check(options);
-        return RequestsOf(name, requestCodec, replyCodec).OpenResponderAsync(name, Letters, handler, options, cancellationToken);
+        var requests = RequestsOf(CodecOptions.Of<TRequest, TReply>(options));
+        return requests.OpenResponderAsync(name, Letters, handler, options, cancellationToken);
     }
 
     /// <summary>
@@ -289,27 +252,15 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
     /// <inheritdoc cref="OpenTopicAsync{T}(string, TopicOptions?, CancellationToken)"/>
     public Task<IState<TKey, TValue>> OpenStateAsync<TKey, TValue>(
         string name, StateOptions? options = null, CancellationToken cancellationToken = default)
-        where TKey : notnull =>
-        OpenStateAsync(name, CodecOf<TKey>(), CodecOf<TValue>(), options, cancellationToken);
-
-    /// <summary>Opens a state with the specified codecs.</summary>
-    /// <inheritdoc cref="OpenStateAsync{TKey, TValue}(string, StateOptions?, CancellationToken)"/>
-    public Task<IState<TKey, TValue>> OpenStateAsync<TKey, TValue>(
-        string name,
-        IPayloadCodec<TKey> keyCodec,
-        IPayloadCodec<TValue> valueCodec,
-        StateOptions? options = null,
-        CancellationToken cancellationToken = default)
         where TKey : notnull
     {
         TopicName.Check(name);
-        ArgumentNullException.ThrowIfNull(keyCodec);
-        ArgumentNullException.ThrowIfNull(valueCodec);
         StateOpening.CheckKey<TKey>();
         options ??= new StateOptions();
         OptionRules.Check(options);
         _core.CheckNotStopped();
-        return States.OpenAsync(name, keyCodec, valueCodec, options, cancellationToken);
+        var (keys, values) = CodecOptions.Of<TKey, TValue>(options);
+        return States.OpenAsync(name, keys, values, options, cancellationToken);
     }
 
     /// <summary>
@@ -330,25 +281,14 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
         string prefix,
         Func<string, Message<T>, CancellationToken, ValueTask> handler,
         PrefixOptions<T>? options = null,
-        CancellationToken cancellationToken = default) =>
-        OpenPrefixAsync(prefix, CodecOf<T>(), handler, options, cancellationToken);
-
-    /// <summary>Subscribes to all topics whose names begin so, with the specified payload codec.</summary>
-    /// <inheritdoc
-    /// cref="OpenPrefixAsync{T}(string, Func{string, Message{T}, CancellationToken, ValueTask}, PrefixOptions{T}?, CancellationToken)"/>
-    public Task<ITopicPrefix> OpenPrefixAsync<T>(
-        string prefix,
-        IPayloadCodec<T> codec,
-        Func<string, Message<T>, CancellationToken, ValueTask> handler,
-        PrefixOptions<T>? options = null,
         CancellationToken cancellationToken = default)
     {
         TopicName.CheckPrefix(prefix);
-        ArgumentNullException.ThrowIfNull(codec);
         ArgumentNullException.ThrowIfNull(handler);
         var use = new PrefixUse<T>(prefix, handler, options ?? new PrefixOptions<T>());
         OptionRules.Check(use.Options);
         _core.CheckNotStopped();
+        var codec = CodecOptions.Of<T>(use.Options.Topic);
         return new TopicPrefix<T>(this, _core, () => _core.Membership.Follows, codec, use).OpenAsync(cancellationToken);
     }
 
@@ -423,7 +363,7 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
     /// <summary>An endpoint whose access is known only at run time. A codec of null is the type's own.</summary>
     internal Task<TopicEndpoint<T>> OpenEndpointAsync<T>(
         string name, TopicAccess access, TopicOptions? options = null, IPayloadCodec<T>? codec = null, CancellationToken stop = default) =>
-        OpenAsync<T, TopicEndpoint<T>>(name, codec ?? CodecOf<T>(), access, options, stop);
+        OpenAsync<T, TopicEndpoint<T>>(name, access, options, stop, codec);
 
     /// <summary>Starts a node on parts that were composed elsewhere: for a machine, the simulator or a test.</summary>
     internal static Task<QuickSilverNode> StartAsync(
@@ -446,23 +386,20 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
     }
 
     private RequestOpening<TRequest, TReply> RequestsOf<TRequest, TReply>(
-        string name, IPayloadCodec<TRequest> requests, IPayloadCodec<TReply> replies)
+        (IPayloadCodec<TRequest> Requests, IPayloadCodec<TReply> Replies) codecs)
     {
-        TopicName.Check(name);
-        ArgumentNullException.ThrowIfNull(requests);
-        ArgumentNullException.ThrowIfNull(replies);
         _core.CheckNotStopped();
-        return new RequestOpening<TRequest, TReply>(this, _core, requests, replies);
+        return new RequestOpening<TRequest, TReply>(this, _core, codecs.Requests, codecs.Replies);
     }
 
     private Task<TTopic> OpenAsync<T, TTopic>(
-        string name, IPayloadCodec<T> codec, TopicAccess access, TopicOptions? options, CancellationToken cancellationToken)
+        string name, TopicAccess access, TopicOptions? options, CancellationToken cancellationToken, IPayloadCodec<T>? codec = null)
         where TTopic : class, ITopicEndpoint
     {
         TopicName.Check(name);
-        ArgumentNullException.ThrowIfNull(codec);
         options ??= new TopicOptions();
         OptionRules.Check(options);
+        codec ??= CodecOptions.Of<T>(options);
         _core.CheckNotStopped();
         _core.Protocols.Inbox ??= () => Letters;
         return EndpointOpening.OpenAsync<T, TTopic>(_core, (name, codec, access, options), cancellationToken);

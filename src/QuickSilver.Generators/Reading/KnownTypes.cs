@@ -12,6 +12,7 @@ internal static class KnownTypes
     public const string SetsRequiredMembers = "System.Diagnostics.CodeAnalysis.SetsRequiredMembersAttribute";
     public const string Subtype = "QuickSilver.Serialization.SubtypeAttribute";
     public const string Codec = "QuickSilver.Serialization.IPayloadCodec`1";
+    public const string PrefixOptions = "QuickSilver.PrefixOptions`1";
 
     public const string Node = "QuickSilver.QuickSilverNode";
     public const string HostBuilder = "QuickSilver.Hosting.QuickSilverBuilder";

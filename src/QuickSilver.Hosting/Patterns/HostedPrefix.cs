@@ -1,11 +1,10 @@
 using QuickSilver.Core.Background;
-using QuickSilver.Serialization;
 
 namespace QuickSilver.Hosting.Patterns;
 
 // A consumer of all topics whose names begin alike. It is opened on each node in turn.
 internal sealed class HostedPrefix<T, TConsumer>(
-    string prefix, PrefixOptions<T> options, IPayloadCodec<T>? codec, ScopedConsumer<T, TConsumer> consumer)
+    string prefix, PrefixOptions<T> options, ScopedConsumer<T, TConsumer> consumer)
     : HostedPart<ITopicPrefix>(prefix), IAsyncDisposable, IDisposable
     where TConsumer : class, IConsumer<T>
 {
@@ -83,9 +82,8 @@ internal sealed class HostedPrefix<T, TConsumer>(
         }
 
         var all = options with { Consumer = consumer.Options, OnTopic = OnTopic };
-        return node.OpenPrefixAsync(
+        return node.OpenPrefixAsync<T>(
             Name,
-            codec ?? QuickSilverNode.CodecOf<T>(),
             (_, message, cancelled) => consumer.ConsumeAsync(message, cancelled),
             all,
             cancellationToken);

@@ -3,8 +3,7 @@ using QuickSilver.Core.Background;
 namespace QuickSilver.Hosting.Patterns;
 
 // A requester that is injected. The time for which a request waits for the node counts as its own.
-internal sealed class HostedRequester<TRequest, TReply>(
-    string name, RequesterOptions options, RequestCodecs<TRequest, TReply> codecs)
+internal sealed class HostedRequester<TRequest, TReply>(string name, RequesterOptions options)
     : HostedPart<IRequester<TRequest, TReply>>(name), IRequester<TRequest, TReply>, IDisposable
 {
     public int Responders => Current?.Responders ?? 0;
@@ -41,7 +40,7 @@ internal sealed class HostedRequester<TRequest, TReply>(
     }
 
     protected override Task<IRequester<TRequest, TReply>> OpenOnAsync(QuickSilverNode node, CancellationToken cancellationToken) =>
-        node.OpenRequesterAsync(Name, codecs.OfRequest, codecs.OfReply, options, cancellationToken);
+        node.OpenRequesterAsync<TRequest, TReply>(Name, options, cancellationToken);
 
     private async Task<TResult> WhenOpenAsync<TResult>(
         Func<IRequester<TRequest, TReply>, TimeSpan, Task<TResult>> ask, TimeSpan timeout, CancellationToken cancellationToken)

@@ -5,7 +5,7 @@ namespace QuickSilver.Hosting.Patterns;
 
 // The responder of a host, whose handler is a service. It is opened on each node in turn.
 internal sealed class HostedResponder<TRequest, TReply, THandler>(
-    string name, ResponderOptions options, RequestCodecs<TRequest, TReply> codecs, ConsumerScope scope, IServiceScopeFactory scopes)
+    string name, ResponderOptions options, ConsumerScope scope, IServiceScopeFactory scopes)
     : HostedPart<IResponder>(name), IAsyncDisposable, IDisposable
     where THandler : class, IRequestHandler<TRequest, TReply>
 {
@@ -42,7 +42,7 @@ internal sealed class HostedResponder<TRequest, TReply, THandler>(
     }
 
     protected override Task<IResponder> OpenOnAsync(QuickSilverNode node, CancellationToken cancellationToken) =>
-        node.OpenResponderAsync(Name, codecs.OfRequest, codecs.OfReply, HandleAsync, options, cancellationToken);
+        node.OpenResponderAsync<TRequest, TReply>(Name, HandleAsync, options, cancellationToken);
 
     protected override void OnOpened(IResponder part)
     {

@@ -1,13 +1,11 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 using QuickSilver.Core.Background;
-using QuickSilver.Serialization;
 
 namespace QuickSilver.Hosting.Patterns;
 
 // A state that is injected. It is empty until it is first open. Between an expelled node and the next one, it has what the last one had.
-internal sealed class HostedState<TKey, TValue>(
-    string name, StateOptions options, IPayloadCodec<TKey>? keyCodec, IPayloadCodec<TValue>? valueCodec)
+internal sealed class HostedState<TKey, TValue>(string name, StateOptions options)
     : HostedPart<IState<TKey, TValue>>(name), IState<TKey, TValue>, IDisposable
     where TKey : notnull
 {
@@ -60,12 +58,7 @@ internal sealed class HostedState<TKey, TValue>(
     }
 
     protected override Task<IState<TKey, TValue>> OpenOnAsync(QuickSilverNode node, CancellationToken cancellationToken) =>
-        node.OpenStateAsync(
-            Name,
-            keyCodec ?? QuickSilverNode.CodecOf<TKey>(),
-            valueCodec ?? QuickSilverNode.CodecOf<TValue>(),
-            options,
-            cancellationToken);
+        node.OpenStateAsync<TKey, TValue>(Name, options, cancellationToken);
 
     protected override void OnOpened(IState<TKey, TValue> part) => _last = part;
 

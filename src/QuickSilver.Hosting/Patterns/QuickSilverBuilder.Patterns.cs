@@ -2,7 +2,6 @@ using System.Diagnostics.CodeAnalysis;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.DependencyInjection.Extensions;
 using QuickSilver.Hosting.Patterns;
-using QuickSilver.Serialization;
 using QuickSilver.Topics;
 
 namespace QuickSilver.Hosting;
@@ -19,24 +18,19 @@ public sealed partial class QuickSilverBuilder
     /// <typeparam name="TReply">The type of the answers.</typeparam>
     /// <param name="name">The name, which requesters and responders have in common.</param>
     /// <param name="options">The options. Null: the defaults.</param>
-    /// <param name="requestCodec">The codec of requests. Null: the codec of the type (bytes, string, or generated).</param>
-    /// <param name="replyCodec">The codec of answers. Null: the codec of the type (bytes, string, or generated).</param>
     /// <exception cref="ArgumentException">The name is invalid, or the requester was already added.</exception>
     /// <exception cref="QuickSilverOptionsException">An option is invalid.</exception>
-    public QuickSilverBuilder AddRequester<TRequest, TReply>(
-        string name,
-        RequesterOptions? options = null,
-        IPayloadCodec<TRequest>? requestCodec = null,
-        IPayloadCodec<TReply>? replyCodec = null)
+    public QuickSilverBuilder AddRequester<TRequest, TReply>(string name, RequesterOptions? options = null)
     {
         TopicName.Check(name);
         options ??= new RequesterOptions();
         OptionRules.Check(options);
+        CodecOptions.Check<TRequest, TReply>(options);
         return AddShared(
             name,
             "Requester",
             $"the types {typeof(TRequest)} and {typeof(TReply)}",
-            _ => new HostedRequester<TRequest, TReply>(name, options, new RequestCodecs<TRequest, TReply>(requestCodec, replyCodec)),
+            _ => new HostedRequester<TRequest, TReply>(name, options),
             typeof(IRequester<TRequest, TReply>));
     }
 
@@ -51,27 +45,23 @@ public sealed partial class QuickSilverBuilder
     /// <param name="name">The name, which requesters and responders have in common.</param>
     /// <param name="options">The options. Null: the defaults.</param>
     /// <param name="scope">For what a handler is created. Default: for each request.</param>
-    /// <param name="requestCodec">The codec of requests. Null: the codec of the type (bytes, string, or generated).</param>
-    /// <param name="replyCodec">The codec of answers. Null: the codec of the type (bytes, string, or generated).</param>
     /// <exception cref="ArgumentException">The name is invalid.</exception>
     /// <exception cref="QuickSilverOptionsException">An option is invalid.</exception>
     public QuickSilverBuilder AddResponder<
         TRequest, TReply, [DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicConstructors)] THandler>(
         string name,
         ResponderOptions? options = null,
-        ConsumerScope scope = ConsumerScope.Message,
-        IPayloadCodec<TRequest>? requestCodec = null,
-        IPayloadCodec<TReply>? replyCodec = null)
+        ConsumerScope scope = ConsumerScope.Message)
         where THandler : class, IRequestHandler<TRequest, TReply>
     {
         TopicName.Check(name);
         options ??= new ResponderOptions();
         OptionRules.Check(options);
+        CodecOptions.Check<TRequest, TReply>(options);
         Check(scope);
         Services.TryAddScoped<THandler>();
-        var codecs = new RequestCodecs<TRequest, TReply>(requestCodec, replyCodec);
         Services.AddKeyedSingleton<IHostedTopic>(Node, (provider, _) => new HostedResponder<TRequest, TReply, THandler>(
-            name, options, codecs, scope, provider.GetRequiredService<IServiceScopeFactory>()));
+            name, options, scope, provider.GetRequiredService<IServiceScopeFactory>()));
         return this;
     }
 
@@ -85,22 +75,20 @@ public sealed partial class QuickSilverBuilder
     /// <typeparam name="TValue">The type of the values.</typeparam>
     /// <param name="name">The name, which all nodes that hold the state have in common.</param>
     /// <param name="options">The options. Null: the defaults.</param>
-    /// <param name="keyCodec">The codec of keys. Null: the codec of the type (bytes, string, or generated).</param>
-    /// <param name="valueCodec">The codec of values. Null: the codec of the type (bytes, string, or generated).</param>
     /// <exception cref="ArgumentException">The name is invalid, or the state was already added.</exception>
     /// <exception cref="QuickSilverOptionsException">An option is invalid.</exception>
-    public QuickSilverBuilder AddState<TKey, TValue>(
-        string name, StateOptions? options = null, IPayloadCodec<TKey>? keyCodec = null, IPayloadCodec<TValue>? valueCodec = null)
+    public QuickSilverBuilder AddState<TKey, TValue>(string name, StateOptions? options = null)
         where TKey : notnull
     {
         TopicName.Check(name);
         options ??= new StateOptions();
         OptionRules.Check(options);
+        CodecOptions.Check<TKey, TValue>(options);
         return AddShared(
             name,
             "State",
             $"the types {typeof(TKey)} and {typeof(TValue)}",
-            _ => new HostedState<TKey, TValue>(name, options, keyCodec, valueCodec),
+            _ => new HostedState<TKey, TValue>(name, options),
             typeof(IState<TKey, TValue>));
     }
 
@@ -123,27 +111,26 @@ public sealed partial class QuickSilverBuilder
     /// consumer.
     /// </param>
     /// <param name="scope">For what a consumer is created. Default: for each message.</param>
-    /// <param name="codec">The codec. Null: the codec of the type (bytes, string, or generated).</param>
     /// <exception cref="ArgumentException">The prefix is invalid.</exception>
     /// <exception cref="QuickSilverOptionsException">An option is invalid.</exception>
     public QuickSilverBuilder AddPrefix<
         T, [DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicConstructors)] TConsumer>(
         string prefix,
         PrefixOptions<T>? options = null,
-        ConsumerScope scope = ConsumerScope.Message,
-        IPayloadCodec<T>? codec = null)
+        ConsumerScope scope = ConsumerScope.Message)
         where TConsumer : class, IConsumer<T>
     {
         TopicName.CheckPrefix(prefix);
         options ??= new PrefixOptions<T>();
         OptionRules.Check(options);
+        CodecOptions.Check<T>(options.Topic);
         Check(scope);
         Services.TryAddScoped<TConsumer>();
         Services.AddKeyedSingleton<IHostedTopic>(Node, (provider, _) =>
         {
             var scopes = provider.GetRequiredService<IServiceScopeFactory>();
             var consumer = new ScopedConsumer<T, TConsumer>(scopes, scope, options.Consumer);
-            return new HostedPrefix<T, TConsumer>(prefix, options, codec, consumer);
+            return new HostedPrefix<T, TConsumer>(prefix, options, consumer);
         });
         return this;
     }

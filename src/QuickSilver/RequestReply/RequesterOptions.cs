@@ -1,7 +1,9 @@
+using QuickSilver.Serialization;
+
 namespace QuickSilver;
 
 /// <summary>The options of a requester.</summary>
-public sealed record RequesterOptions
+public record RequesterOptions
 {
     /// <summary>
     /// How long a request waits for its answer, unless the call says otherwise: 00:00:00.001 to 1.00:00:00; default 5 s. A deadline is
@@ -21,4 +23,28 @@ public sealed record RequesterOptions
     /// requester was opened, or later while the membership service is busy.
     /// </summary>
     public TimeSpan WaitForResponder { get; init; } = TimeSpan.FromSeconds(1);
+}
+
+/// <summary>The options of a requester, with the codecs of its types.</summary>
+/// <typeparam name="TRequest">The type of the requests.</typeparam>
+/// <typeparam name="TReply">The type of the answers.</typeparam>
+public sealed record RequesterOptions<TRequest, TReply> : RequesterOptions
+{
+    /// <summary>Initializes the options with the defaults.</summary>
+    public RequesterOptions()
+    {
+    }
+
+    /// <summary>Initializes the options with others.</summary>
+    /// <param name="options">The options that are copied.</param>
+    public RequesterOptions(RequesterOptions options)
+        : base(options)
+    {
+    }
+
+    /// <summary>The codec of requests. Null (default): the codec of the type, for bytes, string, or a <c>[DataContract]</c> type.</summary>
+    public IPayloadCodec<TRequest>? RequestCodec { get; init; }
+
+    /// <summary>The codec of answers. Null (default): the codec of the type, for bytes, string, or a <c>[DataContract]</c> type.</summary>
+    public IPayloadCodec<TReply>? ReplyCodec { get; init; }
 }

@@ -1,7 +1,9 @@
+using QuickSilver.Serialization;
+
 namespace QuickSilver;
 
 /// <summary>The options of a responder.</summary>
-public sealed record ResponderOptions
+public record ResponderOptions
 {
     /// <summary>
     /// The maximum number of requests that are handled at the same time: 1 to 1,024; default 16. The part of the handler before its first
@@ -23,4 +25,28 @@ public sealed record ResponderOptions
     /// comes here, and it is handled all the same: clocks of two nodes cannot be compared, so its time left counts from its arrival.
     /// </summary>
     public int Capacity { get; init; } = 1024;
+}
+
+/// <summary>The options of a responder, with the codecs of its types.</summary>
+/// <typeparam name="TRequest">The type of the requests.</typeparam>
+/// <typeparam name="TReply">The type of the answers.</typeparam>
+public sealed record ResponderOptions<TRequest, TReply> : ResponderOptions
+{
+    /// <summary>Initializes the options with the defaults.</summary>
+    public ResponderOptions()
+    {
+    }
+
+    /// <summary>Initializes the options with others.</summary>
+    /// <param name="options">The options that are copied.</param>
+    public ResponderOptions(ResponderOptions options)
+        : base(options)
+    {
+    }
+
+    /// <summary>The codec of requests. Null (default): the codec of the type, for bytes, string, or a <c>[DataContract]</c> type.</summary>
+    public IPayloadCodec<TRequest>? RequestCodec { get; init; }
+
+    /// <summary>The codec of answers. Null (default): the codec of the type, for bytes, string, or a <c>[DataContract]</c> type.</summary>
+    public IPayloadCodec<TReply>? ReplyCodec { get; init; }
 }

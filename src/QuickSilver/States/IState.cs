@@ -83,17 +83,6 @@ public interface IState<TKey, TValue> : IAsyncDisposable
 /// <param name="Origin">The node that set or removed it.</param>
 public readonly record struct StateChange<TKey, TValue>(TKey Key, TValue? Value, bool IsRemoved, NodeId Origin);
 
-/// <summary>The options of a state. All nodes should have the same.</summary>
-public sealed record StateOptions
-{
-    /// <summary>
-    /// The maximum number of keys: 1 to 1,000,000; default 100,000. <see cref="IState{TKey, TValue}.SetAsync"/> refuses a new key when
-    /// there are as many. Nodes that do so at the same time may exceed it. At a node that has twice as many, the state ends with <see
-    /// cref="StateFullException"/>, rather than to differ from the others. As many removed keys are remembered.
-    /// </summary>
-    public int MaxKeys { get; init; } = 100_000;
-}
-
 /// <summary>A state has as many keys as are allowed.</summary>
 public sealed class StateFullException : QuickSilverException
 {

@@ -13,7 +13,7 @@ internal static class MissingCodec
             ? $"Mark it with [DataContract] and {Members}, so that the source generator writes one"
             : $"Wrap the value in a class or struct of your own that is marked with [DataContract], {Members}";
         return $"{type} has no codec. {advice}, or pass an {nameof(IPayloadCodec<>)}<T> (namespace {typeof(IPayloadCodec<>).Namespace}) "
-            + "to OpenTopicAsync.";
+            + $"as the {nameof(TopicOptions<>.Codec)} of {nameof(TopicOptions<>)}<T>.";
     }
 
     // A type that is marked and has no codec belongs to an assembly that was built without the generator, or has another error.

@@ -1,9 +1,13 @@
 using QuickSilver.Multicast.Protocols;
+using QuickSilver.Serialization;
 
 namespace QuickSilver;
 
-/// <summary>The options of an endpoint. A publisher ignores those of its reader.</summary>
-public sealed record TopicOptions
+/// <summary>
+/// The options of an endpoint. A publisher ignores those of its reader. For a payload type that has no codec, or another one than its own,
+/// use <see cref="TopicOptions{T}"/>.
+/// </summary>
+public record TopicOptions
 {
     /// <summary>The delivery guarantee, which is part of the topic's contract. Default: <see cref="Guarantee.Reliable"/>.</summary>
     public Guarantee Guarantee { get; init; } = Guarantee.Reliable;
@@ -64,4 +68,24 @@ public sealed record TopicOptions
     internal ProtocolChoice? Protocol { get; init; }
 
     internal string GuaranteeName => Protocol?.Factory.Guarantee ?? Guarantee.ToString();
+}
+
+/// <summary>The options of an endpoint, with the codec of its payload type.</summary>
+/// <typeparam name="T">The payload type.</typeparam>
+public sealed record TopicOptions<T> : TopicOptions
+{
+    /// <summary>Initializes the options with the defaults.</summary>
+    public TopicOptions()
+    {
+    }
+
+    /// <summary>Initializes the options with those of another endpoint.</summary>
+    /// <param name="options">The options that are copied.</param>
+    public TopicOptions(TopicOptions options)
+        : base(options)
+    {
+    }
+
+    /// <summary>The codec. Null (default): the codec of the type, for bytes, string, or a <c>[DataContract]</c> type.</summary>
+    public IPayloadCodec<T>? Codec { get; init; }
 }

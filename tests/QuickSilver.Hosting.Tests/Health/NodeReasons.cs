@@ -127,7 +127,7 @@ internal static class NodeReasons
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync();
         var codec = new HeldCodec(bytes: 1);
-        var topic = await parts.Settle(node.OpenPublisherAsync("slow", codec));
+        var topic = await parts.Settle(node.OpenPublisherAsync<int>("slow", new TopicOptions<int> { Codec = codec }));
         var other = await parts.OpenPublisherAsync<byte[]>(node, "other");
         var publishing = Task.Run(async () => await topic.PublishAsync(HeldCodec.Held));
         try

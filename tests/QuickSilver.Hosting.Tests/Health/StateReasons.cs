@@ -37,7 +37,8 @@ internal static class StateReasons
     public static Task<StatusReason> StateUndecodable()
     {
         using var cluster = ClusterReasons.Started(nodes: 2);
-        cluster.RunUntilCompleted(cluster.Nodes[1].Node.OpenStateAsync<string, string>(Name, new Unreadable(), new Unreadable()));
+        var options = new StateOptions<string, string> { KeyCodec = new Unreadable(), ValueCodec = new Unreadable() };
+        cluster.RunUntilCompleted(cluster.Nodes[1].Node.OpenStateAsync<string, string>(Name, options));
         var member = new StateByHand(cluster, 0, Name);
         member.Set("UAL", "1", 1);
         return ClusterReasons.Reason(cluster, 1, StatusReasonKind.StateUndecodable);

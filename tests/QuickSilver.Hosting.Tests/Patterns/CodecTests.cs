@@ -15,11 +15,11 @@ public sealed class CodecTests
         var builder = Host.CreateEmptyApplicationBuilder(new HostApplicationBuilderSettings { DisableDefaults = true });
         var codec = new UriCodec();
         builder.Services.AddQuickSilver()
-            .AddRequester<Uri, Uri>("parents", requestCodec: codec, replyCodec: codec)
-            .AddResponder<Uri, Uri, Parents>("parents", requestCodec: codec, replyCodec: codec)
-            .AddState<string, Uri>("homes", valueCodec: codec)
-            .AddPrefix<Uri, Visits>("visits/", codec: codec)
-            .AddPublisher<Uri>("visits/a", codec: codec);
+            .AddRequester<Uri, Uri>("parents", new RequesterOptions<Uri, Uri> { RequestCodec = codec, ReplyCodec = codec })
+            .AddResponder<Uri, Uri, Parents>("parents", new ResponderOptions<Uri, Uri> { RequestCodec = codec, ReplyCodec = codec })
+            .AddState<string, Uri>("homes", new StateOptions<string, Uri> { ValueCodec = codec })
+            .AddPrefix<Uri, Visits>("visits/", new PrefixOptions<Uri> { Topic = new TopicOptions<Uri> { Codec = codec } })
+            .AddPublisher<Uri>("visits/a", new TopicOptions<Uri> { Codec = codec });
         builder.Services.AddSingleton<Seen>();
         builder.Services.UseInMemoryQuickSilver();
         using var host = builder.Build();

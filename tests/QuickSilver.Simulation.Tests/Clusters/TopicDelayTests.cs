@@ -157,15 +157,16 @@ public sealed class TopicDelayTests
     public void The_last_deliveries_show_the_fields_of_a_message()
     {
         using var cluster = new SimulatedCluster(new SimulationOptions { Nodes = 2 });
+        var options = new TopicOptions<byte[]> { Codec = new OrderCodec() };
         cluster.Start(async node =>
         {
             if (node.Number == 1)
             {
-                (await node.Node.OpenSubscriberAsync("orders", new OrderCodec())).SubscribeInline(static (in _) => { });
+                (await node.Node.OpenSubscriberAsync<byte[]>("orders", options)).SubscribeInline(static (in _) => { });
                 return;
             }
 
-            var orders = await node.Node.OpenPublisherAsync("orders", new OrderCodec());
+            var orders = await node.Node.OpenPublisherAsync<byte[]>("orders", options);
             await orders.WaitForSubscribersAsync(1);
             await orders.PublishAsync([0x0A, 3, .. "tea"u8, 0x10, 2]);
             await orders.PublishAsync([0x0A, 0xD8, 4, .. new string('x', 600).Select(static one => (byte)one)]);

@@ -18,7 +18,7 @@ public sealed class PublishAtTheEndTests
     {
         var codec = new HeldCodec(bytes);
         await using var parts = new FakeParts();
-        var topic = await (await parts.StartAsync()).OpenTopicAsync(Name, codec).OrFail();
+        var topic = await (await parts.StartAsync()).OpenTopicAsync<int>(Name, new TopicOptions<int> { Codec = codec }).OrFail();
         var publish = Task.Run(async () => await topic.PublishAsync(HeldCodec.Held));
         await codec.IsWriting.Task.OrFail();
         await topic.DisposeAsync().OrFail();
@@ -33,7 +33,7 @@ public sealed class PublishAtTheEndTests
     {
         var codec = new HeldCodec(bytes);
         await using var parts = new FakeParts();
-        var topic = await (await parts.StartAsync()).OpenTopicAsync(Name, codec).OrFail();
+        var topic = await (await parts.StartAsync()).OpenTopicAsync<int>(Name, new TopicOptions<int> { Codec = codec }).OrFail();
         parts.SenderOf(Name).Stabilizes = true;
         await topic.PublishAsync(0).OrFail();
         var publish = Task.Run(async () => await topic.PublishAsync(HeldCodec.Held));
@@ -55,7 +55,7 @@ public sealed class PublishAtTheEndTests
         var codec = new HeldCodec(PastTheLane);
         await using var parts = new FakeParts();
         var node = await parts.StartAsync(new QuickSilverOptions { Limits = { PublishQueueBytes = 64 << 10 } });
-        var topic = await node.OpenTopicAsync(Name, codec).OrFail();
+        var topic = await node.OpenTopicAsync<int>(Name, new TopicOptions<int> { Codec = codec }).OrFail();
         await parts.Core.RunAsync(() => parts.SenderOf(Name).GiveRoom(0));
         var publish = Task.Run(async () => await topic.PublishAsync(HeldCodec.Held));
         await codec.IsWriting.Task.OrFail();

@@ -155,7 +155,7 @@ public sealed class PublishIntakeTests
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync(SmallQueue);
-        var topic = await parts.Settle(node.OpenPublisherAsync("liar", new LyingCodec(bytes)));
+        var topic = await parts.Settle(node.OpenPublisherAsync<int>("liar", new TopicOptions<int> { Codec = new LyingCodec(bytes) }));
         var refusal = await Assert.ThrowsAsync<InvalidOperationException>(async () => await topic.PublishAsync(bytes + 1));
         Assert.Contains(nameof(LyingCodec), refusal.Message);
         await Assert.ThrowsAsync<InvalidOperationException>(async () => await topic.PublishAsync(-1));
@@ -172,7 +172,7 @@ public sealed class PublishIntakeTests
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync(SmallQueue);
-        var topic = await parts.Settle(node.OpenPublisherAsync("liar", new LyingCodec(100)));
+        var topic = await parts.Settle(node.OpenPublisherAsync<int>("liar", new TopicOptions<int> { Codec = new LyingCodec(100) }));
         var written = new Queue<int>([100, lie, 50]);
         using var feed = topic.AttachFeed((out int value) => written.TryDequeue(out value));
         parts.Core.Pump();
@@ -187,7 +187,7 @@ public sealed class PublishIntakeTests
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync(SmallQueue);
-        var topic = await parts.Settle(node.OpenPublisherAsync("liar", new LyingCodec(-1)));
+        var topic = await parts.Settle(node.OpenPublisherAsync<int>("liar", new TopicOptions<int> { Codec = new LyingCodec(-1) }));
         var other = await parts.OpenPublisherAsync<byte[]>(node, "other");
         var refusal = await Assert.ThrowsAsync<InvalidOperationException>(async () => await topic.PublishAsync(0));
         Assert.Contains($"{nameof(LyingCodec)} returned -1.", refusal.Message);
@@ -205,7 +205,7 @@ public sealed class PublishIntakeTests
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync();
         var codec = new HeldCodec(bytes: 1);
-        var topic = await parts.Settle(node.OpenPublisherAsync("slow", codec));
+        var topic = await parts.Settle(node.OpenPublisherAsync<int>("slow", new TopicOptions<int> { Codec = codec }));
         var other = await parts.OpenPublisherAsync<byte[]>(node, "other");
         var publishing = Task.Run(async () => await topic.PublishAsync(HeldCodec.Held));
         await codec.IsWriting.Task.OrFail();

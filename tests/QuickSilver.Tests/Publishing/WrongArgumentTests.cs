@@ -50,7 +50,7 @@ public sealed class WrongArgumentTests
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();
-        var topic = await node.OpenTopicAsync("huge", new HugeCodec()).OrFail();
+        var topic = await node.OpenTopicAsync<int>("huge", new TopicOptions<int> { Codec = new HugeCodec() }).OrFail();
         foreach (var completion in Enum.GetValues<PublishCompletion>())
         {
             var refusal = await Assert.ThrowsAsync<MessageTooLargeException>(async () => await topic.PublishAsync(1, completion));

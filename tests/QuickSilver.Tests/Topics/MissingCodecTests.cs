@@ -4,7 +4,7 @@ namespace QuickSilver.Tests.Topics;
 
 public sealed class MissingCodecTests
 {
-    private const string OrPass = "or pass an IPayloadCodec<T> (namespace QuickSilver.Serialization) to OpenTopicAsync.";
+    private const string OrPass = "or pass an IPayloadCodec<T> (namespace QuickSilver.Serialization) as the Codec of TopicOptions<T>.";
 
     [Fact]
     public async Task A_type_of_ones_own_is_to_be_marked()

@@ -197,7 +197,8 @@ public sealed class OpenTopicTests
     private static async Task<WeakReference<HeldCodec>> OpenInVain(QuickSilverNode node)
     {
         var codec = new HeldCodec(bytes: 1);
-        await Assert.ThrowsAsync<ContractMismatchException>(() => node.OpenTopicAsync(Name, codec)).OrFail();
+        var options = new TopicOptions<int> { Codec = codec };
+        await Assert.ThrowsAsync<ContractMismatchException>(() => node.OpenTopicAsync<int>(Name, options)).OrFail();
         return new WeakReference<HeldCodec>(codec);
     }
 }

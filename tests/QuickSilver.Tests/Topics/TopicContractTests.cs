@@ -17,7 +17,7 @@ public sealed class TopicContractTests
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();
         var codec = new FakeCodec(("int32", "Gate"), ("string", "Flight"));
-        await node.OpenTopicAsync(Name, codec, new TopicOptions { Guarantee = Guarantee.BestEffort });
+        await node.OpenTopicAsync<int>(Name, new TopicOptions<int> { Codec = codec, Guarantee = Guarantee.BestEffort });
         var request = Assert.Single(parts.Service.Requests);
         Assert.Equal((Name, TopicId.Of(Name), TopicRole.Publish | TopicRole.Subscribe), (request.Name, request.TopicId, request.Role));
         Assert.Equal(("FakeType", "message", "BestEffort"), (request.Contract.TypeName, request.Contract.Kind, request.Contract.Guarantee));
@@ -63,10 +63,10 @@ public sealed class TopicContractTests
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();
-        await node.OpenTopicAsync(Name, Holding(("string", "From"))).OrFail();
-        await node.OpenTopicAsync(Name, Holding(("string", "Origin"), ("string", "To"))).OrFail();
+        await node.OpenTopicAsync<int>(Name, new TopicOptions<int> { Codec = Holding(("string", "From")) }).OrFail();
+        await node.OpenTopicAsync<int>(Name, new TopicOptions<int> { Codec = Holding(("string", "Origin"), ("string", "To")) }).OrFail();
         var refusal = await Assert.ThrowsAsync<ContractMismatchException>(
-            () => node.OpenTopicAsync(Name, Holding(("int32", "From")))).OrFail();
+            () => node.OpenTopicAsync<int>(Name, new TopicOptions<int> { Codec = Holding(("int32", "From")) })).OrFail();
         Assert.StartsWith(
             "Topic 'flights' carries FakeType(message) with field 1.1 'Leg.From' of type string; this endpoint has type int32.",
             refusal.Message);
@@ -81,7 +81,8 @@ public sealed class TopicContractTests
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();
         var wide = new FakeCodec([.. Enumerable.Range(0, PayloadSchema.MaxFields + 1).Select(at => ("int32", $"F{at}"))]);
-        var refusal = await Assert.ThrowsAsync<NotSupportedException>(() => node.OpenTopicAsync(Name, wide)).OrFail();
+        var options = new TopicOptions<int> { Codec = wide };
+        var refusal = await Assert.ThrowsAsync<NotSupportedException>(() => node.OpenTopicAsync<int>(Name, options)).OrFail();
         Assert.Contains("Topic 'flights': the contract of FakeType has more than 4096 fields", refusal.Message);
         Assert.Empty(parts.Service.Requests);
         Assert.Equal(0, node.Status.OpenTopics);

@@ -124,7 +124,8 @@ internal static class PubCommand
             try
             {
                 var lines = new PayloadLines(schema);
-                return (await node.OpenPublisherAsync(name, new BorrowedCodec(schema), contracts.Options, session.Interrupted), lines);
+                var options = new TopicOptions<ReadOnlyMemory<byte>>(contracts.Options) { Codec = new BorrowedCodec(schema) };
+                return (await node.OpenPublisherAsync<ReadOnlyMemory<byte>>(name, options, session.Interrupted), lines);
             }
             catch (ContractMismatchException) when (attempt < OpenAttempts)
             {

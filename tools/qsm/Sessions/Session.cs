@@ -170,8 +170,9 @@ internal sealed class Session : IDisposable
             AnsweredTopics.CheckSubscribe(contracts);
             try
             {
-                var options = contracts.OptionsOr(assumed ?? Guarantee.Reliable);
-                var watcher = await node.OpenSubscriberAsync(topic, codec, asReader?.Invoke(options) ?? options, Interrupted);
+                var found = contracts.OptionsOr(assumed ?? Guarantee.Reliable);
+                var options = new TopicOptions<ReadOnlyMemory<byte>>(asReader?.Invoke(found) ?? found) { Codec = codec };
+                var watcher = await node.OpenSubscriberAsync<ReadOnlyMemory<byte>>(topic, options, Interrupted);
                 if (!contracts.IsOpen && assumed is null)
                 {
                     Terminal.Note(

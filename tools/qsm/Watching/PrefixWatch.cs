@@ -68,7 +68,8 @@ internal sealed class PrefixWatch(Session session, QuickSilverNode node, WatchPl
     {
         try
         {
-            return await node.OpenPrefixAsync(name, _codec, (topic, message, _) => WriteAsync(topic, message), OptionsOf(name, guarantee));
+            return await node.OpenPrefixAsync<ReadOnlyMemory<byte>>(
+                name, (topic, message, _) => WriteAsync(topic, message), OptionsOf(name, guarantee));
         }
         catch (Exception exception) when (exception is not OperationCanceledException)
         {
@@ -78,7 +79,7 @@ internal sealed class PrefixWatch(Session session, QuickSilverNode node, WatchPl
 
     private PrefixOptions<ReadOnlyMemory<byte>> OptionsOf(string name, Guarantee guarantee) => new()
     {
-        Topic = plan.OfPrefix(guarantee),
+        Topic = new TopicOptions<ReadOnlyMemory<byte>>(plan.OfPrefix(guarantee)) { Codec = _codec },
         Consumer = new ConsumerOptions<ReadOnlyMemory<byte>>
         {
             OnGap = gap => lines.Missing.Add(name, gap),

@@ -70,7 +70,8 @@ public sealed class FullHeapTests : IDisposable
         const int Shortages = 40;
         List<int> handled = [];
         Open().SubscribeInline((in Message<byte[]> message) => handled.Add(message.Value[0]));
-        var publisher = _cluster.RunUntilCompleted(Sender.OpenPublisherAsync<byte[]>("news", new HungryCodec()));
+        var publisher = _cluster.RunUntilCompleted(Sender.OpenPublisherAsync<byte[]>(
+            "news", new TopicOptions<byte[]> { Codec = new HungryCodec() }));
         _cluster.RunUntilCompleted(publisher.WaitForSubscribersAsync(1));
         _cluster.Nodes[1].Faults.Heap.Refuses = static (_, _) => false;
         for (int i = 0; i < Shortages; i++)
@@ -130,11 +131,12 @@ public sealed class FullHeapTests : IDisposable
     }
 
     private ITopicSubscriber<byte[]> Open() =>
-        _cluster.RunUntilCompleted(Receiver.OpenSubscriberAsync<byte[]>("news", _codec));
+        _cluster.RunUntilCompleted(Receiver.OpenSubscriberAsync<byte[]>("news", new TopicOptions<byte[]> { Codec = _codec }));
 
     private void PublishAll()
     {
-        var publisher = _cluster.RunUntilCompleted(Sender.OpenPublisherAsync<byte[]>("news", new HungryCodec()));
+        var publisher = _cluster.RunUntilCompleted(Sender.OpenPublisherAsync<byte[]>(
+            "news", new TopicOptions<byte[]> { Codec = new HungryCodec() }));
         _cluster.RunUntilCompleted(publisher.WaitForSubscribersAsync(1));
         _cluster.Nodes[0].Post(async () =>
         {

@@ -118,15 +118,14 @@ public sealed class UndecodableRequestTests : IDisposable
     }
 
     private IRequester<string, string> Requester(int node, IPayloadCodec<string>? replies = null) => _cluster.RunUntilCompleted(
-        _cluster.Nodes[node].Node.OpenRequesterAsync(Name, new Words(), replies ?? new Words()));
+        _cluster.Nodes[node].Node.OpenRequesterAsync<string, string>(
+            Name, new RequesterOptions<string, string> { RequestCodec = new Words(), ReplyCodec = replies ?? new Words() }));
 
     private IResponder Respond(int node, IPayloadCodec<string> requests, bool isInline = false, TimeSpan delay = default)
     {
         var owner = _cluster.Nodes[node];
-        return _cluster.RunUntilCompleted(owner.Node.OpenResponderAsync(
+        return _cluster.RunUntilCompleted(owner.Node.OpenResponderAsync<string, string>(
             Name,
-            requests,
-            new Words(),
             async (request, stop) =>
             {
                 if (delay > TimeSpan.Zero)
@@ -136,7 +135,7 @@ public sealed class UndecodableRequestTests : IDisposable
 
                 return $"{request.Value}!";
             },
-            new ResponderOptions { Inline = isInline }));
+            new ResponderOptions<string, string> { RequestCodec = requests, ReplyCodec = new Words(), Inline = isInline }));
     }
 
     // Fails to read what begins with "bad", if it has an exception for it.

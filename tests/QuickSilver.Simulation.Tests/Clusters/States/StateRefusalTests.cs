@@ -90,7 +90,7 @@ public sealed class StateRefusalTests : IDisposable
         Set(1, "b", "unwritable");
         _cluster.Run(Second);
         _values[0].Refuses = _values[1].Refuses = "unwritable";
-        var opening = _cluster.Nodes[2].Node.OpenStateAsync<string, string>(Name, _keys[2], _values[2]);
+        var opening = _cluster.Nodes[2].Node.OpenStateAsync<string, string>(Name, OptionsOf(2));
         _cluster.Run(Second * 8);
         Assert.False(opening.IsCompleted);
         var said = _logs.Entries.First(static entry => entry.Id == 1635);
@@ -130,8 +130,10 @@ public sealed class StateRefusalTests : IDisposable
         }
     }
 
+    private StateOptions<string, string> OptionsOf(int node) => new() { KeyCodec = _keys[node], ValueCodec = _values[node] };
+
     private void Join(int node) => _states.Add(_cluster.RunUntilCompleted(
-        _cluster.Nodes[node].Node.OpenStateAsync<string, string>(Name, _keys[node], _values[node])));
+        _cluster.Nodes[node].Node.OpenStateAsync<string, string>(Name, OptionsOf(node))));
 
     private void Set(int node, string key, string value) =>
         _cluster.RunUntilCompleted(async () => await _states[node].SetAsync(key, value));

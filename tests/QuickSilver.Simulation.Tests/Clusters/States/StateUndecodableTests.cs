@@ -241,7 +241,8 @@ public sealed class StateUndecodableTests : IDisposable
     {
         var keys = new Keys[] { new(), new() };
         var states = keys.Select((codec, node) => _cluster.RunUntilCompleted(
-            _cluster.Nodes[node].Node.OpenStateAsync<Key, string>(Name, codec, new Picky()))).ToArray();
+            _cluster.Nodes[node].Node.OpenStateAsync<Key, string>(
+                Name, new StateOptions<Key, string> { KeyCodec = codec, ValueCodec = new Picky() }))).ToArray();
         keys[1].Fails = true;
         _cluster.RunUntilCompleted(async () => await states[0].SetAsync(new Key("a", keys[0]), "good"));
         _cluster.Eventually("it is not complete", () => !states[1].IsComplete);
@@ -273,7 +274,8 @@ public sealed class StateUndecodableTests : IDisposable
     {
         var opened = new TaskCompletionSource<IState<string, string>>();
         _cluster.Nodes[node].Post(async () =>
-            opened.SetResult(await _cluster.Nodes[node].Node.OpenStateAsync<string, string>(Name, new Picky(), _values[node])));
+            opened.SetResult(await _cluster.Nodes[node].Node.OpenStateAsync<string, string>(
+                Name, new StateOptions<string, string> { KeyCodec = new Picky(), ValueCodec = _values[node] })));
         return opened.Task;
     }
 
