@@ -49,7 +49,7 @@ public sealed class KeptReceiptTests
 
         cluster.Eventually("it is named", () => cluster.Nodes[0].Node.Status.Reasons.Any(static reason =>
             reason.Kind == StatusReasonKind.ProtocolWaits
-            && reason.What.StartsWith("The receipts of topic \"orders\" wait to be on disk", StringComparison.Ordinal)
+            && reason.Description.StartsWith("The receipts of topic \"orders\" wait to be on disk", StringComparison.Ordinal)
             && reason.WaitsFor!.Contains("Mount the file system for writing", StringComparison.Ordinal)));
 
         disk.Model = disk.Model with { IsReadOnly = false };
