@@ -5,7 +5,12 @@ using QuickSilver.Multicast.Channels;
 namespace QuickSilver.InMemory;
 
 // The extensions and then the payload of a message, shared by its receivers.
-internal sealed record InMemoryMessage(NodeKey Sender, long Sequence, byte[] Bytes, int ExtensionBytes);
+internal sealed record InMemoryMessage(NodeKey Sender, long Sequence, byte[] Bytes, int ExtensionBytes) : IInMemoryItem;
+
+// What waits at a receiver: a message, or a view of a pinned topic between messages.
+internal interface IInMemoryItem;
+
+internal sealed record InMemoryView(RegionView View) : IInMemoryItem;
 
 // A node's sender of a topic. What is handed to the receivers cannot be lost, so it is stable at once. Core thread only, unless stated
 // otherwise.
@@ -18,6 +23,9 @@ internal sealed class InMemorySender(InMemoryParts node, InMemoryWire wire) : IT
     public long Count { get; private set; }
 
     public bool IsStable => true;
+
+    /// <summary>Whether a barrier on this node holds the topic's publishers.</summary>
+    public bool IsHeld => node.IsHeld(wire.TopicId);
 
     public long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer, ReadOnlySpan<byte> extensions = default)
     {
@@ -64,15 +72,20 @@ internal sealed class InMemoryReceiver : ITopicReceiver
     private readonly InMemoryParts _node;
     private readonly InMemoryWire _wire;
     private readonly IDeliverySink _sink;
-    private readonly Queue<InMemoryMessage> _queue = new();
+    private readonly Queue<IInMemoryItem> _queue = new();
+    // Of a pinned topic.
+    private readonly InMemoryViews? _views;
+    private readonly bool _reportsStable;
     private int _waiting;
     private bool _isClosed;
     private bool _isDraining;
     // Called when all that was sent to this receiver was taken; null: it is still in the topic.
     private Action? _completed;
 
-    public InMemoryReceiver(InMemoryParts node, InMemoryWire wire, IDeliverySink sink)
+    public InMemoryReceiver(InMemoryParts node, InMemoryWire wire, in ChannelSpec channel, IDeliverySink sink)
     {
+        _views = channel.IsPinned ? new InMemoryViews(node, wire, sink) : null;
+        _reportsStable = channel.ReportsStable;
         _node = node;
         _wire = wire;
         _sink = sink;
@@ -89,9 +102,35 @@ internal sealed class InMemoryReceiver : ITopicReceiver
         Interlocked.Increment(ref _waiting);
         _node.Post(() =>
         {
-            if (!_isClosed)
+            if (_views is { HasBegun: false })
+            {
+                // It was sent to the members of a view in which this one is not.
+                Interlocked.Decrement(ref _waiting);
+                _wire.OnRoom();
+            }
+            else if (!_isClosed)
             {
                 _queue.Enqueue(message);
+                Drain();
+            }
+        });
+    }
+
+    /// <summary>From any thread: the topic has other subscribers, and what is sent from now on is sent to these.</summary>
+    public void PostView(RegionView view)
+    {
+        if (_views is null || !view.Members.Contains(_node.Self))
+        {
+            return;
+        }
+
+        _node.Post(() =>
+        {
+            if (!_isClosed)
+            {
+                _queue.Enqueue(new InMemoryView(view));
+                _node.SetRegion(view);
+                _views.OnDecided(view);
                 Drain();
             }
         });
@@ -101,7 +140,7 @@ internal sealed class InMemoryReceiver : ITopicReceiver
 
     public IReadOnlyList<UntakenRange> Untaken() =>
     [
-        .. _queue.GroupBy(static one => one.Sender)
+        .. _queue.OfType<InMemoryMessage>().GroupBy(static one => one.Sender)
             .Select(static group => new UntakenRange(group.Key, group.First().Sequence, group.Last().Sequence)),
     ];
 
@@ -121,6 +160,7 @@ internal sealed class InMemoryReceiver : ITopicReceiver
     {
         _isClosed = true;
         _queue.Clear();
+        _views?.Close();
         _wire.Remove(this);
     }
 
@@ -134,8 +174,15 @@ internal sealed class InMemoryReceiver : ITopicReceiver
 
         _isDraining = true;
         bool tookAny = false;
-        while (!_isClosed && _queue.TryPeek(out var next))
+        while (!_isClosed && _queue.TryPeek(out var item))
         {
+            if (item is not InMemoryMessage next)
+            {
+                _queue.Dequeue();
+                _views!.Install(((InMemoryView)item).View);
+                continue;
+            }
+
             var message = new DeliveredMessage(next.Sender);
             int length = next.Bytes.Length - next.ExtensionBytes;
             message.Set(_wire.TopicId, next.Sequence, next.Bytes, next.ExtensionBytes, length, next.ExtensionBytes);
@@ -149,6 +196,11 @@ internal sealed class InMemoryReceiver : ITopicReceiver
             Taken++;
             Interlocked.Decrement(ref _waiting);
             tookAny = true;
+            if (_reportsStable && !_isClosed)
+            {
+                // What was handed to the receivers cannot be lost.
+                _sink.OnStable(next.Sender, next.Sequence);
+            }
         }
 
         _isDraining = false;

@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using System.Net;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
@@ -17,6 +18,7 @@ internal sealed class InMemoryCluster : INodeNames
     private readonly Dictionary<(InMemoryParts Node, ulong Id), FollowTopicsMessage> _followed = [];
     private ImmutableArray<InMemoryParts> _nodes = [];
     private readonly DepartedNames _departed = new();
+    private NodeRoster _roster = new SharedViews().NoNodes;
     private ulong _lastNode;
     private long _configuration;
 
@@ -33,6 +35,19 @@ internal sealed class InMemoryCluster : INodeNames
         }
 
         return false;
+    }
+
+    public InMemoryParts? FindNode(NodeKey node)
+    {
+        foreach (var one in _nodes)
+        {
+            if (one.Self == node)
+            {
+                return one;
+            }
+        }
+
+        return null;
     }
 
     public string? Find(NodeKey node)
@@ -55,6 +70,9 @@ internal sealed class InMemoryCluster : INodeNames
         lock (_lock)
         {
             _nodes = _nodes.Add(node);
+            long admitted = _configuration + 1;
+            var info = new NodeInfo(node.Self, new IPEndPoint(IPAddress.Loopback, 0), admitted, admitted) { Name = node.Name };
+            _roster = _roster.After(isSnapshot: false, [info], []);
             PostAll();
         }
     }
@@ -70,6 +88,7 @@ internal sealed class InMemoryCluster : INodeNames
 
             _departed.Add([new NamedNode(node.Self, node.Name)]);
             _nodes = _nodes.Remove(node);
+            _roster = _roster.After(isSnapshot: false, [], [node.Self]);
             foreach (var one in _followed.Keys.Where(one => one.Node == node).ToArray())
             {
                 _followed.Remove(one);
@@ -156,6 +175,7 @@ internal sealed class InMemoryCluster : INodeNames
         if (topic.Roles.Count == 0)
         {
             _topics.Remove(topicId);
+            WireOf(topicId).ForgetView();
         }
         else
         {
@@ -198,17 +218,18 @@ internal sealed class InMemoryCluster : INodeNames
     private void PostView(ulong topicId, Registration topic)
     {
         long number = ++_configuration;
+        topic.CountSubscribers(number);
+        var subscribers = topic.Since.OrderBy(static one => one.Key).ToList();
         var region = new RegionView
         {
             RegionId = topicId,
             Number = (uint)number,
             Configuration = number,
             Group = null,
-            Members =
-            [
-                .. topic.Roles.Where(static one => (one.Value & TopicRole.Subscribe) != 0).Select(static one => one.Key.Self).Order(),
-            ],
+            Members = [.. subscribers.Select(static one => one.Key)],
+            Since = [.. subscribers.Select(static one => one.Value)],
         };
+        WireOf(topicId).SendView(region);
         foreach (var (node, role) in topic.Roles)
         {
             node.PostView(
@@ -231,7 +252,7 @@ internal sealed class InMemoryCluster : INodeNames
         long number = ++_configuration;
         foreach (var node in _nodes)
         {
-            node.PostView(number, view: null, region: null);
+            node.PostNodes(number, _roster);
         }
     }
 
@@ -244,6 +265,25 @@ internal sealed class InMemoryCluster : INodeNames
         public ContractDescription Contract { get; } = contract;
 
         public Dictionary<InMemoryParts, TopicRole> Roles { get; } = [];
+
+        /// <summary>The subscribers, each with the configuration since which it is one.</summary>
+        public Dictionary<NodeKey, long> Since { get; } = [];
+
+        /// <summary>Notes the subscribers of a configuration.</summary>
+        public void CountSubscribers(long configuration)
+        {
+            var subscribers = Roles.Where(static one => (one.Value & TopicRole.Subscribe) != 0)
+                .Select(static one => one.Key.Self).ToHashSet();
+            foreach (var gone in Since.Keys.Where(node => !subscribers.Contains(node)).ToArray())
+            {
+                Since.Remove(gone);
+            }
+
+            foreach (var node in subscribers)
+            {
+                Since.TryAdd(node, configuration);
+            }
+        }
 
         public bool IsPublished => Roles.Values.Any(static role => (role & TopicRole.Publish) != 0);
     }

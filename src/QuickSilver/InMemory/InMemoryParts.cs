@@ -29,6 +29,8 @@ internal sealed class InMemoryParts : INodeParts, IMembership, IMulticast
     private readonly Dictionary<ulong, TopicView> _views = [];
     private readonly Dictionary<ulong, RegionView> _regions = [];
     private readonly ReceivedShares _received;
+    // The pinned topics whose publishers on this node wait for a barrier. Null until there is one.
+    private HashSet<ulong>? _held;
     private IMembershipObserver? _observer;
     private bool _isClosed;
 
@@ -55,8 +57,9 @@ internal sealed class InMemoryParts : INodeParts, IMembership, IMulticast
 
     public IMulticast Multicast => this;
 
-    public IPacketExchange Packets =>
-        throw new NotSupportedException("A network in memory carries messages of topics, and no packets of protocols.");
+    public IPacketExchange Packets => ProtocolPackets;
+
+    public InMemoryPackets ProtocolPackets => field ??= new InMemoryPackets(this, _cluster);
 
     public TimeProvider OutsideTime => TimeProvider.System;
 
@@ -69,7 +72,7 @@ internal sealed class InMemoryParts : INodeParts, IMembership, IMulticast
 
     public bool IsReachable => true;
 
-    public NodeRoster Roster { get; } = new SharedViews().NoNodes;
+    public NodeRoster Roster { get; private set; } = new SharedViews().NoNodes;
 
     public TopicFollows Follows => field ??= new TopicFollows(message => _cluster.Follow(this, message));
 
@@ -131,7 +134,23 @@ internal sealed class InMemoryParts : INodeParts, IMembership, IMulticast
     public ITopicSender OpenPublisher(in ChannelSpec channel) => new InMemorySender(this, _cluster.WireOf(channel.Topic));
 
     public ITopicReceiver OpenSubscription(in ChannelSpec channel, IDeliverySink sink) =>
-        new InMemoryReceiver(this, _cluster.WireOf(channel.Topic), sink);
+        new InMemoryReceiver(this, _cluster.WireOf(channel.Topic), channel, sink);
+
+    /// <summary>Core thread: a view of a pinned topic has come, before the configuration with it.</summary>
+    public void SetRegion(RegionView view) => _regions[view.RegionId] = view;
+
+    /// <summary>Core thread: whether a barrier holds the publishers of the topic.</summary>
+    public bool IsHeld(ulong topicId) => _held?.Contains(topicId) == true;
+
+    /// <summary>Core thread: no publisher of the topic on this node takes a message from now on.</summary>
+    public void Hold(ulong topicId) => (_held ??= []).Add(topicId);
+
+    /// <summary>Core thread.</summary>
+    public void Release(InMemoryWire wire)
+    {
+        _held?.Remove(wire.TopicId);
+        wire.OnRoom();
+    }
 
     /// <summary>From any thread: the action runs on the core thread, unless it has ended.</summary>
     public void Post(Action action) => _environment.Post(new ActionRequest(() =>
@@ -145,21 +164,19 @@ internal sealed class InMemoryParts : INodeParts, IMembership, IMulticast
     /// <summary>From any thread: a report for the node about the topics that it follows.</summary>
     public void PostFollowed(FollowedTopicsMessage message) => Post(() => Follows.OnTold(message));
 
-    /// <summary>From any thread: a configuration, with the view of a topic unless it is about nodes only.</summary>
-    public void PostView(long number, TopicView? view, RegionView? region) => Post(() =>
+    /// <summary>From any thread: a configuration with the view of a topic.</summary>
+    public void PostView(long number, TopicView view, RegionView region) => Post(() =>
     {
-        if (view is not null)
-        {
-            _views[view.TopicId] = view;
-            _regions[region!.RegionId] = region;
-        }
+        _views[view.TopicId] = view;
+        _regions[region.RegionId] = region;
+        _observer!.OnConfiguration(new ConfigurationChange { Number = number, IsSnapshot = false, Topics = [view] });
+    });
 
-        _observer!.OnConfiguration(new ConfigurationChange
-        {
-            Number = number,
-            IsSnapshot = false,
-            Topics = view is null ? [] : [view],
-        });
+    /// <summary>From any thread: a configuration with the nodes of the cluster.</summary>
+    public void PostNodes(long number, NodeRoster roster) => Post(() =>
+    {
+        Roster = roster;
+        _observer!.OnConfiguration(new ConfigurationChange { Number = number, IsSnapshot = false, Topics = [] });
     });
 
     public async Task StopAsync()

@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using QuickSilver.Membership.Views;
 
 namespace QuickSilver.InMemory;
 
@@ -14,10 +15,22 @@ internal sealed class InMemoryWire(ulong topicId)
     private readonly Lock _sending = new();
     private readonly HashSet<InMemorySender> _blocked = [];
     private ImmutableArray<InMemoryReceiver> _receivers = [];
+    // The subscribers, between the messages; null: there are none.
+    private RegionView? _view;
 
     public ulong TopicId => topicId;
 
-    public void Add(InMemoryReceiver receiver) => ImmutableInterlocked.Update(ref _receivers, static (all, one) => all.Add(one), receiver);
+    public void Add(InMemoryReceiver receiver)
+    {
+        lock (_sending)
+        {
+            ImmutableInterlocked.Update(ref _receivers, static (all, one) => all.Add(one), receiver);
+            if (_view is { } view)
+            {
+                receiver.PostView(view);
+            }
+        }
+    }
 
     public void Remove(InMemoryReceiver receiver)
     {
@@ -32,7 +45,7 @@ internal sealed class InMemoryWire(ulong topicId)
     /// <summary>Whether each receiver has room. If not, the sender is notified when there is some.</summary>
     public bool AwaitRoom(InMemorySender sender)
     {
-        if (HasRoom())
+        if (HasRoom() && !sender.IsHeld)
         {
             return true;
         }
@@ -42,7 +55,7 @@ internal sealed class InMemoryWire(ulong topicId)
             _blocked.Add(sender);
         }
 
-        if (!HasRoom())
+        if (!HasRoom() || sender.IsHeld)
         {
             return false;
         }
@@ -57,6 +70,36 @@ internal sealed class InMemoryWire(ulong topicId)
         lock (_lock)
         {
             _blocked.Remove(sender);
+        }
+    }
+
+    /// <summary>
+    /// The topic has other subscribers, or one of them has left and come back. All that is sent from now on is sent to these.
+    /// </summary>
+    public void SendView(RegionView view)
+    {
+        lock (_sending)
+        {
+            if (_view is { } before && before.Members.AsSpan().SequenceEqual(view.Members.AsSpan())
+                && before.Since.AsSpan().SequenceEqual(view.Since.AsSpan()))
+            {
+                return;
+            }
+
+            _view = view.Members.IsEmpty ? null : view;
+            foreach (var receiver in _receivers)
+            {
+                receiver.PostView(view);
+            }
+        }
+    }
+
+    /// <summary>The topic is open on no node any more.</summary>
+    public void ForgetView()
+    {
+        lock (_sending)
+        {
+            _view = null;
         }
     }
 
