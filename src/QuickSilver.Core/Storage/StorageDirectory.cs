@@ -14,6 +14,9 @@ internal sealed class StorageDirectory : IDisposable
 
     private const UnixFileMode OwnerOnly = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute;
     private const int MaxHolderCharacters = 200;
+    private const int MaxAttempts = 3;
+
+    private static readonly TimeSpan AttemptInterval = TimeSpan.FromMilliseconds(20);
 
     private readonly SafeFileHandle _lock;
 
@@ -31,15 +34,16 @@ internal sealed class StorageDirectory : IDisposable
     /// </summary>
     /// <param name="path">The path. A relative one begins at the current directory of the process.</param>
     /// <param name="holder">The process, for the message to the next one that wants the directory.</param>
+    /// <param name="rest">Waits a moment before the next attempt; null: sleeps.</param>
     /// <exception cref="StorageDirectoryException">It cannot be used; the message says why.</exception>
-    public static StorageDirectory Claim(string path, string holder)
+    public static StorageDirectory Claim(string path, string holder, Action? rest = null)
     {
         string fullPath = Path.GetFullPath(path);
         try
         {
             CheckKind(fullPath);
             Create(fullPath);
-            return new StorageDirectory(fullPath, Lock(fullPath, holder));
+            return new StorageDirectory(fullPath, Lock(fullPath, holder, rest ?? Rest));
         }
         catch (Exception exception) when (exception is UnauthorizedAccessException or IOException and not StorageDirectoryException)
         {
@@ -75,7 +79,9 @@ internal sealed class StorageDirectory : IDisposable
             LogError.Unsuitable, fullPath, "its file system has no locks, so two nodes could write to the same log");
     }
 
-    /// <summary>Whether a node has the directory at present, and which process, in words.</summary>
+    /// <summary>
+    /// Whether a node has the directory at present, and which process, in words. Has the lock for a moment, which a claim waits for.
+    /// </summary>
     public static bool IsInUse(string path, out string holder)
     {
         string fullPath = Path.GetFullPath(path);
@@ -121,19 +127,10 @@ internal sealed class StorageDirectory : IDisposable
         DirectoryFlush.Of(Path.GetDirectoryName(fullPath) ?? fullPath);
     }
 
-    private static SafeFileHandle Lock(string fullPath, string holder)
+    private static SafeFileHandle Lock(string fullPath, string holder, Action rest)
     {
         string lockPath = Path.Combine(fullPath, LockName);
-        SafeFileHandle locked;
-        try
-        {
-            locked = File.OpenHandle(lockPath, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None);
-        }
-        catch (IOException exception) when (FileErrors.Of(exception) == LogError.InUse)
-        {
-            throw new StorageDirectoryException(LogError.InUse, fullPath, $"{HolderOf(fullPath)} has it", exception);
-        }
-
+        var locked = Take(fullPath, lockPath, rest);
         try
         {
             CheckLock(fullPath, lockPath);
@@ -148,6 +145,29 @@ internal sealed class StorageDirectory : IDisposable
             throw;
         }
     }
+
+    private static SafeFileHandle Take(string fullPath, string lockPath, Action rest)
+    {
+        for (int attempt = 1; ; attempt++)
+        {
+            try
+            {
+                return File.OpenHandle(lockPath, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None);
+            }
+            catch (IOException exception) when (FileErrors.Of(exception) == LogError.InUse)
+            {
+                if (attempt == MaxAttempts)
+                {
+                    throw new StorageDirectoryException(LogError.InUse, fullPath, $"{HolderOf(fullPath)} has it", exception);
+                }
+
+                // A look at whether it is in use has the lock for a moment.
+                rest();
+            }
+        }
+    }
+
+    private static void Rest() => Thread.Sleep(AttemptInterval);
 
     private static void WriteHolder(string fullPath, string holder)
     {

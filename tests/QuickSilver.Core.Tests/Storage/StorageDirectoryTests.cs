@@ -92,6 +92,23 @@ public sealed class StorageDirectoryTests : IDisposable
     }
 
     [Fact]
+    public void A_lock_that_is_held_for_a_moment_only_as_by_a_look_at_it_keeps_no_node_out()
+    {
+        StorageDirectory.Claim(_folder, Holder).Dispose();
+        string path = Path.Combine(_folder, StorageDirectory.LockName);
+        var look = File.OpenHandle(path, FileMode.Open, FileAccess.ReadWrite, FileShare.None);
+        int rests = 0;
+        using var claimed = StorageDirectory.Claim(_folder, Holder, () =>
+        {
+            if (++rests == 2)
+            {
+                look.Dispose();
+            }
+        });
+        Assert.Equal(2, rests);
+    }
+
+    [Fact]
     public void A_directory_that_was_never_used_is_not_in_use() => Assert.False(StorageDirectory.IsInUse(_folder, out _));
 
     [Fact]

@@ -3,8 +3,8 @@ using QuickSilver.Core.Storage;
 
 namespace QuickSilver.Tool.Doctor.Storage;
 
-// Finds out how a directory would serve a node: by a file of its own, which it deletes. It creates no directory, and takes no lock that a
-// node uses.
+// Finds out how a directory would serve a node: by a file of its own, which it deletes. It creates no directory. It has the lock of the
+// directory for a moment only, so that a node that starts meanwhile gets it.
 internal static class StorageReader
 {
     private const int PageBytes = 4096;
