@@ -10,7 +10,7 @@ namespace QuickSilver.Generators;
 public sealed class NullPayloadAnalyzer : DiagnosticAnalyzer
 {
     private static readonly ImmutableArray<string> Senders = ImmutableArray.Create(
-        "QuickSilver.ITopicPublisher`1", "QuickSilver.IRequester`2", "QuickSilver.IState`2", "QuickSilver.IFeedWriter`1");
+        "QuickSilver.ITopicPublisher`1", "QuickSilver.IRequester`2", "QuickSilver.IState`2", "QuickSilver.Feeds.IFeedWriter`1");
 
     /// <inheritdoc/>
     public override ImmutableArray<DiagnosticDescriptor> SupportedDiagnostics { get; } = ImmutableArray.Create(Rules.NullPayload);

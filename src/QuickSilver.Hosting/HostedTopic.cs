@@ -3,6 +3,7 @@ using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Background;
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
+using QuickSilver.Feeds;
 
 namespace QuickSilver.Hosting;
 

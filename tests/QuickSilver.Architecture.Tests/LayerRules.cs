@@ -83,6 +83,7 @@ internal static class LayerRules
     /// </summary>
     public static readonly IReadOnlyDictionary<string, string[]> PublicRooms = new Dictionary<string, string[]>
     {
+        ["Feeds"] = [""],
         ["Diagnostics"] = [""],
         ["Options"] = [""],
         ["Security"] = [""],

@@ -3,6 +3,7 @@ using System.Runtime.CompilerServices;
 using QuickSilver.Endpoints.Changes;
 using QuickSilver.Endpoints.Publications;
 using QuickSilver.Endpoints.Subscriptions;
+using QuickSilver.Feeds;
 using QuickSilver.Serialization;
 
 namespace QuickSilver.Endpoints;

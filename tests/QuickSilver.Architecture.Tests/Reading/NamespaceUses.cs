@@ -7,6 +7,9 @@ namespace QuickSilver.Architecture.Tests.Reading;
 // and field that its code names. Source text would miss what is reached through `var` or a parent namespace.
 internal static class NamespaceUses
 {
+    // Public types in a namespace of their own, which all may know as those of the root.
+    private const string PublicFeeds = "QuickSilver.Feeds";
+
     private const BindingFlags Own =
         BindingFlags.DeclaredOnly | BindingFlags.Public | BindingFlags.NonPublic | BindingFlags.Instance | BindingFlags.Static;
 
@@ -31,7 +34,7 @@ internal static class NamespaceUses
     {
         var root = type.Assembly.GetName().Name!;
         var full = type.Namespace ?? "";
-        return full.StartsWith(root + ".", StringComparison.Ordinal) ? full[(root.Length + 1)..].Split('.')[0] : "";
+        return full.StartsWith(root + ".", StringComparison.Ordinal) && full != PublicFeeds ? full[(root.Length + 1)..].Split('.')[0] : "";
     }
 
     private static IEnumerable<Type> UsedBy(Type type)

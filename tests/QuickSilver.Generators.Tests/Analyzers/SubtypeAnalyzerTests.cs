@@ -21,11 +21,16 @@ public sealed class SubtypeAnalyzerTests
             public interface IState<TKey, TValue> { void SetAsync(TKey key, TValue value, object? other = null); }
         }
 
+        namespace QuickSilver.Feeds
+        {
+            public interface IFeedWriter<T> { void Write(in T value); }
+        }
+
         static class C
         {
             static void M<TAny>(
                 QuickSilver.ITopicPublisher<string> topic, QuickSilver.IState<string, int[]> state, QuickSilver.ITopicPublisher<TAny> any,
-                string? maybe, QuickSilver.ITopicPublisher<int> numbers) => 
+                string? maybe, QuickSilver.ITopicPublisher<int> numbers, QuickSilver.Feeds.IFeedWriter<string> writer) => 
         """;
 
     [Theory]
@@ -76,6 +81,7 @@ public sealed class SubtypeAnalyzerTests
             """)));
 
     [Theory]
+    [InlineData("writer.Write(null!);", "Write")]
     [InlineData("topic.PublishAsync(null!);", "PublishAsync")]
     [InlineData("topic.PublishAsync(default!);", "PublishAsync")]
     [InlineData("topic.PublishAsync((string)null!, 5);", "PublishAsync")]

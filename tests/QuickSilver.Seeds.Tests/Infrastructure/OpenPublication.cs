@@ -1,3 +1,4 @@
+using QuickSilver.Feeds;
 using QuickSilver.Simulation.Machines;
 using QuickSilver.Tests.Infrastructure;
 

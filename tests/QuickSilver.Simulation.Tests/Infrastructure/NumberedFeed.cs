@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using QuickSilver.Feeds;
 
 namespace QuickSilver.Simulation.Tests.Infrastructure;
 

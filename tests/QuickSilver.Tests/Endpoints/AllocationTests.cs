@@ -1,4 +1,5 @@
 using QuickSilver.Core.Tests.Infrastructure;
+using QuickSilver.Feeds;
 using QuickSilver.Tests.Infrastructure;
 using QuickSilver.Tests.Infrastructure.Fakes;
 

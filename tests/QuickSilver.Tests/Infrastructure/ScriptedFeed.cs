@@ -1,3 +1,5 @@
+using QuickSilver.Feeds;
+
 namespace QuickSilver.Tests.Infrastructure;
 
 // A feed that does in its turns what the test says, and keeps its notifications.

@@ -1,3 +1,4 @@
+using QuickSilver.Feeds;
 using QuickSilver.Publishing.Feeds;
 using QuickSilver.Tests.Infrastructure;
 using QuickSilver.Tests.Infrastructure.Fakes;

@@ -1,4 +1,5 @@
 using System.Text;
+using QuickSilver.Feeds;
 using QuickSilver.Publishing.Feeds;
 using QuickSilver.Tests.Infrastructure;
 using QuickSilver.Tests.Infrastructure.Fakes;

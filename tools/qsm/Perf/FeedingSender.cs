@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using QuickSilver.Feeds;
 using QuickSilver.Tool.Perf.Payloads;
 
 namespace QuickSilver.Tool.Perf;

@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using QuickSilver.Diagnostics;
+using QuickSilver.Feeds;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Publishing;
 using QuickSilver.Publishing.Feeds;

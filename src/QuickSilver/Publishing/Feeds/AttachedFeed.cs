@@ -1,6 +1,7 @@
 using System.Numerics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Flow;
+using QuickSilver.Feeds;
 using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Publishing.Feeds;

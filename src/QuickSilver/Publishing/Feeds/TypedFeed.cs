@@ -1,4 +1,5 @@
 using QuickSilver.Core.Requests;
+using QuickSilver.Feeds;
 using QuickSilver.Serialization;
 
 namespace QuickSilver.Publishing.Feeds;

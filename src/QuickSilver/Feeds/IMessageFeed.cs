@@ -1,4 +1,4 @@
-namespace QuickSilver;
+namespace QuickSilver.Feeds;
 
 /// <summary>
 /// A source of messages from which the node pulls, in place of being pushed to (the pull model of QSM, section 3 of the paper). Attach it
