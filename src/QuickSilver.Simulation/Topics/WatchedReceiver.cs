@@ -1,3 +1,4 @@
+using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Topics;
 
@@ -42,6 +43,8 @@ internal sealed class WatchedReceiver(IDeliverySink sink, Deliveries deliveries)
     public int Touch() => _direct?.Touch() ?? 0;
 
     public void OnGap(in TopicGap gap) => sink.OnGap(gap);
+
+    public void OnStable(NodeKey sender, long through) => sink.OnStable(sender, through);
 
     public void OnView(MemberView view) => sink.OnView(view);
 

@@ -37,6 +37,8 @@ internal sealed class ReceiptSink(IDeliverySink sink, TakenMessages taken, Actio
         OnTaken(gap.Sender, gap.Last);
     }
 
+    public void OnStable(NodeKey sender, long through) => sink.OnStable(sender, through);
+
     public void OnView(MemberView view) => sink.OnView(view);
 
     public void OnFlush(IFlushBarrier barrier) => sink.OnFlush(barrier);

@@ -15,6 +15,7 @@ using QuickSilver.Seeds.Tests.Infrastructure.Courses;
 using QuickSilver.Seeds.Tests.Infrastructure.Recording;
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Checkers.Records;
+using QuickSilver.Simulation.Checkers.Synchrony;
 using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Seeds.Tests.Infrastructure;

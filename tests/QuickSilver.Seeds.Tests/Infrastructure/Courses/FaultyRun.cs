@@ -2,6 +2,7 @@ using QuickSilver.Seeds.Tests.Infrastructure.Recording;
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Checkers;
 using QuickSilver.Simulation.Checkers.Records;
+using QuickSilver.Simulation.Checkers.Synchrony;
 
 namespace QuickSilver.Seeds.Tests.Infrastructure.Courses;
 

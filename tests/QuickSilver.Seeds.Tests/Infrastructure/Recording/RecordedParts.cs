@@ -18,6 +18,7 @@ using QuickSilver.Multicast.Sending;
 using QuickSilver.Multicast.Stability;
 using QuickSilver.Multicast.VitalSigns;
 using QuickSilver.Simulation.Checkers.Records;
+using QuickSilver.Simulation.Checkers.Synchrony;
 using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Seeds.Tests.Infrastructure.Recording;
@@ -252,7 +253,7 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
         }
 
         private IDeliverySink Recorded(in ChannelSpec channel, IDeliverySink sink) =>
-            channel.IsPinned && owner.Synchrony is { } synchrony ? new RecordedSink(owner.Key, synchrony, sink) : sink;
+            channel.IsPinned && owner.Synchrony is { } synchrony ? new SynchronySink(owner.Key, synchrony, sink) : sink;
     }
 
     private sealed class RecordedSender(RecordedParts owner, ulong topic, TopicSender sender) : ITopicSender

@@ -2,7 +2,7 @@ using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Simulation.Checkers.Records;
 
-namespace QuickSilver.Seeds.Tests.Infrastructure.Recording;
+namespace QuickSilver.Simulation.Checkers.Synchrony;
 
 // I6: two members of a pinned topic that go from one view to the next together have delivered the same messages in the first, if the view
 // has lost fewer members than it has replicas. All agree on the members of a view and on their ranks.

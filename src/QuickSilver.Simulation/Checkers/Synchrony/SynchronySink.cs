@@ -2,10 +2,10 @@ using System.Globalization;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 
-namespace QuickSilver.Seeds.Tests.Infrastructure.Recording;
+namespace QuickSilver.Simulation.Checkers.Synchrony;
 
 // A subscription to a pinned topic: notes which messages of each sender it delivered between one view and the next.
-internal sealed class RecordedSink(NodeKey member, SynchronyChecker checker, IDeliverySink sink) : IDeliverySink
+internal sealed class SynchronySink(NodeKey member, SynchronyChecker checker, IDeliverySink sink) : IDeliverySink
 {
     private readonly SortedDictionary<NodeKey, (long First, long Last)> _delivered = [];
     private MemberView? _view;
@@ -21,6 +21,10 @@ internal sealed class RecordedSink(NodeKey member, SynchronyChecker checker, IDe
         _delivered[message.Sender] = (first, message.Sequence);
         return true;
     }
+
+    public string? WhyFull => sink.WhyFull;
+
+    public void OnStable(NodeKey sender, long through) => sink.OnStable(sender, through);
 
     public void OnGap(in TopicGap gap) => sink.OnGap(gap);
 
