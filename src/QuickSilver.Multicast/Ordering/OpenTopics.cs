@@ -112,7 +112,8 @@ internal sealed class OpenTopics(IOrderingNode node)
 
         if (channel.IsPinned)
         {
-            (_sequences ??= []).Add(channel.Topic, new ViewSequence(node, receiver, receiver.Sink));
+            var stable = channel.ReportsStable ? new StableReports(sink, node.Context) : null;
+            (_sequences ??= []).Add(channel.Topic, new ViewSequence(node, receiver, sink, stable));
         }
 
         if (ViewOf(channel.Topic) is { Subscribed: true } view)

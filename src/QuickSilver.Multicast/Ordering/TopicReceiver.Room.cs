@@ -122,7 +122,7 @@ internal sealed partial class TopicReceiver
                 }
             }
 
-            _stable?.OnTaken(order);
+            Stable?.OnTaken(order);
             if (isRoom && order.Slow is not null)
             {
                 _node.SlowReaders.OnRoom(order);

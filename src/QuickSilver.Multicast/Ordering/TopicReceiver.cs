@@ -25,8 +25,6 @@ internal sealed partial class TopicReceiver : ITopicReceiver
     private readonly IReceivingNode _node;
     private readonly IDeliverySink _sink;
     private readonly bool _isPinned;
-    // Null if the channel does not ask for it.
-    private readonly StableReports? _stable;
     private bool _isClosed;
 
     public TopicReceiver(in ChannelSpec channel, IDeliverySink sink, IReceivingNode node)
@@ -36,7 +34,6 @@ internal sealed partial class TopicReceiver : ITopicReceiver
         _isPinned = channel.IsPinned;
         _node = node;
         _sink = sink;
-        _stable = channel.ReportsStable ? new StableReports(sink, node.Context) : null;
     }
 
     /// <summary>The run of each sender, for diagnostics.</summary>
@@ -172,16 +169,19 @@ internal sealed partial class TopicReceiver : ITopicReceiver
 
         if (views.IsAhead(stream.View))
         {
-            _stable!.OnAhead(stream);
+            views.Stable!.OnAhead(stream);
         }
         else if (views.Configuration == stream.View.Configuration && Known(stream.Sender) is { IsUnproven: false } order)
         {
-            _stable!.OnStable(stream, order);
+            views.Stable!.OnStable(stream, order);
         }
     }
 
     /// <summary>Called when a pinned topic's next view is about to be installed.</summary>
-    public void OnViewEnds() => _stable?.OnViewEnds(Orders);
+    public void OnViewEnds() => Stable?.OnViewEnds(Orders);
+
+    // Not in a field: most topics are not pinned, and there are thousands of idle ones.
+    private StableReports? Stable => _isPinned ? _node.ViewsOf(TopicId)?.Stable : null;
 
     private bool IsActiveFor(InboundStream stream) => !_isClosed && ActiveFrom != 0 && stream.View.Configuration >= ActiveFrom;
 
@@ -324,7 +324,7 @@ internal sealed partial class TopicReceiver : ITopicReceiver
                 }
 
                 Depart(order);
-                _stable?.OnDeparted(order);
+                Stable?.OnDeparted(order);
             }
         }
     }
@@ -347,7 +347,7 @@ internal sealed partial class TopicReceiver : ITopicReceiver
             }
         }
 
-        foreach (var stream in _stable?.TakeAhead() ?? [])
+        foreach (var stream in Stable?.TakeAhead() ?? [])
         {
             OnStable(stream);
         }

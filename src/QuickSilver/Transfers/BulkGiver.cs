@@ -17,9 +17,12 @@ internal sealed class BulkGiver(InboxRoutes routes, IEndpointNode core, int perN
     // When all places are taken, the slowest one gives way if it has had this time and was slower than this.
     private static readonly TimeSpan SlowAfter = TimeSpan.FromSeconds(5);
     private const long SlowBytesPerSecond = 1 << 20;
+    // The letters that decline and wait for room, so that nodes that ask again and again cost no memory.
+    private const int MostDeclining = 64;
 
     // In the order in which they began.
     private readonly List<Giving> _running = [];
+    private int _declining;
     private long _failed;
 
     /// <summary>How much is given now.</summary>
@@ -35,7 +38,7 @@ internal sealed class BulkGiver(InboxRoutes routes, IEndpointNode core, int perN
 
         if (_running.Count >= MostAtOnce)
         {
-            _ = SendBusyAsync(to, letters);
+            Decline(to, letters);
             return;
         }
 
@@ -106,12 +109,28 @@ internal sealed class BulkGiver(InboxRoutes routes, IEndpointNode core, int perN
         return slowest;
     }
 
-    private async Task SendBusyAsync(NodeId to, IBulkLetters letters)
+    // A node that gets no answer asks another one after a while.
+    private void Decline(NodeId to, IBulkLetters letters)
+    {
+        if (_declining < MostDeclining)
+        {
+            _declining++;
+            _ = DeclineAsync(to, letters.Busy);
+        }
+
+        letters.Dispose();
+    }
+
+    private async Task DeclineAsync(NodeId to, ReadOnlyMemory<byte> letter)
     {
         using var limit = new CancellationTokenSource(LetterLimit, core.OutsideTime);
-        using (letters)
+        try
         {
-            await routes.SendAsync(to, letters.Busy, limit.Token).ConfigureAwait(core.ResumesInContext);
+            await routes.SendAsync(to, letter, limit.Token).ConfigureAwait(core.ResumesInContext);
+        }
+        finally
+        {
+            core.Run(() => _declining--);
         }
     }
 

@@ -12,7 +12,7 @@ namespace QuickSilver.Multicast.Ordering.Pinned;
 // Invariants: a view is installed when this node has delivered all messages of the view before it and none of them waits for room. Views
 // are installed in the order of their configurations. While a barrier is not released, the topic's publishers on this node are held.
 // While many views wait, those in which nothing was sent are skipped, so that a reader that does not read costs no memory per view.
-internal sealed class ViewSequence(IReceivingNode node, TopicReceiver receiver, IDeliverySink sink)
+internal sealed class ViewSequence(IReceivingNode node, TopicReceiver receiver, IDeliverySink sink, StableReports? stable)
 {
     // More views than these wait only if something was sent in each of them.
     private const int MostEmpty = 16;
@@ -28,6 +28,9 @@ internal sealed class ViewSequence(IReceivingNode node, TopicReceiver receiver, 
     private bool _isClosed;
 
     public ulong TopicId => receiver.TopicId;
+
+    /// <summary>Reports what is stable; null: the subscription does not ask for it.</summary>
+    public StableReports? Stable => stable;
 
     /// <summary>Whether a barrier is not released yet.</summary>
     public bool IsHeld => _barriers > 0;

@@ -13,7 +13,7 @@ internal interface ITransferSource
 }
 
 // The content for one taker, read from front to back. Called on the core thread. Disposed when it was given, and when the taker does not
-// take it any more.
+// take it any more, also while a read has not completed.
 internal interface ITransferContent : IDisposable
 {
     /// <summary>

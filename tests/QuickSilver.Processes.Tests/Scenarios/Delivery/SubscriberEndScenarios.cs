@@ -38,7 +38,8 @@ public sealed class SubscriberEndScenarios : IDisposable
     [InlineData("price", "--prefix")]
     public async Task When_its_reader_closes_the_output_a_subscriber_ends_quietly_with_success(params string[] watched)
     {
-        await using var publishing = new Publishing(Join("pub", "prices"));
+        // A subscriber that does not make senders wait warns of what it drops. So less comes than a pipe holds until it is closed.
+        await using var publishing = new Publishing(Join("pub", "prices"), linesAtOnce: 1);
         var subscriber = Join(["sub", .. watched]);
         ToolProcesses.Await(subscriber.StandardError, "ready");
         Assert.NotNull(await subscriber.StandardOutput.ReadLineAsync());
@@ -122,15 +123,15 @@ public sealed class SubscriberEndScenarios : IDisposable
     // Writes lines to a publisher until it ends.
     private sealed class Publishing : IAsyncDisposable
     {
-        private const int LinesAtOnce = 50;
-
         private readonly Process _publisher;
+        private readonly int _linesAtOnce;
         private readonly Task _writing;
         private volatile bool _isOver;
 
-        public Publishing(Process publisher)
+        public Publishing(Process publisher, int linesAtOnce = 50)
         {
             _publisher = publisher;
+            _linesAtOnce = linesAtOnce;
             _writing = Task.Run(WriteAsync);
         }
 
@@ -148,7 +149,7 @@ public sealed class SubscriberEndScenarios : IDisposable
             for (int i = 0; !_isOver; i++)
             {
                 await _publisher.StandardInput.WriteAsync($"price {i} {new string('x', 60)}\n");
-                if (i % LinesAtOnce == 0)
+                if (i % _linesAtOnce == 0)
                 {
                     // No faster than a subscriber that ends can hand on.
                     await Task.Delay(1);
