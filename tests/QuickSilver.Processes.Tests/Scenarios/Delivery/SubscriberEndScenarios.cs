@@ -13,6 +13,7 @@ public sealed class SubscriberEndScenarios : IDisposable
     private const string Kill = "/bin/kill";
 
     private readonly string _cluster = $"end-{Guid.NewGuid():N}";
+    private readonly Stopwatch _time = Stopwatch.StartNew();
     private readonly ToolProcesses _processes = new();
     private readonly string _service;
 
@@ -58,13 +59,17 @@ public sealed class SubscriberEndScenarios : IDisposable
         await using var publishing = new Publishing(Join("pub", "prices"));
         var subscriber = Join(["sub", .. watched, "--wait"]);
         ToolProcesses.Await(subscriber.StandardError, "ready");
+        Note("The subscriber is ready.");
         Assert.NotNull(await subscriber.StandardOutput.ReadLineAsync());
+        Note("The first line has come.");
         Signal(subscriber);
         var output = subscriber.StandardOutput.ReadToEndAsync();
         string errors = await subscriber.StandardError.ReadToEndAsync();
         Assert.True(subscriber.WaitForExit(ToolProcesses.Limit));
+        Note($"The subscriber has ended with {subscriber.ExitCode}: {errors}");
         Assert.Equal((0, ""), (subscriber.ExitCode, string.Join('\n', Lines(errors))));
         Assert.EndsWith("\n", await output);
+        Note("Its output has ended.");
     }
 
     [Fact]
@@ -108,6 +113,10 @@ public sealed class SubscriberEndScenarios : IDisposable
     }
 
     public void Dispose() => _processes.Dispose();
+
+    // What a failure shows of the steps before it, since the end of the publisher may hide what was first.
+    private void Note(string step) =>
+        TestContext.Current.TestOutputHelper?.WriteLine($"{_time.Elapsed.TotalSeconds:0.000} s: {step}");
 
     private static IEnumerable<string> Lines(string errors) =>
         errors.Split('\n', StringSplitOptions.RemoveEmptyEntries).Where(static line => !line.Contains(Core, StringComparison.Ordinal));
