@@ -1,4 +1,5 @@
 using QuickSilver.Endpoints;
+using QuickSilver.Membership.Contracts;
 using QuickSilver.Serialization;
 using QuickSilver.Topics;
 
@@ -13,9 +14,27 @@ internal static class EndpointOpening
         CancellationToken cancellationToken)
         where TTopic : class, ITopicEndpoint
     {
-        var (name, codec, access, options) = asked;
+        var (name, codec, _, options) = asked;
         var protocol = core.Protocols.FactoryOf(options);
         var contract = TopicContract.Describe(name, codec.Schema, protocol, options.Protocol?.Parameters ?? default);
+        while (true)
+        {
+            if (await TryOpenAsync(core, asked, contract, cancellationToken).ConfigureAwait(core.ResumesInContext) is { } topic)
+            {
+                topic.EndWithNode();
+                return (TTopic)(ITopicEndpoint)topic;
+            }
+        }
+    }
+
+    // Null: an opening with another contract was in its way, and is gone.
+    private static async Task<TopicEndpoint<T>?> TryOpenAsync<T>(
+        NodeCore core,
+        (string Name, IPayloadCodec<T> Codec, TopicAccess Access, TopicOptions Options) asked,
+        ContractDescription contract,
+        CancellationToken cancellationToken)
+    {
+        var (name, codec, access, options) = asked;
         var created = new TaskCompletionSource<(TopicOpening Opening, TopicEndpoint<T> Endpoint)>(core.Completions);
         core.Run(() =>
         {
@@ -37,8 +56,7 @@ internal static class EndpointOpening
             await core.UntilEndedAsync(created.Task, cancellationToken).ConfigureAwait(core.ResumesInContext);
             var (opening, topic) = await created.Task.ConfigureAwait(core.ResumesInContext);
             await core.UntilEndedAsync(opening.Done, cancellationToken).ConfigureAwait(core.ResumesInContext);
-            topic.EndWithNode();
-            return (TTopic)(ITopicEndpoint)topic;
+            return await opening.Done.ConfigureAwait(core.ResumesInContext) ? topic : null;
         }
         catch (OperationCanceledException)
         {

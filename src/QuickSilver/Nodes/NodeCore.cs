@@ -134,6 +134,8 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
 
     public TopicRefusals Refusals { get; } = new();
 
+    public ContestedOpenings Contested => field ??= new ContestedOpenings();
+
     /// <summary>What people call this node. From any thread.</summary>
     public string Name => _parts.Name;
 

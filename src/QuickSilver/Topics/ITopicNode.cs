@@ -21,6 +21,9 @@ internal interface ITopicNode : IEndpointNode
 
     TopicRefusals Refusals { get; }
 
+    /// <summary>Openings that differ from their topic.</summary>
+    ContestedOpenings Contested { get; }
+
     /// <summary>What the messages of a topic that are not sent wait for, in words; null if that is unknown.</summary>
     string? WhyWaiting(ulong topicId);
 

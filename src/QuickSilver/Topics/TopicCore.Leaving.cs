@@ -14,6 +14,28 @@ internal sealed partial class TopicCore
 
     private bool IsLeavingView => _departures is { IsLeavingView: true };
 
+    public void Abandon(TopicOpening opening)
+    {
+        if (Node.Contested.Remove(opening))
+        {
+            return;
+        }
+
+        if (_departures?.Postponed.Remove(opening) == true)
+        {
+            opening.Endpoint.Publication?.LeaveIntake();
+        }
+        else if (_openings?.Remove(opening) == true)
+        {
+            opening.Endpoint.Publication?.LeaveIntake();
+            ShrinkToMembers();
+        }
+        else
+        {
+            Leave(opening.Endpoint);
+        }
+    }
+
     public override void BeginLeave(TopicEndpoint endpoint, Action completed)
     {
         bool isEnded = endpoint.State == EndpointState.Failed || !endpoint.Subscribes;

@@ -70,6 +70,9 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
     /// <summary>Whether the service has not answered yet.</summary>
     public bool IsAsking => _grant.IsAsking;
 
+    /// <summary>Whether the service has granted the topic with its contract.</summary>
+    public bool IsDecided => _endpoints.Length > 0 || _grant.Role != TopicRole.None;
+
     private TopicMishaps MishapsOrNew => _mishaps ??= new TopicMishaps();
 
     private ITopicProtocol Protocol => Node.ProtocolOf(Contract.Guarantee);
@@ -78,11 +81,9 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
 
     public void Join(TopicOpening opening)
     {
-        if (ContractMatch.Difference(Name, Contract, opening.Contract) is { } difference)
+        if (ContractMatch.Difference(Name, Contract, opening.Contract) is not null)
         {
-            // The endpoint never belonged to the topic, so it does not leave it later.
-            opening.Endpoint.Publication?.LeaveIntake();
-            opening.Fail(new ContractMismatchException(Name, $"{difference} This node has that version open."));
+            Node.Contested.Add(opening);
             return;
         }
 
@@ -100,23 +101,6 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
         if (_openings is not null)
         {
             Node.OnWait();
-        }
-    }
-
-    public void Abandon(TopicOpening opening)
-    {
-        if (_departures?.Postponed.Remove(opening) == true)
-        {
-            opening.Endpoint.Publication?.LeaveIntake();
-        }
-        else if (_openings?.Remove(opening) == true)
-        {
-            opening.Endpoint.Publication?.LeaveIntake();
-            ShrinkToMembers();
-        }
-        else
-        {
-            Leave(opening.Endpoint);
         }
     }
 
@@ -242,6 +226,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
 
     public void OnNodeFailed(Exception reason)
     {
+        Node.Contested.Fail(this, reason);
         foreach (var opening in _departures?.Postponed ?? [])
         {
             (_openings ??= []).Add(opening);
@@ -390,6 +375,8 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
         {
             Node.Membership.Close(Id);
         }
+
+        Node.Contested.Retry(this);
     }
 
     // One request at a time: its answer is compared with the role that is wanted by then.
@@ -460,6 +447,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
 
         _grant.EndAsk(asked);
         Node.Refusals.OnGranted(Id);
+        Node.Contested.Refuse(this);
         if (Node.ViewOf(Id) is { } view)
         {
             OnView(view);
