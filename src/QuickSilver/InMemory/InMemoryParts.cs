@@ -142,14 +142,19 @@ internal sealed class InMemoryParts : INodeParts, IMembership, IMulticast
     /// <summary>Core thread: whether a barrier holds the publishers of the topic.</summary>
     public bool IsHeld(ulong topicId) => _held?.Contains(topicId) == true;
 
-    /// <summary>Core thread: no publisher of the topic on this node takes a message from now on.</summary>
-    public void Hold(ulong topicId) => (_held ??= []).Add(topicId);
-
-    /// <summary>Core thread.</summary>
-    public void Release(InMemoryWire wire)
+    /// <summary>Core thread: no publisher of the topic on this node takes a message while it is held.</summary>
+    public void SetHeld(InMemoryWire wire, bool isHeld)
     {
-        _held?.Remove(wire.TopicId);
-        wire.OnRoom();
+        _held ??= [];
+        if (isHeld)
+        {
+            _held.Add(wire.TopicId);
+        }
+        else
+        {
+            _held.Remove(wire.TopicId);
+            wire.OnRoom();
+        }
     }
 
     /// <summary>From any thread: the action runs on the core thread, unless it has ended.</summary>

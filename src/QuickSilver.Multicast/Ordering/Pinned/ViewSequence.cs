@@ -1,4 +1,3 @@
-using System.Collections.Immutable;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 
@@ -19,11 +18,11 @@ internal sealed class ViewSequence(IReceivingNode node, TopicReceiver receiver, 
 
     private readonly List<RegionView> _coming = [];
     private RegionView? _installed;
-    // The members of the installed view, the oldest first, each with the configuration since which it is a member.
-    private ImmutableArray<(NodeKey Key, long Since)> _members = [];
+    // Those of the installed view.
+    private readonly MembersByAge _members = new();
+    private readonly FlushBarriers _barriers = new(isHeld => node.SetHeld(receiver.TopicId, isHeld));
     // The configuration of the newest view received.
     private long _last;
-    private int _barriers;
     private bool _isInstalling;
     private bool _isClosed;
 
@@ -33,7 +32,7 @@ internal sealed class ViewSequence(IReceivingNode node, TopicReceiver receiver, 
     public StableReports? Stable => stable;
 
     /// <summary>Whether a barrier is not released yet.</summary>
-    public bool IsHeld => _barriers > 0;
+    public bool IsHeld => _barriers.IsHeld;
 
     /// <summary>Whether a view waits for the one before it.</summary>
     public bool IsWaiting => _coming.Count > 0;
@@ -107,11 +106,7 @@ internal sealed class ViewSequence(IReceivingNode node, TopicReceiver receiver, 
     {
         _isClosed = true;
         _coming.Clear();
-        if (_barriers > 0)
-        {
-            _barriers = 0;
-            node.SetHeld(TopicId, isHeld: false);
-        }
+        _barriers.Close();
     }
 
     private bool IsOver(RegionView? view) => view is null || node.IsOver(view);
@@ -120,18 +115,9 @@ internal sealed class ViewSequence(IReceivingNode node, TopicReceiver receiver, 
     {
         receiver.OnViewEnds();
         _installed = view;
-        var before = _members;
-        _members = ByAge(view);
         try
         {
-            sink.OnView(new MemberView
-            {
-                TopicId = TopicId,
-                Configuration = view.Configuration,
-                Members = [.. _members.Select(static member => member.Key)],
-                Joined = [.. _members.Except(before).Select(static member => member.Key)],
-                Left = [.. before.Except(_members).Select(static member => member.Key)],
-            });
+            sink.OnView(_members.Pass(TopicId, view));
         }
         catch (Exception)
         {
@@ -146,12 +132,7 @@ internal sealed class ViewSequence(IReceivingNode node, TopicReceiver receiver, 
 
     private void BeginFlush(long configuration)
     {
-        var barrier = new Barrier(this, configuration);
-        if (_barriers++ == 0)
-        {
-            node.SetHeld(TopicId, isHeld: true);
-        }
-
+        var barrier = _barriers.Begin(configuration);
         try
         {
             sink.OnFlush(barrier);
@@ -160,37 +141,6 @@ internal sealed class ViewSequence(IReceivingNode node, TopicReceiver receiver, 
         {
             node.Context.Counters.SinkExceptions++;
             barrier.Release();
-        }
-    }
-
-    private void OnReleased()
-    {
-        if (!_isClosed && --_barriers == 0)
-        {
-            node.SetHeld(TopicId, isHeld: false);
-        }
-    }
-
-    // The sort is stable: members are in the order of their keys, and those that joined together stay in this order.
-    private static ImmutableArray<(NodeKey Key, long Since)> ByAge(RegionView view) =>
-    [
-        .. view.Members.Select((member, place) => (member, view.Since.IsEmpty ? 0 : view.Since[place]))
-            .OrderBy(static member => member.Item2),
-    ];
-
-    private sealed class Barrier(ViewSequence sequence, long configuration) : IFlushBarrier
-    {
-        private bool _isReleased;
-
-        public long Configuration => configuration;
-
-        public void Release()
-        {
-            if (!_isReleased)
-            {
-                _isReleased = true;
-                sequence.OnReleased();
-            }
         }
     }
 }
