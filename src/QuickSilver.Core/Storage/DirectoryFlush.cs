@@ -8,7 +8,6 @@ namespace QuickSilver.Core.Storage;
 // system's own journal does that.
 internal static partial class DirectoryFlush
 {
-    private const int InvalidArgument = 22;
     private const int LinuxCloseOnExec = 0x80000;
     private const int MacCloseOnExec = 0x1000000;
 
@@ -28,22 +27,16 @@ internal static partial class DirectoryFlush
     private static void Flush(string directory, int flags)
     {
         using var handle = open(directory, flags);
-        if (handle.IsInvalid || fsync(handle) != 0)
+        if (handle.IsInvalid)
         {
             int error = Marshal.GetLastPInvokeError();
-            // Some file systems cannot flush directories.
-            if (handle.IsInvalid || error != InvalidArgument)
-            {
-                throw new IOException(Marshal.GetPInvokeErrorMessage(error), error);
-            }
+            throw new IOException(Marshal.GetPInvokeErrorMessage(error), error);
         }
+
+        FileFlush.OfDescriptor(handle);
     }
 
     [UnsupportedOSPlatform("windows")]
     [LibraryImport("libc", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
     private static partial SafeFileHandle open(string path, int flags);
-
-    [UnsupportedOSPlatform("windows")]
-    [LibraryImport("libc", SetLastError = true)]
-    private static partial int fsync(SafeFileHandle descriptor);
 }

@@ -16,7 +16,7 @@ internal static partial class FileFlush
     {
         if (OperatingSystem.IsLinux())
         {
-            Flush(file, isOfData: false);
+            OfDescriptor(file);
         }
         else
         {
@@ -29,7 +29,9 @@ internal static partial class FileFlush
     {
         if (OperatingSystem.IsLinux())
         {
-            Flush(file, isOfData: true);
+            while (fdatasync(file) != 0 && MayTryAgain())
+            {
+            }
         }
         else
         {
@@ -37,26 +39,29 @@ internal static partial class FileFlush
         }
     }
 
-    [SupportedOSPlatform("linux")]
-    private static void Flush(SafeFileHandle file, bool isOfData)
+    /// <summary>What lies behind a descriptor: a file or a directory.</summary>
+    [UnsupportedOSPlatform("windows")]
+    public static void OfDescriptor(SafeFileHandle descriptor)
     {
-        while ((isOfData ? fdatasync(file) : fsync(file)) != 0)
+        while (fsync(descriptor) != 0 && MayTryAgain())
         {
-            int error = Marshal.GetLastPInvokeError();
-            // Devices cannot be flushed.
-            if (error == InvalidArgument)
-            {
-                return;
-            }
-
-            if (error != Interrupted)
-            {
-                throw new IOException(Marshal.GetPInvokeErrorMessage(error), error);
-            }
         }
     }
 
-    [SupportedOSPlatform("linux")]
+    // False: there is nothing to flush. Devices and the directories of some file systems cannot be flushed.
+    [UnsupportedOSPlatform("windows")]
+    private static bool MayTryAgain()
+    {
+        int error = Marshal.GetLastPInvokeError();
+        return error switch
+        {
+            Interrupted => true,
+            InvalidArgument => false,
+            _ => throw new IOException(Marshal.GetPInvokeErrorMessage(error), error),
+        };
+    }
+
+    [UnsupportedOSPlatform("windows")]
     [LibraryImport("libc", SetLastError = true)]
     private static partial int fsync(SafeFileHandle descriptor);
 

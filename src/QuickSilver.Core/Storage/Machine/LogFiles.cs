@@ -25,16 +25,11 @@ internal static class LogFiles
         string path = PathOf(directory, name);
         if (File.Exists(path))
         {
-            if (!OperatingSystem.IsWindows())
-            {
-                // The system would delete it from under the one that has it open.
-                using var free = File.OpenHandle(path, FileMode.Open, FileAccess.ReadWrite, FileShare.None);
-                File.Delete(path);
-            }
-            else
-            {
-                File.Delete(path);
-            }
+            // Other systems than Windows would delete it from under the log that has it open.
+            using var free = OperatingSystem.IsWindows()
+                ? null
+                : File.OpenHandle(path, FileMode.Open, FileAccess.ReadWrite, FileShare.None);
+            File.Delete(path);
         }
 
         DirectoryFlush.Of(directory);
