@@ -331,21 +331,12 @@ public sealed class PinnedViewTests
             var chance = new Random((int)seed);
             var link = new LinkModel { Loss = chance.NextDouble() * 0.2, Jitter = TimeSpan.FromMilliseconds(chance.Next(3)) };
             var cluster = Running(seed, members: 4, nodes: 6, link);
-            var gone = new HashSet<Host>();
-            for (int step = 0; step < 8; step++)
-            {
-                foreach (var host in cluster.Hosts.Where(host => !gone.Contains(host)))
-                {
-                    host.PublishAll(Topic, chance.Next(60), chance.Next(10, 2_500));
-                }
-
-                cluster.Simulation.Run(TimeSpan.FromMilliseconds(chance.Next(1, 30)));
-                Change(cluster, chance, gone);
-            }
+            var churn = new PinnedChurn(cluster, Topic, chance, crashOneIn: 4);
+            churn.Run(steps: 8);
 
             // Each sender's last message is sent in the last view.
             cluster.Simulation.Run(TimeSpan.FromMilliseconds(20));
-            var left = cluster.Hosts.Where(host => !gone.Contains(host)).ToList();
+            var left = churn.Left.ToList();
             var members = left.Where(host => host.IsSubscribed(Topic)).ToList();
             var before = left.ToDictionary(host => host, host => host.Published.Count);
             left.ForEach(host => host.PublishAll(Topic, 1, 100));
@@ -360,35 +351,6 @@ public sealed class PinnedViewTests
         }
 
         Assert.InRange(compared, 100, int.MaxValue);
-    }
-
-    private static void Change(MulticastCluster cluster, Random chance, HashSet<Host> gone)
-    {
-        var one = cluster[chance.Next(6)];
-        if (gone.Contains(one))
-        {
-            return;
-        }
-
-        if (gone.Count < 2 && chance.Next(4) == 0)
-        {
-            gone.Add(one);
-            one.Node.Crash();
-            cluster.Simulation.Run(TimeSpan.FromMilliseconds(chance.Next(1, 300)));
-            cluster.Service.Remove(one.Key);
-            return;
-        }
-
-        if (one.IsSubscribed(Topic))
-        {
-            one.StopsReceiving(Topic);
-        }
-        else
-        {
-            one.Subscribes(Topic);
-        }
-
-        cluster.Service.Commit();
     }
 
     private static int AssertSynchrony(ulong seed, List<Host> hosts)

@@ -96,19 +96,10 @@ public sealed class StableReportTests
             var chance = new Random((int)seed);
             var link = new LinkModel { Loss = chance.NextDouble() * 0.2, Jitter = TimeSpan.FromMilliseconds(chance.Next(3)) };
             var cluster = Running(seed, members: 5, link);
-            var gone = new HashSet<Host>();
-            for (int step = 0; step < 8; step++)
-            {
-                foreach (var host in cluster.Hosts.Where(host => !gone.Contains(host)))
-                {
-                    host.PublishAll(Topic, chance.Next(60), chance.Next(10, 2_500));
-                }
+            var churn = new PinnedChurn(cluster, Topic, chance, crashOneIn: 3);
+            churn.Run(steps: 8);
 
-                cluster.Simulation.Run(TimeSpan.FromMilliseconds(chance.Next(1, 30)));
-                Change(cluster, chance, gone);
-            }
-
-            var left = cluster.Hosts.Where(host => !gone.Contains(host) && host.IsSubscribed(Topic)).ToList();
+            var left = churn.Left.Where(static host => host.IsSubscribed(Topic)).ToList();
             bool isDone = cluster.RunUntil(
                 () => left.TrueForAll(host => host.Views.Count > 0
                     && OfLastSubscription(host).GroupBy(static one => one.Sender).All(
@@ -158,35 +149,6 @@ public sealed class StableReportTests
         host.Log.Skip(host.Views.First(seen => seen.By == host.Views[^1].By).At);
 
     private static int EndOf(Host host, int view) => view + 1 < host.Views.Count ? host.Views[view + 1].At : host.Log.Count;
-
-    private static void Change(MulticastCluster cluster, Random chance, HashSet<Host> gone)
-    {
-        var one = cluster[chance.Next(cluster.Hosts.Count)];
-        if (gone.Contains(one))
-        {
-            return;
-        }
-
-        if (gone.Count < 2 && chance.Next(3) == 0)
-        {
-            gone.Add(one);
-            one.Node.Crash();
-            cluster.Simulation.Run(TimeSpan.FromMilliseconds(chance.Next(1, 300)));
-            cluster.Service.Remove(one.Key);
-            return;
-        }
-
-        if (one.IsSubscribed(Topic))
-        {
-            one.StopsReceiving(Topic);
-        }
-        else
-        {
-            one.Subscribes(Topic);
-        }
-
-        cluster.Service.Commit();
-    }
 
     private Dictionary<NodeKey, long> ReportedTo(Host host) => _reports.Where(report => report.Host == host)
         .GroupBy(static report => report.Sender).ToDictionary(static run => run.Key, static run => run.Last().Through);
