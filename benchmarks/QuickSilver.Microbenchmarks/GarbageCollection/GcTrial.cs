@@ -14,6 +14,7 @@ internal static class GcTrial
     private const int WarmUpSeconds = 2;
     private const int Held = 10_000;
     private const string Topic = "gc/departures";
+    private static readonly TimeSpan DrainLimit = TimeSpan.FromSeconds(30);
 
     public static async Task RunAsync(string role, string cluster)
     {
@@ -23,7 +24,8 @@ internal static class GcTrial
         {
             await using var publisher = await node.OpenPublisherAsync<Departure>(Topic);
             await SendAsync(publisher);
-            await node.DrainAsync();
+            using var limit = new CancellationTokenSource(DrainLimit);
+            await node.DrainAsync(limit.Token);
         }
         else
         {

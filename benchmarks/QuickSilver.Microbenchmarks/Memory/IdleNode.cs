@@ -10,6 +10,7 @@ internal static class IdleNode
     private static readonly TimeSpan Idle = TimeSpan.FromSeconds(10);
     // The pool gives back what it has not used for 15 to 30 s, 16 MiB each 5 s.
     private static readonly TimeSpan AfterBurst = TimeSpan.FromSeconds(120);
+    private static readonly TimeSpan DrainLimit = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan Burst = TimeSpan.FromSeconds(5);
 
     public static async Task RunAsync(bool withBurst)
@@ -35,7 +36,8 @@ internal static class IdleNode
             await sent.PublishAsync(payload);
         }
 
-        await sent.DrainAsync();
+        using var limit = new CancellationTokenSource(DrainLimit);
+        await sent.DrainAsync(limit.Token);
         Show("burst");
         await Task.Delay(AfterBurst);
         Show("idle after the burst, two nodes");
