@@ -30,6 +30,16 @@ internal static class PacketKinds
     /// <summary>Whether the kind belongs to a protocol or a scheme that registers it.</summary>
     public static bool IsOfProtocol(PacketKind kind) => kind is >= FirstOfProtocols and <= Last;
 
+    /// <summary>Refuses a kind that is not of a protocol or a scheme.</summary>
+    /// <exception cref="ArgumentException">The kind belongs to the multicast layer, or is none.</exception>
+    public static void CheckOfProtocol(PacketKind kind)
+    {
+        if (!IsOfProtocol(kind))
+        {
+            throw new ArgumentException($"Packets of kind {(int)kind} are not those of a protocol.", nameof(kind));
+        }
+    }
+
     /// <summary>The class of packets of this kind. Packets of a number that no version uses are handled last, as data is.</summary>
     public static PacketClass ClassOf(PacketKind kind) => kind switch
     {

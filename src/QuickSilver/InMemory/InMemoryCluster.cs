@@ -24,18 +24,7 @@ internal sealed class InMemoryCluster : INodeNames
 
     public int Members => _nodes.Length;
 
-    public bool Contains(NodeKey node)
-    {
-        foreach (var one in _nodes)
-        {
-            if (one.Self == node)
-            {
-                return true;
-            }
-        }
-
-        return false;
-    }
+    public bool Contains(NodeKey node) => FindNode(node) is not null;
 
     public InMemoryParts? FindNode(NodeKey node)
     {
@@ -50,18 +39,7 @@ internal sealed class InMemoryCluster : INodeNames
         return null;
     }
 
-    public string? Find(NodeKey node)
-    {
-        foreach (var one in _nodes)
-        {
-            if (one.Self == node)
-            {
-                return one.Name;
-            }
-        }
-
-        return _departed.Find(node);
-    }
+    public string? Find(NodeKey node) => FindNode(node)?.Name ?? _departed.Find(node);
 
     public NodeKey NewNode() => new(Interlocked.Increment(ref _lastNode), 1);
 

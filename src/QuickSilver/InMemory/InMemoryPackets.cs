@@ -19,11 +19,7 @@ internal sealed class InMemoryPackets(InMemoryParts node, InMemoryCluster cluste
 
     public bool TrySend(PacketKind kind, RegionView view, NodeKey to, long number, ReadOnlySpan<byte> body)
     {
-        if (!PacketKinds.IsOfProtocol(kind))
-        {
-            throw new ArgumentException($"Packets of kind {(int)kind} are not those of a protocol.", nameof(kind));
-        }
-
+        PacketKinds.CheckOfProtocol(kind);
         ArgumentOutOfRangeException.ThrowIfNegative(number);
         ArgumentOutOfRangeException.ThrowIfGreaterThan(body.Length, MostBytes);
         if (cluster.FindNode(to) is not { } receiver)

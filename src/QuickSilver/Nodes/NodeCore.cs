@@ -372,7 +372,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         PublishLosses.Remedy = failure.Message;
         EndTopics(failure);
 
-        _losses.Tell(NodeStatusChangeKind.Expelled);
+        _losses.EndChange(NodeStatusChangeKind.Expelled);
         _expelled.TrySetResult();
     }
 

@@ -49,7 +49,7 @@ internal sealed class ServiceLossWatch
         _lastHeard = _environment.Now - since;
         _loss = new ServiceLoss(_environment.UtcNow - since);
         ApiLog.Degraded(_log, since.TotalSeconds, Hold());
-        Tell(NodeStatusChangeKind.Degraded);
+        EndChange(NodeStatusChangeKind.Degraded);
     }
 
     /// <summary>An endpoint was opened.</summary>
@@ -84,14 +84,14 @@ internal sealed class ServiceLossWatch
             topic.Release();
         }
 
-        Tell(NodeStatusChangeKind.Recovered);
+        EndChange(NodeStatusChangeKind.Recovered);
     }
 
     /// <summary>What may change the node's status follows.</summary>
-    public void BeginChange() => Volatile.Read(ref _notices)?.Begin();
+    public void BeginChange() => Volatile.Read(ref _notices)?.BeginChange();
 
     /// <summary>The node's status has changed.</summary>
-    public void Tell(NodeStatusChangeKind kind) => Volatile.Read(ref _notices)?.Tell(kind);
+    public void EndChange(NodeStatusChangeKind kind) => Volatile.Read(ref _notices)?.EndChange(kind);
 
     public void Close() => _environment.Cancel(_alarm);
 

@@ -12,7 +12,7 @@ internal sealed class StatusNotices(INodeEnvironment environment, Func<NodeStatu
 {
     private readonly Queue<NodeStatusChangedEventArgs> _waiting = [];
     private NodeStatus? _previous;
-    private bool _isTelling;
+    private bool _isNotifying;
 
     public event EventHandler<NodeStatusChangedEventArgs>? Changed;
 
@@ -20,10 +20,10 @@ internal sealed class StatusNotices(INodeEnvironment environment, Func<NodeStatu
     public object? Sender { get; set; }
 
     /// <summary>Core thread: what may be a change follows.</summary>
-    public void Begin() => _previous = Changed is null ? null : read();
+    public void BeginChange() => _previous = Changed is null ? null : read();
 
     /// <summary>Core thread: it was a change.</summary>
-    public void Tell(NodeStatusChangeKind kind)
+    public void EndChange(NodeStatusChangeKind kind)
     {
         if (_previous is not { } previous)
         {
@@ -35,12 +35,12 @@ internal sealed class StatusNotices(INodeEnvironment environment, Func<NodeStatu
         lock (_waiting)
         {
             _waiting.Enqueue(notice);
-            if (_isTelling)
+            if (_isNotifying)
             {
                 return;
             }
 
-            _isTelling = true;
+            _isNotifying = true;
         }
 
         environment.RunBeside(this);
@@ -68,8 +68,8 @@ internal sealed class StatusNotices(INodeEnvironment environment, Func<NodeStatu
     {
         lock (_waiting)
         {
-            _isTelling = _waiting.TryDequeue(out notice);
-            return _isTelling;
+            _isNotifying = _waiting.TryDequeue(out notice);
+            return _isNotifying;
         }
     }
 }

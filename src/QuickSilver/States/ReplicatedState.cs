@@ -24,6 +24,7 @@ internal sealed class ReplicatedState<TKey, TValue> : IState<TKey, TValue>, ISta
     private ISubscriberInterest? _interest;
     private volatile Exception? _end;
     private readonly Func<long> _keys;
+    private long _notGiven;
     private int _isDisposed;
 
     /// <param name="endpoint">An endpoint without echo.</param>
@@ -205,8 +206,10 @@ internal sealed class ReplicatedState<TKey, TValue> : IState<TKey, TValue>, ISta
         Node.Run(_sync.Close);
     }
 
-    private void OnNotGiven(Exception exception, NodeId to, long count)
+    // Beside the core thread.
+    private void OnNotGiven(Exception exception, NodeId to)
     {
+        long count = Interlocked.Increment(ref _notGiven);
         if (RepeatedEvent.IsLogged(count))
         {
             ApiLog.StateNotGiven(Node.Log, exception, Name, Node.Named(to), count);

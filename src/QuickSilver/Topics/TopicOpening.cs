@@ -80,6 +80,11 @@ internal sealed class ContestedOpenings
 
     private List<TopicOpening> Take(TopicCore topic)
     {
+        if (_waiting.Count == 0)
+        {
+            return [];
+        }
+
         var taken = _waiting.FindAll(opening => opening.Topic == topic);
         _waiting.RemoveAll(opening => opening.Topic == topic);
         return taken;

@@ -9,8 +9,8 @@ namespace QuickSilver.Transfers;
 /// <param name="routes">The ways to the inboxes of nodes.</param>
 /// <param name="core">The node.</param>
 /// <param name="perNode">The places of one node. When it asks for more, its oldest one gives way.</param>
-/// <param name="failed">Called beside the core thread with what the content threw, the node, and the number of such failures.</param>
-internal sealed class BulkGiver(InboxRoutes routes, IEndpointNode core, int perNode, Action<Exception, NodeId, long> failed)
+/// <param name="failed">Called beside the core thread with what the content threw, and the node.</param>
+internal sealed class BulkGiver(InboxRoutes routes, IEndpointNode core, int perNode, Action<Exception, NodeId> failed)
 {
     public const int MostAtOnce = 4;
     public static readonly TimeSpan LetterLimit = TimeSpan.FromSeconds(3);
@@ -23,7 +23,6 @@ internal sealed class BulkGiver(InboxRoutes routes, IEndpointNode core, int perN
     // In the order in which they began.
     private readonly List<Giving> _running = [];
     private int _declining;
-    private long _failed;
 
     /// <summary>How much is given now.</summary>
     public int Running => _running.Count;
@@ -165,7 +164,7 @@ internal sealed class BulkGiver(InboxRoutes routes, IEndpointNode core, int perN
         {
             // The content, which an application's codec or a disk may provide, may throw anything, and there may be no memory. The other
             // node asks again, and other nodes.
-            failed(exception, to, Interlocked.Increment(ref _failed));
+            failed(exception, to);
         }
         finally
         {

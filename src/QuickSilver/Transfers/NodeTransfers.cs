@@ -126,15 +126,8 @@ internal sealed class NodeTransfers : ITransfers, ITransferWire, ILetterReader
 
                 break;
             default:
-                foreach (var take in _takes)
-                {
-                    if (take.IsMeant(sender, read.Number))
-                    {
-                        take.OnLetter(read, Now);
-                        break;
-                    }
-                }
-
+                long number = read.Number;
+                _takes.Find(take => take.IsMeant(sender, number))?.OnLetter(read, Now);
                 break;
         }
     }
@@ -193,7 +186,7 @@ internal sealed class NodeTransfers : ITransfers, ITransferWire, ILetterReader
         if (_source.Open(to, pull.Body, pull.Value) is { } content)
         {
             var node = new NodeId(to.Id, to.Incarnation);
-            _giver.Give(node, new TransferLetters(_core, content, _box, pull.Number, exception => OnUnreadable(exception, node)));
+            _giver.Give(node, new TransferLetters(_core, content, _box, pull.Number, exception => OnNotGiven(exception, node)));
         }
         else
         {
@@ -202,10 +195,10 @@ internal sealed class NodeTransfers : ITransfers, ITransferWire, ILetterReader
         }
     }
 
-    private void OnUnreadable(Exception exception, NodeId to) => OnNotGiven(exception, to, Interlocked.Increment(ref _failed));
-
-    private void OnNotGiven(Exception exception, NodeId to, long count)
+    // Beside the core thread.
+    private void OnNotGiven(Exception exception, NodeId to)
     {
+        long count = Interlocked.Increment(ref _failed);
         if (RepeatedEvent.IsLogged(count))
         {
             ApiLog.TransferNotGiven(_core.Log, exception, _protocol, _core.Named(to), count);

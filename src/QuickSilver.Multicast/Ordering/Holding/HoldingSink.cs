@@ -103,13 +103,9 @@ internal sealed class HoldingSink : IDeliverySink, ITopicReceiver
 
     public void OnGap(in TopicGap gap)
     {
-        if (Find(gap.Sender) is { Count: > 0 } run)
+        if (RunBefore(gap.Sender) is { } run)
         {
             run.Add(gap, _arrivedView);
-        }
-        else if (_arrivedView != _passedView)
-        {
-            Add(gap.Sender).Add(gap, _arrivedView);
         }
         else
         {
@@ -120,13 +116,9 @@ internal sealed class HoldingSink : IDeliverySink, ITopicReceiver
     public void OnStable(NodeKey sender, long through)
     {
         _gate.OnStable(sender, through);
-        if (Find(sender) is { Count: > 0 } run)
+        if (RunBefore(sender) is { } run)
         {
             run.AddStable(through, _arrivedView);
-        }
-        else if (_arrivedView != _passedView)
-        {
-            Add(sender).AddStable(through, _arrivedView);
         }
         else
         {
@@ -362,6 +354,10 @@ internal sealed class HoldingSink : IDeliverySink, ITopicReceiver
             completed();
         }
     }
+
+    // Where what comes of the sender must wait, behind its messages or for a view. Null: nothing is before it.
+    private HeldRun? RunBefore(NodeKey sender) =>
+        Find(sender) is { Count: > 0 } run ? run : _arrivedView != _passedView ? Add(sender) : null;
 
     private HeldRun? Find(NodeKey sender)
     {
