@@ -17,7 +17,7 @@ internal sealed class PacketTarget : FuzzTarget
     private static readonly byte[] Scratch = new byte[ushort.MaxValue];
     private static readonly PacketTemplate Template = new(Cluster, 7, 1, 0x10, 3);
 
-    // A kind without a body of its own has only a header.
+    // A kind without a body of its own has only a header. The bodies of other protocols' kinds are theirs: this layer reads none.
     private static readonly Dictionary<PacketKind, PacketRead> Bodies = new()
     {
         [PacketKind.Data] = static packet => MessageTarget.ReadPacket(packet),
@@ -62,9 +62,9 @@ internal sealed class PacketTarget : FuzzTarget
 
         byte[] packet = input.ToArray();
         Sealed.AsOf(packet, Cluster);
-        if (PacketHeader.Validate(packet, Cluster) == DropReason.None)
+        if (PacketHeader.Validate(packet, Cluster) == DropReason.None && Bodies.TryGetValue(new PacketHeader(packet).Kind, out var read))
         {
-            Bodies[new PacketHeader(packet).Kind](packet);
+            read(packet);
         }
     }
 
