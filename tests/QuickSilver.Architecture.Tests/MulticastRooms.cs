@@ -14,7 +14,7 @@ internal static class MulticastRooms
         new("Hearing", ["Nodes", "Channels"]),
         new("Dissemination", ["Nodes", "Hearing"]),
         new("Reassembly", ["Channels"]),
-        new("Schemes", ["Nodes", "Views", "Pacing", "Paths", "Reachability"]),
+        new("Schemes", ["Nodes", "Channels", "Views", "Pacing", "Paths", "Reachability"]),
         new("Sending", ["Nodes", "Channels", "Views", "Pacing", "Paths", "Reachability", "Hearing", "Dissemination", "Schemes"]),
         new("Receiving", ["Nodes", "Channels", "Views", "Pacing", "Hearing", "Dissemination", "Reassembly", "Schemes"]),
         new("Repair", ["Nodes", "Channels", "Views", "Pacing", "Paths", "Schemes", "Sending", "Receiving"]),

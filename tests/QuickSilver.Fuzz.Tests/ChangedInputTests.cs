@@ -2,8 +2,8 @@ using QuickSilver.Fuzz.Live;
 
 namespace QuickSilver.Fuzz.Tests;
 
-// Small changes of valid inputs, the same in each run and for all targets. The fuzzer goes far beyond them, but visits a third of the targets
-// for each commit; a change that breaks another target is found here.
+// Small changes of valid inputs, the same in each run and for all targets. The fuzzer goes far beyond them, but visits a third of the
+// targets for each commit. A change that breaks another target is found here.
 public sealed class ChangedInputTests
 {
     private const int Changes = 4_000;

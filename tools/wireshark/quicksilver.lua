@@ -24,7 +24,7 @@ local KINDS = {
     [1] = "Data", [2] = "Announce", [3] = "Token", [4] = "Pull", [5] = "Ack", [6] = "Probe", [7] = "Probe reply", [8] = "Credit",
     [9] = "Echo", [10] = "Echo reply", [11] = "Hearing", [12] = "Pause", [13] = "Shared data", [14] = "Piece",
 }
-local CLASSES = { [0] = "reliable", [1] = "best effort" }
+local CLASSES = { [0] = "reliable", [1] = "best effort", [2] = "reliable 1", [4] = "reliable 2", [6] = "reliable 3" }
 local WORDS = {
     [0] = "probe", [1] = "asks", [2] = "deaf", [3] = "hears", [4] = "served", [5] = "unserved", [6] = "no groups",
     [7] = "deaf to a topic",

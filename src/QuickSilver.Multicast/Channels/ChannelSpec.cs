@@ -21,6 +21,12 @@ internal readonly record struct ChannelSpec(ulong Topic)
     public bool ReportsStable { get; init; }
 
     /// <summary>
+    /// The number of the reliable streams that carry the channel, from 0 to <see cref="StreamClass.Numbers"/> - 1. Channels of one number
+    /// share a stream into each region, and wait for each other's packets when one is lost. For reliable channels only.
+    /// </summary>
+    public byte StreamNumber { get; init; }
+
+    /// <summary>
     /// Only one node may ever subscribe to the topic, and the topic ends with it: an inbox. Of a publisher, no number is kept for it then.
     /// </summary>
     public bool HasOneSubscriber { get; init; }
@@ -29,7 +35,7 @@ internal readonly record struct ChannelSpec(ulong Topic)
     public ContractParameters Parameters { get; init; }
 
     /// <summary>The class of the streams that carry the channel.</summary>
-    public StreamClass Class => Reliability == Reliability.Reliable ? StreamClass.Reliable : StreamClass.BestEffort;
+    public StreamClass Class => Reliability == Reliability.Reliable ? StreamClass.ReliableOf(StreamNumber) : StreamClass.BestEffort;
 
     /// <summary>The key by which messages are assigned to channels: the topic, and the class of the stream in which they arrive.</summary>
     public ChannelKey Key => new(Topic, Class);

@@ -51,7 +51,7 @@ internal sealed class DataHandler(OpenViews views, PacketWays ways, IStreamConsu
             return DropReason.UnknownClass;
         }
 
-        var stream = region.FindOrAdd(sender, streamClass);
+        var stream = region.FindOrAdd(new StreamKey(sender, streamClass));
         views.Remember(region, stream);
         return Accept(region, stream, header, lease, offset);
     }
@@ -70,8 +70,9 @@ internal sealed class DataHandler(OpenViews views, PacketWays ways, IStreamConsu
             return DropReason.UnknownSender;
         }
 
-        region.OnAnnounce(sender, header.Sequence);
-        ways.Note(region, region.FindOrAdd(sender, StreamClass.Reliable));
+        var stream = new StreamKey(sender, new StreamClass(header.StreamClass));
+        region.OnAnnounce(stream, header.Sequence);
+        ways.Note(region, region.FindOrAdd(stream));
         return DropReason.None;
     }
 
@@ -129,7 +130,7 @@ internal sealed class DataHandler(OpenViews views, PacketWays ways, IStreamConsu
             return DropReason.UnknownSender;
         }
 
-        stream = region.FindOrAdd(sender, streamClass);
+        stream = region.FindOrAdd(new StreamKey(sender, streamClass));
         views.Remember(region, stream);
         return DropReason.None;
     }
@@ -206,8 +207,8 @@ internal sealed class DataHandler(OpenViews views, PacketWays ways, IStreamConsu
     // exists here may be forwarded by a survivor on behalf of a departed sender. It still counts, because the survivors agree on what they
     // deliver of that stream. Nothing is repaired in other streams.
     private DropReason OnStranger(RegionReceiver region, in PacketHeader header, NodeKey sender, Lease lease, int offset) =>
-        new StreamClass(header.StreamClass).IsReliable
-            && region.Find(sender) is { IsSenderGone: true } stream && stream.Lacks(header.Sequence)
+        new StreamClass(header.StreamClass) is { IsReliable: true } streamClass
+            && region.Find(new StreamKey(sender, streamClass)) is { IsSenderGone: true } stream && stream.Lacks(header.Sequence)
             ? Accept(region, stream, header, lease, offset)
             : DropReason.UnknownSender;
 

@@ -124,7 +124,7 @@ internal sealed class PacketDispatcher : IPacketHandler
         }
 
         // All packets of this layer other than data concern reliable streams.
-        if (header.StreamClass != StreamClass.Reliable.Value && !PacketKinds.IsOfProtocol(header.Kind))
+        if (new StreamClass(header.StreamClass) is not { IsKnown: true, IsReliable: true } && !PacketKinds.IsOfProtocol(header.Kind))
         {
             return DropReason.UnknownClass;
         }

@@ -330,6 +330,14 @@ internal sealed class OpenTopics(IOrderingNode node)
                 $"Topic {channel.Topic:x} is pinned and best effort. Only a reliable topic can be pinned.", nameof(channel));
         }
 
+        if (channel.StreamNumber >= StreamClass.Numbers || (channel.StreamNumber != 0 && !channel.Class.IsReliable))
+        {
+            throw new ArgumentException(
+                $"Topic {channel.Topic:x} asks for the stream number {channel.StreamNumber}. A reliable topic can have 0 to "
+                + $"{StreamClass.Numbers - 1}, and a best-effort one has 0.",
+                nameof(channel));
+        }
+
         if (channel is { ReportsStable: true, IsPinned: false })
         {
             throw new ArgumentException(
@@ -434,31 +442,44 @@ internal sealed class OpenTopics(IOrderingNode node)
 
     private void Apply(TopicView view)
     {
-        var reliable = FindReceiver(view.TopicId, StreamClass.Reliable);
-        var bestEffort = FindReceiver(view.TopicId, StreamClass.BestEffort);
         // A receiver that opens in the middle of a view has missed the beginning of the senders' runs. It waits for a view that includes
         // it.
-        bool receives = reliable is not null || bestEffort is not null;
-        _views[view.TopicId] = receives || !view.Subscribed ? view : view with { Subscribed = false };
+        _views[view.TopicId] = IsReceived(view.TopicId) || !view.Subscribed ? view : view with { Subscribed = false };
         for (var sender = _senders.GetValueOrDefault(view.TopicId); sender is not null; sender = sender.NextOfTopic)
         {
             sender.Apply(view);
         }
 
-        reliable?.Restrict(view.Publishers);
-        bestEffort?.Restrict(view.Publishers);
-        if (view.Subscribed)
+        foreach (var streamClass in StreamClass.All)
         {
-            reliable?.Activate(view.Configuration);
-            bestEffort?.Activate(view.Configuration);
+            if (FindReceiver(view.TopicId, streamClass) is { } receiver)
+            {
+                receiver.Restrict(view.Publishers);
+                if (view.Subscribed)
+                {
+                    receiver.Activate(view.Configuration);
+                }
+            }
         }
+    }
+
+    private bool IsReceived(ulong topicId)
+    {
+        foreach (var streamClass in StreamClass.All)
+        {
+            if (FindReceiver(topicId, streamClass) is not null)
+            {
+                return true;
+            }
+        }
+
+        return false;
     }
 
     // The view of a topic that is no longer open here is not updated. If the topic is opened again, it waits for a new view.
     private void ForgetView(ulong topicId)
     {
-        if (FindReceiver(topicId, StreamClass.Reliable) is null && FindReceiver(topicId, StreamClass.BestEffort) is null
-            && !_senders.ContainsKey(topicId))
+        if (!IsReceived(topicId) && !_senders.ContainsKey(topicId))
         {
             _views.Remove(topicId);
         }

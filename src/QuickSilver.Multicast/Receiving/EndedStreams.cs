@@ -1,4 +1,4 @@
-using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Multicast.Receiving;
 
@@ -17,8 +17,8 @@ internal sealed class EndedStreams(TimeSpan closingPause)
     // Members that do not learn of a removal for so long are removed themselves.
     private const int PausesOfMinAge = 10;
 
-    private readonly Dictionary<NodeKey, StreamEnd> _ends = [];
-    private readonly Queue<(NodeKey Sender, TimeSpan At)> _byAge = new();
+    private readonly Dictionary<StreamKey, StreamEnd> _ends = [];
+    private readonly Queue<(StreamKey Stream, TimeSpan At)> _byAge = new();
 
     public TimeSpan MinAge => closingPause * PausesOfMinAge;
 
@@ -30,9 +30,9 @@ internal sealed class EndedStreams(TimeSpan closingPause)
         while (_byAge.TryPeek(out var oldest) && now - oldest.At >= MinAge)
         {
             _byAge.Dequeue();
-            if (_ends.TryGetValue(oldest.Sender, out var end) && end.At == oldest.At)
+            if (_ends.TryGetValue(oldest.Stream, out var end) && end.At == oldest.At)
             {
-                _ends.Remove(oldest.Sender);
+                _ends.Remove(oldest.Stream);
             }
         }
 
@@ -40,14 +40,14 @@ internal sealed class EndedStreams(TimeSpan closingPause)
     }
 
     /// <summary>Adds an end, for which there is room.</summary>
-    public void Add(NodeKey sender, in StreamEnd end)
+    public void Add(StreamKey stream, in StreamEnd end)
     {
-        _ends[sender] = end;
-        _byAge.Enqueue((sender, end.At));
+        _ends[stream] = end;
+        _byAge.Enqueue((stream, end.At));
     }
 
     /// <summary>The stream is resumed: its end is removed.</summary>
-    public bool TryTake(NodeKey sender, out StreamEnd end) => _ends.Remove(sender, out end);
+    public bool TryTake(StreamKey stream, out StreamEnd end) => _ends.Remove(stream, out end);
 }
 
 /// <summary>The end of a stream.</summary>

@@ -41,7 +41,7 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
     public HeardMark Heard;
 
     public InboundStream(
-        ReceivingParts parts, RegionView view, NodeKey sender, StreamClass streamClass, IStreamConsumer consumer, in KeptPackets kept)
+        ReceivingParts parts, RegionView view, StreamKey key, IStreamConsumer consumer, in KeptPackets kept)
     {
         var context = parts.Node;
         _context = context;
@@ -53,14 +53,16 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
         _window = new ReceiveWindow(_packets, context.Options);
         _assembler = new StreamAssembler(parts, this, _packets, consumer);
         View = view;
-        Sender = sender;
-        Class = streamClass;
+        Key = key;
     }
 
     public RegionView View { get; }
-    public NodeKey Sender { get; }
-    public StreamClass Class { get; }
+    public StreamKey Key { get; }
+    public NodeKey Sender => Key.Sender;
+    public StreamClass Class => Key.Class;
     public bool IsReliable => Class.IsReliable;
+    // The stream whose packets show what was sent in this one: itself or, of a best-effort stream, the one with its marks.
+    public StreamKey ReliableKey => IsReliable ? Key : new StreamKey(Sender, StreamClass.Reliable);
     // State of the layer above; only that layer uses it.
     public object? Above { get; set; }
     public SequenceRanges Missing => _window.Missing;

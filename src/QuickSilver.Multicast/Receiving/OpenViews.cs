@@ -230,7 +230,7 @@ internal sealed class OpenViews(ReceivingParts parts, IDatagramReceiver receiver
         foreach (var region in _ordered)
         {
             if (region.View.Configuration < stream.View.Configuration
-                && (region.SupersededAt != 0 || region.Find(stream.Sender) is { IsDrained: false }))
+                && (region.SupersededAt != 0 || region.Find(stream.ReliableKey) is { IsDrained: false }))
             {
                 return true;
             }
@@ -348,7 +348,7 @@ internal sealed class OpenViews(ReceivingParts parts, IDatagramReceiver receiver
         foreach (var older in _ordered)
         {
             if (older.View.Configuration < region.View.Configuration && older.SupersededAt != 0
-                && (older.Find(sender) is not null || older.MayHearMoreOf(sender)))
+                && (older.FindReliable(sender) is not null || older.MayHearMoreOf(sender)))
             {
                 return true;
             }

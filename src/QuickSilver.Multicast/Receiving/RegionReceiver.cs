@@ -16,16 +16,10 @@ namespace QuickSilver.Multicast.Receiving;
 // packets.
 internal sealed class RegionReceiver : IGapObserver, ITrackedView
 {
-    // The maximum number of senders at a time that other members report and that the directory does not contain. They have departed, or the
-    // directory will contain them soon.
-    private const int MostStrangers = 256;
-
     private readonly ReceivingParts _parts;
     private readonly IStreamConsumer _consumer;
-    private readonly Dictionary<NodeKey, InboundStream> _reliable = [];
-    private readonly Dictionary<NodeKey, InboundStream> _bestEffort = [];
+    private readonly StreamTable _table;
     private readonly Dictionary<InboundStream, IRepairStrategy> _repairs = [];
-    private readonly List<InboundStream> _streams = [];
     private readonly ViewClosing _closing;
     // Not readonly: it is a struct that has state of its own.
     private SenderRoom _room;
@@ -39,6 +33,7 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
         var context = parts.Node;
         _parts = parts;
         _consumer = consumer;
+        _table = new StreamTable(context);
         View = view;
         Port = port;
         port?.AddUser();
@@ -97,12 +92,12 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
     /// The bytes of one sender that may wait here: in the socket's receive buffer, or in packet memory, both of which all current senders
     /// share. A sender's window is half of this value, and while it waits for repairs a sender may send RepairWindows windows.
     /// </summary>
-    public long RoomBytes => _room.Of(_parts, Port, _streams);
+    public long RoomBytes => _room.Of(_parts, Port, Streams);
 
     /// <summary>Whether this node can receive packets that are sent to the view's group.</summary>
     public bool MayHear => Port is { IsDeaf: false };
-    // In the order of their first packets, which is deterministic. A list, so that iteration does not allocate.
-    public List<InboundStream> Streams => _streams;
+    // In the order of their first packets.
+    public List<InboundStream> Streams => _table.Ordered;
 
     /// <summary>Processes a data packet. The caller notifies the stability tracker once for all packets that arrive together.</summary>
     public DropReason OnData(InboundStream stream, long sequence, Core.Buffers.Lease lease, int offset, int length)
@@ -124,17 +119,17 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
         return DropReason.None;
     }
 
-    public void OnAnnounce(NodeKey sender, long highest)
+    public void OnAnnounce(StreamKey key, long highest)
     {
-        var stream = FindOrAdd(sender, StreamClass.Reliable);
+        var stream = FindOrAdd(key);
         if (stream.TryRetract(highest))
         {
-            Stability.Retract(sender, highest);
+            Stability.Retract(key, highest);
         }
 
         stream.OnAnnounced(highest);
         NoteGap(stream);
-        Stability.OnAnnounce(sender);
+        Stability.OnAnnounce(key);
     }
 
     public void OnMissed(InboundStream stream, long first, long last) => _parts.Schemes.RepairWatch?.OnMissed(stream, first, last);
@@ -162,38 +157,30 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
     }
 
     /// <summary>Whether this node has received no stream of this sender over the group for a while.</summary>
-    public bool IsSilent(NodeKey sender)
-    {
-        bool isSilent = true;
-        foreach (var stream in _streams)
-        {
-            isSilent &= stream.Sender != sender || stream.Heard.IsSilent(Context.Environment.Now);
-        }
-
-        return isSilent;
-    }
+    public bool IsSilent(NodeKey sender) => _table.IsSilent(sender);
 
     /// <summary>Whether the node was removed since the view was opened, or is not known yet although others have reported it.</summary>
-    public bool IsGone(NodeKey node) => Find(node) is { IsSenderGone: true } || HasLost(node);
+    public bool IsGone(NodeKey node) => FindReliable(node) is { IsSenderGone: true } || HasLost(node);
 
-    public InboundStream? Find(NodeKey sender) => _reliable.GetValueOrDefault(sender);
+    public InboundStream? Find(StreamKey stream) => _table.Find(stream);
 
-    public InboundStream FindOrAdd(NodeKey sender, StreamClass streamClass)
+    /// <summary>A reliable stream of the sender, of whichever number; null if there is none.</summary>
+    public InboundStream? FindReliable(NodeKey sender) => _table.FindReliable(sender);
+
+    public InboundStream FindOrAdd(StreamKey key)
     {
-        var table = streamClass.IsReliable ? _reliable : _bestEffort;
-        if (!table.TryGetValue(sender, out var stream))
+        if (_table.Find(key) is not { } stream)
         {
-            var kept = new KeptPackets(Keepers, OwnPartition, RetentionOf(streamClass));
-            stream = new InboundStream(_parts, View, sender, streamClass, _consumer, kept) { Gaps = this };
-            if (HasLost(sender))
+            var kept = new KeptPackets(Keepers, OwnPartition, RetentionOf(key.Class));
+            stream = new InboundStream(_parts, View, key, _consumer, kept) { Gaps = this };
+            if (HasLost(key.Sender))
             {
                 stream.OnSenderLeft();
             }
 
-            table.Add(sender, stream);
-            _streams.Add(stream);
+            _table.Add(stream);
             _repairs.Add(stream, _parts.Repair.ForReceiver(_parts.Schemes, this, stream));
-            if (streamClass.IsReliable && _ended is not null && _ended.TryTake(sender, out var end))
+            if (stream.IsReliable && _ended is not null && _ended.TryTake(key, out var end))
             {
                 stream.ResumeBehind(end.Through);
                 Stability.Resume(stream, end.Decision);
@@ -209,31 +196,9 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
     }
 
     /// <summary>
-    /// The stream of a sender that another member reports, known or not; null if more unknown senders are reported than can exist.
+    /// A reliable stream that another member reports, known or not; null if more unknown senders are reported than can exist.
     /// </summary>
-    public InboundStream? FindTold(NodeKey sender)
-    {
-        if (Find(sender) is { } known)
-        {
-            return known;
-        }
-
-        if (!Context.Directory.Contains(sender))
-        {
-            int strangers = 0;
-            foreach (var stream in _streams)
-            {
-                strangers += stream.IsReliable && !Context.Directory.Contains(stream.Sender) ? 1 : 0;
-            }
-
-            if (strangers >= MostStrangers)
-            {
-                return null;
-            }
-        }
-
-        return FindOrAdd(sender, StreamClass.Reliable);
-    }
+    public InboundStream? FindTold(StreamKey key) => Find(key) ?? (_table.MayBe(key) ? FindOrAdd(key) : null);
 
     /// <summary>
     /// Whether only the sender can supply what is missing: members need not find out first whether others hold it.
@@ -262,7 +227,7 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
             }
         }
 
-        foreach (var stream in _streams)
+        foreach (var stream in Streams)
         {
             if (stream.Sender == lost.Key)
             {
@@ -305,7 +270,7 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
     public void OnNodesCame(long configuration)
     {
         _closing.TakeBackNew(configuration);
-        foreach (var stream in _streams)
+        foreach (var stream in Streams)
         {
             if (stream.IsSenderGone && !HasLost(stream.Sender))
             {
@@ -316,21 +281,7 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
     }
 
     /// <summary>Whether all streams are drained.</summary>
-    public bool IsDrained
-    {
-        get
-        {
-            foreach (var stream in _streams)
-            {
-                if (!stream.IsDrained)
-                {
-                    return false;
-                }
-            }
-
-            return true;
-        }
-    }
+    public bool IsDrained => _table.IsDrained;
 
     /// <summary>Whether a settled view may be closed here.</summary>
     public bool MayClose => _closing.MayClose(IsDrained);
@@ -352,7 +303,7 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
             return;
         }
 
-        foreach (var stream in _streams)
+        foreach (var stream in Streams)
         {
             if (stream.IsReliable && stream.IsSenderGone && !stream.IsDrained)
             {
@@ -370,7 +321,7 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
             repair.Close();
         }
 
-        foreach (var stream in _streams)
+        foreach (var stream in Streams)
         {
             stream.Close();
         }
@@ -385,9 +336,9 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
     /// </summary>
     public bool EndSettled(Predicate<NodeKey> mayOlderBringMore, out bool isAnyEnded)
     {
-        int before = _streams.Count;
+        int before = Streams.Count;
         bool isAnyLeft = false;
-        _streams.RemoveAll(stream =>
+        Streams.RemoveAll(stream =>
         {
             if (!stream.IsSenderGone)
             {
@@ -403,17 +354,17 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
             End(stream);
             return true;
         });
-        isAnyEnded = _streams.Count < before;
+        isAnyEnded = Streams.Count < before;
         return isAnyLeft;
     }
 
-    IReadOnlyList<ITrackedStream> ITrackedView.Streams => _streams;
+    IReadOnlyList<ITrackedStream> ITrackedView.Streams => Streams;
 
     void IViewOfMember.NoteGap(IStreamOfMember stream) => NoteGap((InboundStream)stream);
 
-    IStreamOfMember? IViewOfMember.Find(NodeKey sender) => Find(sender);
+    IStreamOfMember? IViewOfMember.Find(StreamKey stream) => Find(stream);
 
-    ITrackedStream? ITrackedView.FindTold(NodeKey sender) => FindTold(sender);
+    ITrackedStream? ITrackedView.FindTold(StreamKey stream) => FindTold(stream);
 
     private bool MayEnd(InboundStream stream)
     {
@@ -427,7 +378,7 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
         if (!stream.IsReliable)
         {
             // What others reported of its messages is in the reliable stream.
-            return Find(stream.Sender) is null && now - since >= Context.Options.ClosingPause;
+            return FindReliable(stream.Sender) is null && now - since >= Context.Options.ClosingPause;
         }
 
         var ended = _ended ??= new EndedStreams(Context.Options.ClosingPause);
@@ -444,7 +395,7 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
 
     private void End(InboundStream stream)
     {
-        (stream.IsReliable ? _reliable : _bestEffort).Remove(stream.Sender);
+        _table.Forget(stream);
         if (_repairs.Remove(stream, out var repair))
         {
             repair.Close();
@@ -452,7 +403,7 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
 
         if (stream.IsReliable)
         {
-            _ended!.Add(stream.Sender, new StreamEnd(stream.Highest, Context.Environment.Now, Stability.Forget(stream)));
+            _ended!.Add(stream.Key, new StreamEnd(stream.Highest, Context.Environment.Now, Stability.Forget(stream)));
         }
 
         stream.Close();
@@ -474,13 +425,13 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
     private bool HasLost(NodeKey node) => _closing.HasLost(node);
 
     private bool MayForget(NodeKey node) =>
-        Find(node) is null && !_bestEffort.ContainsKey(node) && View.Members.AsSpan().BinarySearch(node) < 0;
+        !_table.HasAnyOf(node) && View.Members.AsSpan().BinarySearch(node) < 0;
 
     private void OnFewer(NodeKey node)
     {
         var (first, end) = Keepers.MembersOf(Keepers.PartitionOf(Live.RankOf(node)));
         _isPartitionLost |= Live.FirstIn(first, end) < 0;
-        foreach (var stream in _streams)
+        foreach (var stream in Streams)
         {
             stream.Retention = RetentionOf(stream.Class);
         }

@@ -333,7 +333,8 @@ internal sealed class PeerPullRepair : IRepairStrategy
     private void Send(DatagramAddress to, SequenceRanges ranges, bool ofSender)
     {
         Span<byte> packet = stackalloc byte[Math.Min(_scheme.Paths.Sizes.To(to), PullRequest.MaxBytes)];
-        int bytes = PullRequest.Write(packet, _region.Template, _stream.Sender, _stream.Highest, ranges, 0, SequenceRanges.MaxNumber);
+        var template = _region.Template.Of(_stream.Class.Value);
+        int bytes = PullRequest.Write(packet, template, _stream.Sender, _stream.Highest, ranges, 0, SequenceRanges.MaxNumber);
         Context.SendControl(packet[..bytes], to);
         Context.Counters.PullsSent++;
         for (int i = 0; i < ranges.Count && _scheme.RepairWatch is { } watch; i++)

@@ -27,8 +27,9 @@ internal sealed class RepairResponder(SendingParts parts, ISentStreams streams, 
             return DropReason.UnknownSender;
         }
 
+        var streamClass = new StreamClass(header.StreamClass);
         var asker = new RepairAsker(sender, address, header.Sequence);
-        if (origin == parts.Node.Self && streams.FindSender(header.Region, header.View, StreamClass.Reliable) is { } own)
+        if (origin == parts.Node.Self && streams.FindSender(header.Region, header.View, streamClass) is { } own)
         {
             return own.View.Members.Contains(sender) ? Note(own, null, body, ranges, asker) : DropReason.NotMember;
         }
@@ -38,7 +39,7 @@ internal sealed class RepairResponder(SendingParts parts, ISentStreams streams, 
             return DropReason.UnknownView;
         }
 
-        return region.Find(origin) is { } cached ? Note(null, cached, body, ranges, asker) : DropReason.None;
+        return region.Find(new StreamKey(origin, streamClass)) is { } cached ? Note(null, cached, body, ranges, asker) : DropReason.None;
     }
 
     // One of the two streams is given.

@@ -1,5 +1,6 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Multicast.Schemes;
 
@@ -36,10 +37,10 @@ internal interface IStabilityTracker
     void OnAckWanted();
 
     /// <summary>A sender announces what it has sent: perhaps the acknowledgement was lost, so it is sent again.</summary>
-    void OnAnnounce(NodeKey sender);
+    void OnAnnounce(StreamKey stream);
 
     /// <summary>The sender itself says that it has sent no more: what others reported beyond it is not so.</summary>
-    void Retract(NodeKey sender, long sent);
+    void Retract(StreamKey stream, long sent);
 
     /// <summary>Members were removed, or have closed the view.</summary>
     void OnMembersChanged();

@@ -1,5 +1,6 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Multicast.Schemes;
 
@@ -10,7 +11,12 @@ internal interface IStreamOfMember
 
     NodeKey Sender { get; }
 
+    StreamClass Class { get; }
+
     bool IsReliable { get; }
+
+    /// <summary>The sender and the class.</summary>
+    StreamKey Key { get; }
 
     /// <summary>The highest number known to have been sent.</summary>
     long Highest { get; }

@@ -1,5 +1,6 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Pacing;
 using QuickSilver.Multicast.Views;
 
@@ -32,8 +33,8 @@ internal interface IViewOfMember
     /// <summary>The strategy of the stream is notified if something is missing.</summary>
     void NoteGap(IStreamOfMember stream);
 
-    /// <summary>The reliable stream of the sender; null if there is none.</summary>
-    IStreamOfMember? Find(NodeKey sender);
+    /// <summary>The stream with this key; null if there is none.</summary>
+    IStreamOfMember? Find(StreamKey stream);
 }
 
 // A view for the tracker that finds out what all members of it hold.
@@ -52,9 +53,9 @@ internal interface ITrackedView : IViewOfMember
     bool IsDrained { get; }
 
     /// <summary>
-    /// The stream of a sender that another member reports, known or not; null if more unknown senders are reported than can exist.
+    /// A reliable stream that another member reports, known or not; null if more unknown senders are reported than can exist.
     /// </summary>
-    ITrackedStream? FindTold(NodeKey sender);
+    ITrackedStream? FindTold(StreamKey stream);
 
     /// <summary>Requests everything that is missing now, as if for the first time.</summary>
     void AskAnew(IStreamOfMember stream);

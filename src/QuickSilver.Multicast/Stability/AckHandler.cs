@@ -14,7 +14,7 @@ internal sealed class AckHandler(NodeContext context, ISentStreams streams, IRep
 {
     public DropReason OnPacket(in PacketHeader header, NodeKey sender)
     {
-        if (streams.FindSender(header.Region, header.View, StreamClass.Reliable) is not { } stream)
+        if (streams.FindSender(header.Region, header.View, new StreamClass(header.StreamClass)) is not { } stream)
         {
             return DropReason.StaleView;
         }

@@ -1,4 +1,4 @@
-using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Stability;
@@ -13,7 +13,7 @@ internal sealed class AggregateClock
     // A packet that no result covers for so long belongs to a sender that is gone.
     private static readonly TimeSpan Most = TimeSpan.FromMinutes(1);
 
-    private NodeKey _sender;
+    private StreamKey _stream;
     private long _number;
     private TimeSpan _arrivedAt;
     // The level whose result is awaited next.
@@ -22,24 +22,24 @@ internal sealed class AggregateClock
     /// <summary>Whether a packet is being measured, so that no other one is.</summary>
     public bool IsRunning { get; private set; }
 
-    public void OnArrived(NodeKey sender, long number, TimeSpan now)
+    public void OnArrived(StreamKey stream, long number, TimeSpan now)
     {
         if (!IsRunning || now - _arrivedAt > Most)
         {
-            (_sender, _number, _arrivedAt, _level, IsRunning) = (sender, number, now, 0, true);
+            (_stream, _number, _arrivedAt, _level, IsRunning) = (stream, number, now, 0, true);
         }
     }
 
-    /// <summary>A round of the ring of this level is over. All members under it hold the sender's packets up to there.</summary>
+    /// <summary>A round of the ring of this level is over. All members under it hold the stream's packets up to there.</summary>
     /// <param name="level">The ring's level.</param>
     /// <param name="isHighest">Whether this member has a seat in no higher ring.</param>
-    /// <param name="sender">Whose packets.</param>
+    /// <param name="stream">Whose packets.</param>
     /// <param name="heldByAll">The last packet that all hold.</param>
     /// <param name="now">The present time.</param>
     /// <param name="times">Where the time is counted.</param>
-    public void OnResult(int level, bool isHighest, NodeKey sender, long heldByAll, TimeSpan now, RingTimes times)
+    public void OnResult(int level, bool isHighest, StreamKey stream, long heldByAll, TimeSpan now, RingTimes times)
     {
-        if (IsRunning && level == _level && heldByAll >= _number && sender == _sender)
+        if (IsRunning && level == _level && heldByAll >= _number && stream == _stream)
         {
             times.Add(level, now - _arrivedAt);
             _level++;

@@ -1,5 +1,6 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Schemes;
 using QuickSilver.Multicast.Stability.Tokens;
@@ -78,7 +79,7 @@ internal sealed class RingHierarchy : IStabilityTracker
     {
         if (!Aggregation.IsRunning && stream.IsReliable && _rings[0].IsLeader)
         {
-            Aggregation.OnArrived(stream.Sender, stream.Arrived, Context.Environment.Now);
+            Aggregation.OnArrived(stream.Key, stream.Arrived, Context.Environment.Now);
         }
 
         _rings[0].OnActivity();
@@ -86,11 +87,11 @@ internal sealed class RingHierarchy : IStabilityTracker
 
     public void OnAckWanted() => _rings[0].OnAckWanted();
 
-    public void OnAnnounce(NodeKey sender)
+    public void OnAnnounce(StreamKey stream)
     {
         foreach (var ring in _rings)
         {
-            ring.Recall(sender, andAcknowledge: true);
+            ring.Recall(stream, andAcknowledge: true);
         }
     }
 
@@ -219,10 +220,10 @@ internal sealed class RingHierarchy : IStabilityTracker
     {
         foreach (var ring in _rings)
         {
-            ring.Forget(stream.Sender);
+            ring.Forget(stream.Key);
         }
 
-        return Records.Forget(stream.Sender);
+        return Records.Forget(stream.Key);
     }
 
     public void Resume(ITrackedStream stream, object? kept)
@@ -260,27 +261,27 @@ internal sealed class RingHierarchy : IStabilityTracker
 
     public long BufferUnder(int level) => level == 0 ? Region.RoomBytes : _rings[level - 1].ReceiveBufferBytes;
 
-    public void Retract(NodeKey sender, long sent)
+    public void Retract(StreamKey stream, long sent)
     {
-        var settlement = Records.SettlementOf(sender);
+        var settlement = Records.SettlementOf(stream);
         settlement.HeldByAny = Math.Min(settlement.HeldByAny, sent);
         foreach (var ring in _rings)
         {
-            if (ring.FindResult(sender) is { } result)
+            if (ring.FindResult(stream) is { } result)
             {
                 result.HeldByAny = Math.Min(result.HeldByAny, sent);
             }
         }
     }
 
-    /// <summary>A round of the ring of this level has found that all members under it hold the sender's packets up to there.</summary>
-    public void NoteResult(int level, NodeKey sender, long heldByAll)
+    /// <summary>A round of the ring of this level has found that all members under it hold the stream's packets up to there.</summary>
+    public void NoteResult(int level, StreamKey stream, long heldByAll)
     {
         if (Aggregation.IsRunning)
         {
             bool isHighest = level == _rings.Count - 1;
             var (now, times) = (Context.Environment.Now, Context.Counters.TimesToAggregate);
-            Aggregation.OnResult(level, isHighest, sender, heldByAll, now, times);
+            Aggregation.OnResult(level, isHighest, stream, heldByAll, now, times);
         }
     }
 
@@ -302,20 +303,20 @@ internal sealed class RingHierarchy : IStabilityTracker
     }
 
     /// <summary>Called when a ring has new values: the rings below that this node leads pass them on.</summary>
-    public void RecallBelow(int level, NodeKey sender)
+    public void RecallBelow(int level, StreamKey stream)
     {
         for (int i = level - 1; i >= 0; i--)
         {
-            _rings[i].Recall(sender, andAcknowledge: false);
+            _rings[i].Recall(stream, andAcknowledge: false);
         }
     }
 
     /// <summary>Called when a ring has new values for the ring above.</summary>
-    public void RecallAbove(int level, NodeKey sender)
+    public void RecallAbove(int level, StreamKey stream)
     {
         if (level + 1 < _rings.Count)
         {
-            _rings[level + 1].Recall(sender, andAcknowledge: false);
+            _rings[level + 1].Recall(stream, andAcknowledge: false);
         }
     }
 

@@ -1,5 +1,5 @@
 using QuickSilver.Core.Wire;
-using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Schemes;
 using QuickSilver.Multicast.Stability.Tokens;
 
@@ -16,15 +16,15 @@ internal sealed class RingRecords(RingHierarchy rings)
     // The limit of epochs by which a record may be ahead. So many do not begin before a node learns of one.
     private const ulong MostEpochsAhead = 1 << 16;
 
-    private readonly Dictionary<NodeKey, StreamSettlement> _settlements = [];
+    private readonly Dictionary<StreamKey, StreamSettlement> _settlements = [];
     private readonly SequenceRanges _unsupplied = new(RecoveryRecord.MaxRanges);
 
-    public StreamSettlement SettlementOf(NodeKey sender)
+    public StreamSettlement SettlementOf(StreamKey stream)
     {
-        if (!_settlements.TryGetValue(sender, out var settlement))
+        if (!_settlements.TryGetValue(stream, out var settlement))
         {
             settlement = new StreamSettlement { UnsettledAt = rings.Context.Environment.Now };
-            _settlements.Add(sender, settlement);
+            _settlements.Add(stream, settlement);
         }
 
         return settlement;
@@ -33,7 +33,7 @@ internal sealed class RingRecords(RingHierarchy rings)
     /// <summary>Whether the stream of a departed sender is settled, and since when, as far as tokens have reported.</summary>
     public bool TryFinish(ITrackedStream stream, out TimeSpan settledSince)
     {
-        var settlement = SettlementOf(stream.Sender);
+        var settlement = SettlementOf(stream.Key);
         if (settlement.ReportedThrough < stream.Highest)
         {
             // The last token that had a record of the stream was here before this member learnt that the sender is gone.
@@ -65,15 +65,15 @@ internal sealed class RingRecords(RingHierarchy rings)
     /// <summary>
     /// Returns the settlement if there was a decision: its number, and what it said, must not change if the stream is resumed.
     /// </summary>
-    public StreamSettlement? Forget(NodeKey sender) =>
-        _settlements.Remove(sender, out var settlement) && settlement.Epoch != 0 ? settlement : null;
+    public StreamSettlement? Forget(StreamKey stream) =>
+        _settlements.Remove(stream, out var settlement) && settlement.Epoch != 0 ? settlement : null;
 
     public void Resume(ITrackedStream stream, StreamSettlement? decided)
     {
         var settlement = decided ?? new StreamSettlement();
         settlement.Stable = settlement.Replicated = settlement.HeldByAny = settlement.ReportedThrough = stream.Highest;
         settlement.UnsettledAt = rings.Context.Environment.Now;
-        _settlements[stream.Sender] = settlement;
+        _settlements[stream.Key] = settlement;
     }
 
     /// <summary>
@@ -203,7 +203,7 @@ internal sealed class RingRecords(RingHierarchy rings)
         FinishIfDone(stream, settlement);
         if (settlement.Stable > before || record.Stable < settlement.Stable || settlement.HeldByAny > record.KnownHeldByAny)
         {
-            rings.RecallBelow(rings.Shape.Levels - 1, record.Sender);
+            rings.RecallBelow(rings.Shape.Levels - 1, record.Stream);
         }
     }
 
@@ -226,7 +226,7 @@ internal sealed class RingRecords(RingHierarchy rings)
             return;
         }
 
-        if (rings.Rings[level - 1].FindResult(stream.Sender) is not { Unheld: { } below } result)
+        if (rings.Rings[level - 1].FindResult(stream.Key) is not { Unheld: { } below } result)
         {
             seat.Clear();
             return;
@@ -289,7 +289,7 @@ internal sealed class RingRecords(RingHierarchy rings)
         var seat = rings.Token.Seat;
         ReportUnheld(level, stream, seat);
         record.Unheld.CopyFrom(seat);
-        if (!stream.IsSenderGone && rings.Rings[level].FindResult(stream.Sender)?.Unheld is { } earlier)
+        if (!stream.IsSenderGone && rings.Rings[level].FindResult(stream.Key)?.Unheld is { } earlier)
         {
             record.Unheld.Continue(earlier, settlement.Stable);
             seat.AddGapsOf(record.Unheld);
@@ -310,7 +310,7 @@ internal sealed class RingRecords(RingHierarchy rings)
             return;
         }
 
-        var below = rings.Rings[level - 1].FindResult(stream.Sender);
+        var below = rings.Rings[level - 1].FindResult(stream.Key);
         record.HeldByAll = Math.Min(record.HeldByAll, below?.HeldByAll ?? 0);
         record.ConsumedByAll = Math.Min(record.ConsumedByAll, below?.ConsumedByAll ?? 0);
         record.ReadByAll = Math.Min(record.ReadByAll, below?.ReadByAll ?? 0);
@@ -334,7 +334,7 @@ internal sealed class RingRecords(RingHierarchy rings)
                 stream.Missing.AddMissing(stable + 1, stream.Highest, held);
             }
         }
-        else if (rings.Rings[level - 1].FindResult(stream.Sender)?.HeldRanges is { } below)
+        else if (rings.Rings[level - 1].FindResult(stream.Key)?.HeldRanges is { } below)
         {
             UnheldPackets.Copy(below, held);
         }
@@ -348,7 +348,7 @@ internal sealed class RingRecords(RingHierarchy rings)
     {
         if (level > 0)
         {
-            var below = rings.Rings[level - 1].FindResult(stream.Sender);
+            var below = rings.Rings[level - 1].FindResult(stream.Key);
             if (below is null || below.Epoch != record.Epoch)
             {
                 record.IsPartial = true;

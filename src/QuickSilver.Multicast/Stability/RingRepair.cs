@@ -1,5 +1,6 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Schemes;
 using QuickSilver.Multicast.Stability.Tokens;
 
@@ -64,17 +65,17 @@ internal sealed class RingRepair(RingHierarchy rings, RingSeats seats, int level
         lacked.IntersectWith(record.Unheld);
         lacked.Gaps.RemoveAbove(record.Unheld.KnownThrough);
         SendToAll(stream, record.Unheld);
-        stream.KeepFrom = OldestUnheld(stream.Sender);
+        stream.KeepFrom = OldestUnheld(stream.Key);
         return lacked.Gaps;
     }
 
     // The first packet that all members of a ring lacked which this member leads.
-    private long OldestUnheld(NodeKey sender)
+    private long OldestUnheld(StreamKey stream)
     {
         long oldest = long.MaxValue;
         foreach (var ring in rings.Rings)
         {
-            var unheld = ring.IsLeader ? ring.FindResult(sender)?.Unheld : null;
+            var unheld = ring.IsLeader ? ring.FindResult(stream)?.Unheld : null;
             if (unheld is { Gaps.IsEmpty: false } && unheld.Gaps[0].First <= unheld.KnownThrough)
             {
                 oldest = Math.Min(oldest, unheld.Gaps[0].First);

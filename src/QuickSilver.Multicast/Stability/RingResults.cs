@@ -1,5 +1,5 @@
 using QuickSilver.Core.Wire;
-using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Schemes;
 using QuickSilver.Multicast.Stability.Tokens;
 
@@ -8,7 +8,7 @@ namespace QuickSilver.Multicast.Stability;
 // What the rounds of one ring have found, at the leader of the ring, and what it has sent to the senders.
 internal sealed class RingResults(RingHierarchy rings)
 {
-    private readonly Dictionary<NodeKey, RingResult> _bySender = [];
+    private readonly Dictionary<StreamKey, RingResult> _byStream = [];
 
     /// <summary>The datagrams that the kernels of all members under the ring have dropped, from the last whole round.</summary>
     public long KernelDrops { get; private set; }
@@ -16,25 +16,25 @@ internal sealed class RingResults(RingHierarchy rings)
     /// <summary>The smallest receive buffer of all members under the ring, from the last whole round.</summary>
     public long ReceiveBufferBytes { get; private set; }
 
-    public RingResult? Find(NodeKey sender) => _bySender.GetValueOrDefault(sender);
+    public RingResult? Find(StreamKey stream) => _byStream.GetValueOrDefault(stream);
 
-    public RingResult FindOrAdd(NodeKey sender)
+    public RingResult FindOrAdd(StreamKey stream)
     {
-        if (!_bySender.TryGetValue(sender, out var result))
+        if (!_byStream.TryGetValue(stream, out var result))
         {
             result = new RingResult();
-            _bySender.Add(sender, result);
+            _byStream.Add(stream, result);
         }
 
         return result;
     }
 
-    public void Forget(NodeKey sender) => _bySender.Remove(sender);
+    public void Forget(StreamKey stream) => _byStream.Remove(stream);
 
     /// <summary>Resumes all records, so that rounds with the changed members find the values again.</summary>
     public void OnMembersChanged()
     {
-        foreach (var result in _bySender.Values)
+        foreach (var result in _byStream.Values)
         {
             result.QuietRounds = 0;
         }
@@ -47,7 +47,7 @@ internal sealed class RingResults(RingHierarchy rings)
         ReceiveBufferBytes = token.ReceiveBufferBytes;
     }
 
-    /// <summary>Takes what a round has found about one sender. Returns true if a value has grown.</summary>
+    /// <summary>Takes what a round has found about one stream. Returns true if a value has grown.</summary>
     public static bool Take(RecoveryRecord record, RingResult result, bool isWhole, TimeSpan roundBegan)
     {
         bool isNews = record.HeldByAny > result.HeldByAny;
@@ -89,18 +89,18 @@ internal sealed class RingResults(RingHierarchy rings)
 
         var (consumed, read) = isWhole ? (record.ConsumedByAll, record.ReadByAll) : (result.ConsumedByAll, result.ReadByAll);
         var ack = new AggregateAck(
-            record.Sender, settlement.Stable, consumed, read, KernelDrops, ReceiveBufferBytes, rings.Live.Gone);
+            record.Stream.Sender, settlement.Stable, consumed, read, KernelDrops, ReceiveBufferBytes, rings.Live.Gone);
         if (ack == result.LastAck && result.QuietRounds > 0 && lacked.IsEmpty)
         {
             return;
         }
 
         result.LastAck = ack;
-        if (rings.Context.Directory.Find(record.Sender) is { } address)
+        if (rings.Context.Directory.Find(record.Stream.Sender) is { } address)
         {
             Span<byte> packet = stackalloc byte[AggregateAck.MostBytes];
             ack = ack with { Age = rings.Context.Environment.Now - result.UnheldSince };
-            int bytes = ack.Write(packet, rings.Template, lacked, result.HeldRanges);
+            int bytes = ack.Write(packet, rings.Template.Of(record.Stream.Class.Value), lacked, result.HeldRanges);
             rings.Context.SendControl(packet[..bytes], address);
             rings.Context.Counters.CollectiveNaksSent += lacked.IsEmpty ? 0 : 1;
         }

@@ -4,7 +4,7 @@ using QuickSilver.Multicast.Stability.Tokens;
 
 namespace QuickSilver.Multicast.Stability;
 
-// The records of the token of one ring, at one of its members: one for each sender of which something is not settled.
+// The records of the token of one ring, at one of its members: one for each stream of which something is not settled.
 //
 //   Begin    the leader fills the token
 //   Visit    each other member learns from it, and adds what it holds
@@ -30,8 +30,8 @@ internal readonly struct RoundContents(RingHierarchy rings, RingRepair repair, R
                 continue;
             }
 
-            var settlement = rings.Records.SettlementOf(stream.Sender);
-            var result = results.FindOrAdd(stream.Sender);
+            var settlement = rings.Records.SettlementOf(stream.Key);
+            var result = results.FindOrAdd(stream.Key);
             // The last values must reach the ring above. If the sender has departed or is not heard here, no announcement asks again, and
             // a member that accepts the last packets later cannot report it.
             bool quiet = settlement.Stable >= Math.Max(stream.Highest, settlement.HeldByAny) && stream.IsDrained && !settlement.IsGathering
@@ -47,7 +47,7 @@ internal readonly struct RoundContents(RingHierarchy rings, RingRepair repair, R
                 rings.Records.BeginEpochIfDue(stream, settlement);
             }
 
-            var record = token.Add(stream.Sender);
+            var record = token.Add(stream.Key);
             rings.Records.Report(settlement, record);
             rings.Records.Open(level, stream, settlement, record);
         }
@@ -59,7 +59,7 @@ internal readonly struct RoundContents(RingHierarchy rings, RingRepair repair, R
         for (int i = 0; i < token.Count; i++)
         {
             var record = token[i];
-            if (rings.Region.FindTold(record.Sender) is not { } stream)
+            if (rings.Region.FindTold(record.Stream) is not { } stream)
             {
                 // The record names a sender that this member does not know, and there are more of those than can exist: this member reports
                 // nothing about them.
@@ -68,10 +68,10 @@ internal readonly struct RoundContents(RingHierarchy rings, RingRepair repair, R
                 continue;
             }
 
-            var settlement = rings.Records.SettlementOf(record.Sender);
+            var settlement = rings.Records.SettlementOf(record.Stream);
             if (rings.Records.Learn(record, settlement, stream) && level > 0)
             {
-                rings.RecallBelow(level, record.Sender);
+                rings.RecallBelow(level, record.Stream);
             }
 
             repair.Compare(stream, record, neighbour);
@@ -82,12 +82,12 @@ internal readonly struct RoundContents(RingHierarchy rings, RingRepair repair, R
         for (int i = 0; i < rings.Region.Streams.Count; i++)
         {
             var stream = rings.Region.Streams[i];
-            if (stream.IsReliable && token.Find(stream.Sender) is null && IsUnsettled(stream))
+            if (stream.IsReliable && token.Find(stream.Key) is null && IsUnsettled(stream))
             {
                 // The leader does not know of the stream, or that this member missed the rounds that settled it: this round reports it, and
                 // the next round asks all members.
-                var record = token.Add(stream.Sender);
-                rings.Records.Report(rings.Records.SettlementOf(stream.Sender), record);
+                var record = token.Add(stream.Key);
+                rings.Records.Report(rings.Records.SettlementOf(stream.Key), record);
                 record.HeldByAny = stream.Highest;
                 record.IsPartial = true;
             }
@@ -113,17 +113,17 @@ internal readonly struct RoundContents(RingHierarchy rings, RingRepair repair, R
         for (int i = 0; i < token.Count; i++)
         {
             var record = token[i];
-            if (rings.Region.FindTold(record.Sender) is not { } stream)
+            if (rings.Region.FindTold(record.Stream) is not { } stream)
             {
                 continue;
             }
 
-            var settlement = rings.Records.SettlementOf(record.Sender);
-            var result = results.FindOrAdd(record.Sender);
+            var settlement = rings.Records.SettlementOf(record.Stream);
+            var result = results.FindOrAdd(record.Stream);
             repair.Compare(stream, record, neighbour);
             RingRecords.Bound(record, stream);
             bool isNews = RingResults.Take(record, result, isWhole, began);
-            rings.NoteResult(level, record.Sender, result.HeldByAll);
+            rings.NoteResult(level, record.Stream, result.HeldByAll);
             moved |= isNews || result.NoteDecision(record);
             var lacked = repair.End(stream, record);
             rings.Records.NoteUnsettled(record, settlement, stream);
@@ -138,7 +138,7 @@ internal readonly struct RoundContents(RingHierarchy rings, RingRepair repair, R
                 rings.Records.Learn(record, settlement, stream);
                 if (isNews)
                 {
-                    rings.RecallAbove(level, record.Sender);
+                    rings.RecallAbove(level, record.Stream);
                 }
             }
 
@@ -156,7 +156,7 @@ internal readonly struct RoundContents(RingHierarchy rings, RingRepair repair, R
     }
 
     private bool IsUnsettled(ITrackedStream stream) =>
-        stream.Highest > stream.Stable || (stream.IsSenderGone && rings.Records.SettlementOf(stream.Sender).IsGathering);
+        stream.Highest > stream.Stable || (stream.IsSenderGone && rings.Records.SettlementOf(stream.Key).IsGathering);
 }
 
 /// <summary>What a round has found.</summary>

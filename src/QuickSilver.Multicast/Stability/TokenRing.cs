@@ -1,6 +1,7 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Schemes;
 using QuickSilver.Multicast.Stability.Rounds;
@@ -78,22 +79,22 @@ internal sealed class TokenRing
 
     private bool IsRoot => Level == _rings.Shape.Levels - 1;
 
-    public RingResult? FindResult(NodeKey sender) => _results.Find(sender);
+    public RingResult? FindResult(StreamKey stream) => _results.Find(stream);
 
-    public void Forget(NodeKey sender) => _results.Forget(sender);
+    public void Forget(StreamKey stream) => _results.Forget(stream);
 
     /// <summary>A stream continues behind its end, up to which the members under this ring hold it.</summary>
     public void Resume(ITrackedStream stream)
     {
         if (IsLeader)
         {
-            _results.FindOrAdd(stream.Sender).SettleThrough(stream.Highest);
+            _results.FindOrAdd(stream.Key).SettleThrough(stream.Highest);
         }
     }
 
     /// <summary>Whether the ring above, or the sender, may still need what this member's rounds find of the stream.</summary>
     public bool MayFindMore(ITrackedStream stream) =>
-        IsLeader && (_results.Find(stream.Sender) is not { } result || result.ConsumedByAll < stream.Highest);
+        IsLeader && (_results.Find(stream.Key) is not { } result || result.ConsumedByAll < stream.Highest);
 
     /// <summary>Called when packets have come, from a sender or through the ring below: a leader that rests begins a round soon.</summary>
     public void OnActivity()
@@ -113,12 +114,12 @@ internal sealed class TokenRing
         }
     }
 
-    /// <summary>Sends the record of this sender around again, although everything seemed settled.</summary>
-    public void Recall(NodeKey sender, bool andAcknowledge)
+    /// <summary>Sends the record of this stream around again, although everything seemed settled.</summary>
+    public void Recall(StreamKey stream, bool andAcknowledge)
     {
         if (IsLeader)
         {
-            var result = _results.FindOrAdd(sender);
+            var result = _results.FindOrAdd(stream);
             result.QuietRounds = 0;
             if (andAcknowledge)
             {

@@ -2,6 +2,7 @@ using System.Net;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Ordering.Credit;
 using QuickSilver.Multicast.Reachability;
@@ -64,14 +65,14 @@ internal static class PacketSeeds
     {
         var token = new Token { Round = 4, Leader = Sender, To = new NodeKey(8, 1), ReceiveBufferBytes = 1 << 20, Gone = 5 };
         token.Skipped.Add(1);
-        var record = token.Add(Sender);
+        var record = token.Add(new StreamKey(Sender, StreamClass.Reliable));
         record.Stable = 10;
         record.HeldByAll = record.HeldByAny = 12;
         record.NeighbourThrough = record.Through = 20;
         record.NeighbourGaps.Add(13, 14);
         record.LackedByAll.Add(15);
         record.HeldRanges = Ranges((16, 17));
-        token.Add(new NodeKey(9, 2)).IsGathering = true;
+        token.Add(new StreamKey(new NodeKey(9, 2), StreamClass.ReliableOf(1))).IsGathering = true;
         byte[] packet = new byte[1400];
         return packet[..token.Write(packet, template, from: 0)];
     }

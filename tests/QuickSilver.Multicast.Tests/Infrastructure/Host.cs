@@ -81,6 +81,7 @@ internal sealed class Host
     {
         Reliability = reliable ? Reliability.Reliable : Reliability.BestEffort,
         IsPinned = _cluster.Service.Pinned.Contains(topic),
+        StreamNumber = (byte)_cluster.StreamNumbers.GetValueOrDefault(topic),
         HasOneSubscriber = _cluster.Inboxes.Contains(topic),
     };
 

@@ -84,9 +84,9 @@ internal sealed class LoneMember
     public NodeKey[] Keys { get; }
 
     /// <summary>The publisher's stream.</summary>
-    public InboundStream Stream => Region.FindOrAdd(Publisher, StreamClass.Reliable);
+    public InboundStream Stream => Region.FindOrAdd(new StreamKey(Publisher, StreamClass.Reliable));
 
-    public InboundStream BestEffortStream => Region.FindOrAdd(Publisher, StreamClass.BestEffort);
+    public InboundStream BestEffortStream => Region.FindOrAdd(new StreamKey(Publisher, StreamClass.BestEffort));
 
     /// <summary>What this member knows to be settled of the publisher's stream.</summary>
     public StreamSettlement Settlement => Rings.Records.SettlementOf(Publisher);

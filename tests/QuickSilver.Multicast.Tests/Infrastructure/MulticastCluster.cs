@@ -34,6 +34,9 @@ internal sealed class MulticastCluster
     /// <summary>The topics that end with their only subscriber.</summary>
     public HashSet<ulong> Inboxes { get; } = [];
 
+    /// <summary>The number of the reliable streams of each topic; 0 of those that are not here.</summary>
+    public Dictionary<ulong, int> StreamNumbers { get; } = [];
+
     public Host this[int index] => Hosts[index];
 
     /// <summary>Commits the roles given so far and lets the news arrive everywhere.</summary>

@@ -101,7 +101,7 @@ public sealed class SenderSharesTests
         member.Advance(5);
         foreach (var sender in member.Keys.Take(2))
         {
-            member.Receive(member.Region.FindOrAdd(sender, StreamClass.Reliable), [.. Numbers(0, 200)]);
+            member.Receive(member.Region.FindOrAdd(new StreamKey(sender, StreamClass.Reliable)), [.. Numbers(0, 200)]);
         }
 
         // The members keep what is not stable, so packet memory is shared too.
@@ -130,7 +130,7 @@ public sealed class SenderSharesTests
 
     private void Look() => _shares.Look(_member.Region.Streams, _member.Environment.Now);
 
-    private InboundStream StreamOf(NodeKey sender) => _member.Region.FindOrAdd(sender, StreamClass.Reliable);
+    private InboundStream StreamOf(NodeKey sender) => _member.Region.FindOrAdd(new StreamKey(sender, StreamClass.Reliable));
 
     private static IEnumerable<long> Numbers(long after, int count) => Enumerable.Range(1, count).Select(n => after + n);
 }

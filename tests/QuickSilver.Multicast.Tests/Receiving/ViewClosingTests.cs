@@ -1,5 +1,6 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Schemes;
@@ -165,9 +166,9 @@ public sealed class ViewClosingTests
 
         public void OnAckWanted() => throw new NotSupportedException();
 
-        public void OnAnnounce(NodeKey sender) => throw new NotSupportedException();
+        public void OnAnnounce(StreamKey stream) => throw new NotSupportedException();
 
-        public void Retract(NodeKey sender, long sent) => throw new NotSupportedException();
+        public void Retract(StreamKey stream, long sent) => throw new NotSupportedException();
 
         public void OnMembersChanged() => throw new NotSupportedException();
 

@@ -138,16 +138,16 @@ public sealed class LivesTests
         for (int i = 0; i < EndedStreams.Most; i++)
         {
             Assert.True(ended.HasRoom(now));
-            ended.Add(new NodeKey((ulong)i + 1, 1), new StreamEnd(i, now, null));
+            ended.Add(new NodeKey((ulong)i + 1, 1).Key(), new StreamEnd(i, now, null));
         }
 
         Assert.False(ended.HasRoom(now));
-        Assert.True(ended.TryTake(new NodeKey(8, 1), out var end));
+        Assert.True(ended.TryTake(new NodeKey(8, 1).Key(), out var end));
         Assert.Equal(7, end.Through);
-        Assert.False(ended.TryTake(new NodeKey(8, 1), out _));
+        Assert.False(ended.TryTake(new NodeKey(8, 1).Key(), out _));
         Assert.True(ended.HasRoom(now + ended.MinAge));
         Assert.Equal(0, ended.Count);
-        Assert.False(ended.TryTake(new NodeKey(9, 1), out _));
+        Assert.False(ended.TryTake(new NodeKey(9, 1).Key(), out _));
     }
 
     private static LoneMember Ended()
@@ -155,7 +155,7 @@ public sealed class LivesTests
         var member = WithDeparted();
         Assert.True(TryEnd(member));
         Assert.Null(member.Region.Find(LoneMember.Publisher));
-        Assert.Null(member.Rings.Rings[0].FindResult(LoneMember.Publisher));
+        Assert.Null(member.Rings.Rings[0].FindResult(LoneMember.Publisher.Key()));
         Assert.Equal(1, member.Region.Ended);
         return member;
     }

@@ -10,6 +10,8 @@ namespace QuickSilver.Multicast.Tests.Schemes;
 public abstract class SchemeContract
 {
     private const ulong Topic = 1;
+    // Of a stream number of its own.
+    private const ulong Numbered = 2;
     private const int Messages = 1_500;
 
     public static TheoryData<double> Losses => [0, 0.02, 0.2];
@@ -72,6 +74,60 @@ public abstract class SchemeContract
         MulticastCluster.AssertRun(cluster[5], cluster[0], Topic, last: Messages * 2);
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void Reliable_streams_of_two_numbers_share_a_view_and_nothing_else(bool isOneMemberLost)
+    {
+        for (ulong seed = 10; seed < 20; seed++)
+        {
+            var cluster = Running(seed, new LinkModel { Loss = 0.1 }, numbered: [Numbered]);
+            cluster[0].PublishAll(Topic, 300, 400);
+            cluster[0].PublishAll(Numbered, 300, 2_000);
+            var left = cluster.Hosts.Skip(1);
+            if (isOneMemberLost)
+            {
+                cluster.Simulation.Run(TimeSpan.FromMilliseconds(seed - 8));
+                var gone = cluster[3].Key;
+                cluster.Simulation.Nodes[3].Crash();
+                cluster.Simulation.Run(TimeSpan.FromMilliseconds(300));
+                cluster.Service.Remove(gone);
+                left = left.Where(host => host.Key != gone);
+            }
+
+            AssertAllGet(cluster, cluster[0], left, 300, $"Seed {seed}: ");
+            AssertAllGet(cluster, cluster[0], left, 300, $"Seed {seed}: ", Numbered);
+            // The last view of a cluster that has lost a member may have come after all messages.
+            Assert.Contains(cluster[1].Multicast.Regions, region => isOneMemberLost || region.Streams.Count == 2);
+        }
+    }
+
+    [Fact]
+    public void When_a_sender_of_two_streams_crashes_the_members_agree_on_each_of_them()
+    {
+        for (ulong seed = 20; seed < 30; seed++)
+        {
+            var cluster = Running(seed, new LinkModel { Loss = 0.2 }, numbered: [Numbered]);
+            cluster[0].PublishAll(Topic, 2_000, 500);
+            cluster[0].PublishAll(Numbered, 2_000, 500);
+            cluster.Simulation.Run(TimeSpan.FromMilliseconds(seed - 18));
+            var sender = cluster[0].Key;
+            cluster.Simulation.Nodes[0].Crash();
+            cluster.Simulation.Run(TimeSpan.FromMilliseconds(10));
+            cluster.Service.Remove(sender);
+            cluster.Simulation.Run(TimeSpan.FromSeconds(5));
+            foreach (ulong topic in new[] { Topic, Numbered })
+            {
+                var first = cluster[1].SequencesOf(sender, topic).ToList();
+                Assert.NotEmpty(first);
+                Assert.All(cluster.Hosts.Skip(2), host => Assert.Equal(first, host.SequencesOf(sender, topic)));
+                Assert.All(cluster.Hosts.Skip(1), host => MulticastCluster.AssertRun(host, cluster[0], topic));
+            }
+
+            Assert.All(cluster.Hosts.Skip(1), host => Assert.All(host.Multicast.Regions, region => Assert.True(region.IsDrained)));
+        }
+    }
+
     [Fact]
     public void A_campaign_of_seeds_holds()
     {
@@ -104,18 +160,26 @@ public abstract class SchemeContract
     {
     }
 
-    internal MulticastCluster Running(ulong seed, LinkModel link, int[]? publishers = null, int nodes = 5)
+    internal MulticastCluster Running(ulong seed, LinkModel link, int[]? publishers = null, int nodes = 5, ulong[]? numbered = null)
     {
         var cluster = new MulticastCluster(seed, nodes, link, Options);
         Prepare(cluster);
-        foreach (int publisher in publishers ?? [0])
+        foreach (ulong topic in numbered ?? [])
         {
-            cluster[publisher].Publishes(Topic);
+            cluster.StreamNumbers[topic] = 1;
         }
 
-        foreach (var host in cluster.Hosts.Skip(1).Take(4))
+        foreach (ulong topic in (ulong[])[Topic, .. numbered ?? []])
         {
-            host.Subscribes(Topic);
+            foreach (int publisher in publishers ?? [0])
+            {
+                cluster[publisher].Publishes(topic);
+            }
+
+            foreach (var host in cluster.Hosts.Skip(1).Take(4))
+            {
+                host.Subscribes(topic);
+            }
         }
 
         cluster.Commit();
@@ -123,13 +187,13 @@ public abstract class SchemeContract
     }
 
     private static void AssertAllGet(
-        MulticastCluster cluster, Host sender, IEnumerable<Host> receivers, int count = Messages, string context = "")
+        MulticastCluster cluster, Host sender, IEnumerable<Host> receivers, int count = Messages, string context = "", ulong topic = Topic)
     {
         var all = receivers.ToList();
         Assert.True(
-            cluster.RunUntil(() => all.TrueForAll(host => MulticastCluster.HasAll(host, sender.Key, Topic, count))),
+            cluster.RunUntil(() => all.TrueForAll(host => MulticastCluster.HasAll(host, sender.Key, topic, count))),
             context + string.Join(' ', all.Select(host => host.Log.Count(one => one.Sender == sender.Key))));
-        Assert.All(all, host => MulticastCluster.AssertRun(host, sender, Topic, 1, count));
+        Assert.All(all, host => MulticastCluster.AssertRun(host, sender, topic, 1, count));
         Assert.All(all, host => Assert.Empty(host.Gaps));
         Assert.True(cluster.RunUntil(() => sender.Multicast.Readings.UnackedBytes == 0), $"{context}{sender.Key} keeps what all have.");
     }

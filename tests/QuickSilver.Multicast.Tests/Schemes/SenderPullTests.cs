@@ -98,8 +98,9 @@ public sealed class SenderPullTests : SchemeContract
                 if (!_stream.IsSenderGone && _context.Directory.Find(_stream.Sender) is { } sender)
                 {
                     var packet = new byte[PullRequest.MaxBytes];
+                    var template = _region.Template.Of(_stream.Class.Value);
                     int bytes = PullRequest.Write(
-                        packet, _region.Template, _stream.Sender, _stream.Highest, _stream.Missing, 0, SequenceRanges.MaxNumber);
+                        packet, template, _stream.Sender, _stream.Highest, _stream.Missing, 0, SequenceRanges.MaxNumber);
                     _context.SendControl(packet.AsSpan(0, bytes), sender);
                     _scheme.Asked++;
                 }

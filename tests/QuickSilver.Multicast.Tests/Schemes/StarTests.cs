@@ -1,6 +1,7 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Schemes;
 using QuickSilver.Multicast.Stability.Tokens;
@@ -84,8 +85,8 @@ public sealed class StarTests : SchemeContract
         private readonly Alarm _alarm;
         // At the hub, by rank.
         private readonly SortedDictionary<int, Token> _reports = [];
-        private readonly Dictionary<NodeKey, AggregateAck> _acks = [];
-        private readonly Dictionary<NodeKey, Departure> _departures = [];
+        private readonly Dictionary<StreamKey, AggregateAck> _acks = [];
+        private readonly Dictionary<StreamKey, Departure> _departures = [];
 
         public Ray(NodeContext context, ITrackedView region)
         {
@@ -113,10 +114,10 @@ public sealed class StarTests : SchemeContract
         {
         }
 
-        public void OnAnnounce(NodeKey sender) => _acks.Remove(sender);
+        public void OnAnnounce(StreamKey stream) => _acks.Remove(stream);
 
         // What a live sender has sent is accepted from itself alone.
-        public void Retract(NodeKey sender, long sent)
+        public void Retract(StreamKey stream, long sent)
         {
         }
 
@@ -185,14 +186,14 @@ public sealed class StarTests : SchemeContract
             var report = new Token { Gone = Gone, KernelDrops = _region.Drops, ReceiveBufferBytes = _region.RoomBytes };
             foreach (var stream in _region.Streams.Where(one => one.IsReliable))
             {
-                var record = report.Add(stream.Sender);
+                var record = report.Add(stream.Key);
                 record.Stable = stream.Stable;
                 record.HeldByAll = stream.Contiguous;
                 record.ConsumedByAll = stream.Consumed;
                 record.ReadByAll = stream.Read;
                 record.ReplicatedByAll = stream.KeptContiguous;
                 record.HeldByAny = stream.Highest;
-                if (stream.IsSenderGone && DepartureOf(stream.Sender) is var departure && !departure.IsSettled
+                if (stream.IsSenderGone && DepartureOf(stream.Key) is var departure && !departure.IsSettled
                     && _context.Environment.Now >= departure.NextRoundAt)
                 {
                     stream.BeginDecision();
@@ -221,14 +222,14 @@ public sealed class StarTests : SchemeContract
                 verdict.ReceiveBufferBytes = Math.Min(verdict.ReceiveBufferBytes, report.ReceiveBufferBytes);
                 for (int i = 0; i < report.Count; i++)
                 {
-                    _region.FindTold(report[i].Sender);
+                    _region.FindTold(report[i].Stream);
                 }
             }
 
             foreach (var stream in _region.Streams.Where(one => one.IsReliable))
             {
-                var all = _reports.Values.Select(report => report.Find(stream.Sender)).ToList();
-                var record = verdict.Add(stream.Sender);
+                var all = _reports.Values.Select(report => report.Find(stream.Key)).ToList();
+                var record = verdict.Add(stream.Key);
                 record.HeldByAll = all.Min(one => one?.HeldByAll ?? 0);
                 record.ConsumedByAll = all.Min(one => one?.ConsumedByAll ?? 0);
                 record.ReadByAll = all.Min(one => one?.ReadByAll ?? 0);
@@ -237,7 +238,7 @@ public sealed class StarTests : SchemeContract
                 record.Stable = record.HeldByAll;
                 if (stream.IsSenderGone && record.HeldByAll < record.HeldByAny)
                 {
-                    Decide(DepartureOf(stream.Sender), all, record);
+                    Decide(DepartureOf(stream.Key), all, record);
                 }
             }
 
@@ -264,7 +265,7 @@ public sealed class StarTests : SchemeContract
             for (int i = 0; i < verdict.Count; i++)
             {
                 var record = verdict[i];
-                if (_region.FindTold(record.Sender) is not { } stream)
+                if (_region.FindTold(record.Stream) is not { } stream)
                 {
                     continue;
                 }
@@ -275,7 +276,7 @@ public sealed class StarTests : SchemeContract
                 if (stream.IsSenderGone)
                 {
                     stream.OnAnnounced(stream.Believable(record.HeldByAny));
-                    Settle(stream, record, DepartureOf(record.Sender));
+                    Settle(stream, record, DepartureOf(record.Stream));
                     _region.NoteGap(stream);
                 }
                 else if (Hub == _region.SelfRank)
@@ -328,28 +329,28 @@ public sealed class StarTests : SchemeContract
         private void Acknowledge(Token verdict, RecoveryRecord record)
         {
             var ack = new AggregateAck(
-                record.Sender,
+                record.Stream.Sender,
                 record.HeldByAll,
                 record.ConsumedByAll,
                 record.ReadByAll,
                 verdict.KernelDrops,
                 verdict.ReceiveBufferBytes,
                 verdict.Gone);
-            if (_acks.GetValueOrDefault(record.Sender) != ack && _context.Directory.Find(record.Sender) is { } address)
+            if (_acks.GetValueOrDefault(record.Stream) != ack && _context.Directory.Find(record.Stream.Sender) is { } address)
             {
-                _acks[record.Sender] = ack;
+                _acks[record.Stream] = ack;
                 var packet = new byte[AggregateAck.Bytes];
-                ack.Write(packet, _region.Template);
+                ack.Write(packet, _region.Template.Of(record.Stream.Class.Value));
                 _context.SendControl(packet, address);
             }
         }
 
-        private Departure DepartureOf(NodeKey sender)
+        private Departure DepartureOf(StreamKey stream)
         {
-            if (!_departures.TryGetValue(sender, out var departure) || departure.Gone != Gone)
+            if (!_departures.TryGetValue(stream, out var departure) || departure.Gone != Gone)
             {
                 long finished = departure?.FinishedThrough ?? -1;
-                _departures[sender] = departure = new Departure { Gone = Gone, FinishedThrough = finished };
+                _departures[stream] = departure = new Departure { Gone = Gone, FinishedThrough = finished };
             }
 
             return departure;

@@ -2,6 +2,7 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Repair;
 using QuickSilver.Multicast.Stability.Tokens;
+using QuickSilver.Multicast.Tests.Infrastructure;
 
 namespace QuickSilver.Multicast.Tests.Stability;
 
@@ -188,7 +189,7 @@ public sealed class ControlBodyTests
         };
         for (ulong sender = 1; sender <= 5; sender++)
         {
-            var record = token.Add(new NodeKey(sender, 1));
+            var record = token.Add(new NodeKey(sender, 1).Key());
             record.Stable = 1000;
             record.HeldByAll = 1010;
             record.ConsumedByAll = 990;
@@ -222,7 +223,7 @@ public sealed class ControlBodyTests
         Assert.Equal([3, 70_000], read.Skipped);
         Assert.Equal((0x1234_5678_9ABC_DEF0ul, true), (read.Gone, read.IsDisputed));
         Assert.True(read.IsAnyUnheard && read.IsUnheardInView);
-        var one = read.Find(new NodeKey(3, 1))!;
+        var one = read.Find(new NodeKey(3, 1).Key())!;
         Assert.Equal((1000L, 1010L, 990L, 1005L), (one.Stable, one.HeldByAll, one.ConsumedByAll, one.ReadByAll));
         Assert.Equal((1200L, 1100L, 1001L, 1003L), (one.HeldByAny, one.KnownHeldByAny, one.Replicated, one.ReplicatedByAll));
         Assert.Equal((0xFFFF_0001_0000_0002ul, 1150L), (one.Epoch, one.Through));
@@ -242,7 +243,7 @@ public sealed class ControlBodyTests
         var token = new Token();
         for (ulong sender = 1; sender <= 200; sender++)
         {
-            token.Add(new NodeKey(sender, 1));
+            token.Add(new NodeKey(sender, 1).Key());
         }
 
         var packet = new byte[1472];
@@ -255,7 +256,7 @@ public sealed class ControlBodyTests
             Assert.True(read.TryRead(new PacketHeader(packet.AsSpan(0, bytes)).Body));
             for (int i = 0; i < read.Count; i++)
             {
-                seen.Add(read[i].Sender);
+                seen.Add(read[i].Stream.Sender);
             }
         }
 

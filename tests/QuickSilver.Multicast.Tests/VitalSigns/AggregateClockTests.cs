@@ -1,4 +1,5 @@
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Stability;
 
@@ -6,8 +7,8 @@ namespace QuickSilver.Multicast.Tests.VitalSigns;
 
 public sealed class AggregateClockTests
 {
-    private static readonly NodeKey A = new(1, 1);
-    private static readonly NodeKey B = new(2, 1);
+    private static readonly StreamKey A = new(new NodeKey(1, 1), StreamClass.Reliable);
+    private static readonly StreamKey B = new(new NodeKey(1, 1), StreamClass.ReliableOf(1));
 
     private readonly AggregateClock _clock = new();
     private readonly RingTimes _times = new();
@@ -65,6 +66,6 @@ public sealed class AggregateClockTests
 
     private static TimeSpan Ms(double milliseconds) => TimeSpan.FromMilliseconds(milliseconds);
 
-    private void Result(int level, NodeKey sender, long held, double at, bool isHighest = false) =>
-        _clock.OnResult(level, isHighest, sender, held, Ms(at), _times);
+    private void Result(int level, StreamKey stream, long held, double at, bool isHighest = false) =>
+        _clock.OnResult(level, isHighest, stream, held, Ms(at), _times);
 }

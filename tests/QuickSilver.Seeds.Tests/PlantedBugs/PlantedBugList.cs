@@ -67,7 +67,7 @@ internal static class PlantedBugList
             "removed.Contains(node) || !IsSame(info, known, company)",
             "removed.Contains(node)") { FirstSeed = 37 },
         new("a stream of a sender that is gone counts as alive", Receiving + "RegionReceiver.cs",
-            "if (HasLost(sender))",
+            "if (HasLost(key.Sender))",
             "if (HasLost(sender) && sender == default)"),
         new("an acknowledgement for an earlier life counts", "src/QuickSilver.Multicast/Stability/AckHandler.cs",
             "if (ack.Origin != context.Self)",

@@ -7,7 +7,7 @@ using QuickSilver.Multicast.Schemes;
 
 namespace QuickSilver.Multicast.Stability.Tokens;
 
-// What the token of a ring reports about one sender's stream (000, section 2). On the wire: u64 id, u32 incarnation, u8 flags, u8
+// What the token of a ring reports about one stream (000, section 2). On the wire: u64 id, u32 incarnation, u8 flags, u8
 // stream class, i64 stable, then as u32 offsets from it: held by all, consumed by all, read by all, held by any, known as held by any,
 // replicated, replicated by all, through; u64 epoch; u8 counts of the neighbour's gaps, of the ranges that all lack (of a departed sender),
 // and of those that none is known to hold; as u32 offsets: how far the neighbour's gaps and the unheld ranges are reported, and how far all
@@ -60,7 +60,7 @@ internal sealed class RecoveryRecord
         PushWanted = 32,
     }
 
-    public NodeKey Sender;
+    public StreamKey Stream;
     // Known from the rings above: all live members of the view hold the packets up to Stable; all keepers hold theirs up to Replicated;
     // some member knows that the sender has sent packets up to KnownHeldByAny.
     public long Stable;
@@ -97,9 +97,9 @@ internal sealed class RecoveryRecord
     /// </summary>
     public SequenceRanges? HeldRanges { get; set; }
 
-    public void Reset(NodeKey sender)
+    public void Reset(StreamKey stream)
     {
-        Sender = sender;
+        Stream = stream;
         Stable = Replicated = KnownHeldByAny = HeldByAll = ConsumedByAll = ReadByAll = ReplicatedByAll = HeldByAny = Through = 0;
         Epoch = 0;
         IsGathering = IsDecided = IsRefused = IsPartial = IsPushWanted = false;
@@ -129,10 +129,10 @@ internal sealed class RecoveryRecord
             | (IsRefused ? Flag.Refused : 0) | (IsPartial ? Flag.Partial : 0) | (IsPushWanted ? Flag.PushWanted : 0);
         bool tellsHeld = HeldRanges is not null && room > lacked + gaps + unheld;
         flags |= tellsHeld ? Flag.Held : 0;
-        BinaryPrimitives.WriteUInt64LittleEndian(at, Sender.Id);
-        BinaryPrimitives.WriteUInt32LittleEndian(at[IncarnationOffset..], Sender.Incarnation);
+        BinaryPrimitives.WriteUInt64LittleEndian(at, Stream.Sender.Id);
+        BinaryPrimitives.WriteUInt32LittleEndian(at[IncarnationOffset..], Stream.Sender.Incarnation);
         at[FlagsOffset] = (byte)flags;
-        at[ClassOffset] = StreamClass.Reliable.Value;
+        at[ClassOffset] = Stream.Class.Value;
         BinaryPrimitives.WriteInt64LittleEndian(at[StableOffset..], Stable);
         Offset(at[HeldByAllOffset..], HeldByAll);
         Offset(at[ConsumedByAllOffset..], ConsumedByAll);
@@ -167,14 +167,16 @@ internal sealed class RecoveryRecord
     /// <summary>Returns the number of bytes read, or 0 if the bytes are not a record.</summary>
     public int TryRead(ReadOnlySpan<byte> at)
     {
-        if (at.Length < FixedBytes || at[ClassOffset] != StreamClass.Reliable.Value
+        if (at.Length < FixedBytes || new StreamClass(at[ClassOffset]) is not { IsKnown: true, IsReliable: true }
             || at[GapsOffset] > MaxRanges || at[LackedOffset] > MaxRanges || at[UnheldOffset] > MaxRanges
             || at.Length < FixedBytes + ((at[GapsOffset] + at[LackedOffset] + at[UnheldOffset]) * RangeBytes))
         {
             return 0;
         }
 
-        Reset(new NodeKey(BinaryPrimitives.ReadUInt64LittleEndian(at), BinaryPrimitives.ReadUInt32LittleEndian(at[IncarnationOffset..])));
+        var sender = new NodeKey(
+            BinaryPrimitives.ReadUInt64LittleEndian(at), BinaryPrimitives.ReadUInt32LittleEndian(at[IncarnationOffset..]));
+        Reset(new StreamKey(sender, new StreamClass(at[ClassOffset])));
         var flags = (Flag)at[FlagsOffset];
         IsGathering = (flags & Flag.Gathering) != 0;
         IsDecided = (flags & Flag.Decided) != 0;

@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Schemes;
 
 namespace QuickSilver.Multicast.Stability.Tokens;
@@ -58,7 +59,7 @@ internal sealed class Token
         Skipped.Clear();
     }
 
-    public RecoveryRecord Add(NodeKey sender)
+    public RecoveryRecord Add(StreamKey stream)
     {
         if (Count == _pool.Count)
         {
@@ -66,15 +67,15 @@ internal sealed class Token
         }
 
         var record = _pool[Count++];
-        record.Reset(sender);
+        record.Reset(stream);
         return record;
     }
 
-    public RecoveryRecord? Find(NodeKey sender)
+    public RecoveryRecord? Find(StreamKey stream)
     {
         for (int i = 0; i < Count; i++)
         {
-            if (_pool[i].Sender == sender)
+            if (_pool[i].Stream == stream)
             {
                 return _pool[i];
             }

@@ -132,7 +132,7 @@ public sealed class PeerPullRepairTests
     public void When_two_are_left_of_which_one_is_the_sender_the_sender_is_asked_at_once()
     {
         var member = new LoneMember(members: 2, rank: 1);
-        var stream = member.Region.FindOrAdd(member.Keys[0], StreamClass.Reliable);
+        var stream = member.Region.FindOrAdd(new StreamKey(member.Keys[0], StreamClass.Reliable));
         member.Receive(stream, 1, 3);
 
         member.Advance(member.Options.ReorderWindow);

@@ -107,7 +107,7 @@ public sealed class LearnTests
         Tell(_member, record => record.HeldByAny = 5);
         Assert.Equal(5, _member.Settlement.HeldByAny);
 
-        _member.Rings.Retract(LoneMember.Publisher, 2);
+        _member.Rings.Retract(LoneMember.Publisher.Key(), 2);
 
         Assert.Equal(2, _member.Settlement.HeldByAny);
     }
@@ -119,11 +119,11 @@ public sealed class LearnTests
         leader.Receive(1, 2);
         leader.AdvanceToToken();
         leader.EndRound(token => token.Find(LoneMember.Publisher)!.HeldByAny = 5);
-        Assert.Equal(5, leader.Rings.Rings[0].FindResult(LoneMember.Publisher)!.HeldByAny);
+        Assert.Equal(5, leader.Rings.Rings[0].FindResult(LoneMember.Publisher.Key())!.HeldByAny);
 
-        leader.Rings.Retract(LoneMember.Publisher, 2);
+        leader.Rings.Retract(LoneMember.Publisher.Key(), 2);
 
-        Assert.Equal(2, leader.Rings.Rings[0].FindResult(LoneMember.Publisher)!.HeldByAny);
+        Assert.Equal(2, leader.Rings.Rings[0].FindResult(LoneMember.Publisher.Key())!.HeldByAny);
     }
 
     [Fact]

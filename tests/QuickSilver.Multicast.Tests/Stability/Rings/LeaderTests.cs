@@ -118,7 +118,7 @@ public sealed class LeaderTests
         _leader.RunRounds(10);
         _leader.TakeAcks();
 
-        _leader.Region.OnAnnounce(LoneMember.Publisher, 1);
+        _leader.Region.OnAnnounce(LoneMember.Publisher.Key(), 1);
         Assert.True(_leader.AdvanceToToken() <= _leader.Options.TokenIntervalActive);
         _leader.EndRound();
 
