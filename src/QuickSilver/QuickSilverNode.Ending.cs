@@ -1,4 +1,5 @@
 using QuickSilver.Diagnostics;
+using QuickSilver.Diagnostics.Figures;
 using QuickSilver.Endpoints;
 
 namespace QuickSilver;
@@ -75,8 +76,12 @@ public sealed partial class QuickSilverNode
         }
 
         var cells = _core.CounterCells;
-        var counters = _core.Readings.ReadCounts();
-        ApiLog.Stopped(_core.Log, counters.Accepted, counters.Published, cells.ReadHandled(), Interlocked.Read(ref cells.Unhandled));
+        ApiLog.Stopped(
+            _core.Log,
+            Read(NodeFigures.Accepted),
+            Read(NodeFigures.Published),
+            cells.ReadHandled(),
+            Interlocked.Read(ref cells.Unhandled));
     }
 
     // A reader that continues reports what was dropped. One that does not, such as a call that does not return, cannot.

@@ -3,6 +3,7 @@ using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Composition;
 using QuickSilver.Core.Diagnostics;
+using QuickSilver.Diagnostics.Figures;
 using QuickSilver.Endpoints;
 using QuickSilver.Inboxes;
 using QuickSilver.Multicast.Protocols;
@@ -299,12 +300,18 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
     public string NameOf(NodeId node) => _core.Named(node) is { Name.Length: > 0 } named ? named.Name : node.ToString();
 
     /// <summary>The counters of the node since it started. Callable from any thread.</summary>
-    public NodeCounters GetCounters() => _core.Readings.ReadAll();
+    public NodeCounters GetCounters() => _core.Readings.ReadCounters();
 
     /// <summary>
     /// The current levels of the node: queues, unacknowledged bytes, regions, and nodes that are not reached. From any thread.
     /// </summary>
     public NodeGauges GetGauges() => _core.Readings.ReadGauges();
+
+    /// <summary>Reads one figure of the catalogue. From any thread.</summary>
+    internal T Read<T>(NodeFigure<T> figure) => figure.Read(_core.Readings);
+
+    /// <summary>Reads a figure with a value for each value of its tag. From any thread.</summary>
+    internal IReadOnlyList<(string Tag, T Value)> Read<T>(FigureByTag<T> figure) => [.. figure.Read(_core.Readings)];
 
     /// <summary>
     /// Drains all topics. They accept no more messages, and the task completes when all accepted messages are stable. Endpoints that were

@@ -1,5 +1,6 @@
 using System.Text.Json;
 using QuickSilver;
+using StreamNode;
 
 namespace ChurnNode;
 
@@ -26,8 +27,11 @@ internal static class Follower
             await endpoint.CloseAsync();
         }
 
-        var counters = node.GetCounters();
-        var report = new FollowReport(changes, counters.Repairs, counters.KernelDrops, endpoints.ConvertAll(endpoint => endpoint.Report()));
+        var report = new FollowReport(
+            changes,
+            Meters.ReadNumber("quicksilver.repairs"),
+            Meters.ReadNumber("quicksilver.kernel.drops"),
+            endpoints.ConvertAll(endpoint => endpoint.Report()));
         Console.Out.WriteLine(JsonSerializer.Serialize(report, ReportJson.Default.FollowReport));
         return report.Endpoints.All(endpoint => endpoint.Fault is null) ? 0 : 1;
     }

@@ -63,9 +63,15 @@ internal static class Stayer
             steadies.Add(await stream.CloseAsync());
         }
 
-        var counters = node.GetCounters();
         var report = new StayReport(
-            isStable, sent, steadies, visits.Changes, visits.Faults, await roaming.CloseAsync(), counters.Repairs, counters.KernelDrops);
+            isStable,
+            sent,
+            steadies,
+            visits.Changes,
+            visits.Faults,
+            await roaming.CloseAsync(),
+            Meters.ReadNumber("quicksilver.repairs"),
+            Meters.ReadNumber("quicksilver.kernel.drops"));
         Console.Out.WriteLine("report " + JsonSerializer.Serialize(report, ReportJson.Default.StayReport));
         return 0;
     }
@@ -105,7 +111,7 @@ internal static class Stayer
             {
                 string dropped = Meters.Read("quicksilver.packets.dropped");
                 string reasons = string.Join("; ", node.Status.Reasons.Select(static reason => reason.Kind.ToString()));
-                string what = $"dropped {dropped} repairs {node.GetCounters().Repairs} {reasons}";
+                string what = $"dropped {dropped} repairs {Meters.Read("quicksilver.repairs")} {reasons}";
                 says.Enqueue(string.Create(
                     CultureInfo.InvariantCulture, $"stalled {longest.Stayer} {longest.Silence.TotalSeconds:F1} {what}"));
             }

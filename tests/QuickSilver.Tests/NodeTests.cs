@@ -1,8 +1,11 @@
 using System.Diagnostics.Metrics;
 using QuickSilver.Composition;
+using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Diagnostics;
+using QuickSilver.Diagnostics.Figures;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Nodes;
+using QuickSilver.Multicast.Sending.Packing;
 using QuickSilver.Tests.Diagnostics;
 using QuickSilver.Tests.Infrastructure;
 using QuickSilver.Tests.Infrastructure.Fakes;
@@ -154,43 +157,51 @@ public sealed class NodeTests
     {
         await using var parts = new FakeParts
         {
-            Below = new PartsCounters
+            IsSegmented = true,
+            Counters = new LayerCounters
             {
-                Repairs = 5,
-                KernelDrops = 6,
-                RepairRequests = 18,
-                CollectiveNaksSent = 19,
-                CollectiveNaksReceived = 20,
-                IsSegmented = true,
-                Regions = 2,
-                UnackedBytes = 7,
-                UnheardSenders = 8,
-                DeafMembers = 9,
-                SmallPaths = 28,
-                SmallestPathBytes = 1252,
-                LongSteps = 10,
-                PauseTime = TimeSpan.FromSeconds(21),
-                LongestPause = TimeSpan.FromSeconds(22),
-                PausesNotRunning = 23,
-                PausesOfCollector = 24,
-                PausesOfCompiler = 25,
-                PausesOfHandlers = 26,
-                PausesTold = 27,
-                QuantaExceeded = 11,
-                LateAlarms = 12,
-                CollectorPauseTime = TimeSpan.FromSeconds(13),
-                ReceiveTime = TimeSpan.FromSeconds(14),
-                AlarmTime = TimeSpan.FromSeconds(15),
-                RequestTime = TimeSpan.FromSeconds(16),
-                PacketMemoryBytes = 17,
-                PendingPackets = 21,
-                Views = 22,
-                SupersededViews = 23,
-                OldestSupersededView = TimeSpan.FromSeconds(24),
-                ConfigurationAge = TimeSpan.FromSeconds(25),
-                Configuration = 26,
+                Multicast = new MulticastCounters
+                {
+                    RepairsSent = 2,
+                    RepairsReceived = 3,
+                    KernelDrops = 6,
+                    PullsSent = 18,
+                    CollectiveNaksSent = 19,
+                    CollectiveNaksReceived = 20,
+                    Regions = 2,
+                    UnheardSenders = 8,
+                    DeafMembers = 9,
+                    SmallPaths = 28,
+                    SmallestPathBytes = 1252,
+                    PausesTold = 27,
+                    OpenViews = 22,
+                    SupersededViews = 23,
+                    OldestSupersededTicks = TimeSpan.FromSeconds(24).Ticks,
+                    ConfigurationAgeTicks = TimeSpan.FromSeconds(25).Ticks,
+                    Configuration = 26,
+                    ConfigurationsApplied = 29,
+                },
+                Core = new CoreCounters
+                {
+                    LongSteps = 10,
+                    PauseTicks = TimeSpan.FromSeconds(21).Ticks,
+                    LongestPauseTicks = TimeSpan.FromSeconds(22).Ticks,
+                    PausesNotRunning = 23,
+                    PausesOfCollector = 24,
+                    PausesOfCompiler = 25,
+                    PausesOfHandlers = 26,
+                    QuantaExceeded = 11,
+                    LateAlarms = 12,
+                    GcPauseTicks = TimeSpan.FromSeconds(13).Ticks,
+                    InputTicks = TimeSpan.FromSeconds(14).Ticks,
+                    AlarmTicks = TimeSpan.FromSeconds(15).Ticks,
+                    RequestTicks = TimeSpan.FromSeconds(6).Ticks,
+                    OutputTicks = TimeSpan.FromSeconds(10).Ticks,
+                },
+                Retention = new RetentionBudget(limitBytes: 100) { Bytes = 7, Packets = 21 },
             },
         };
+        Assert.NotNull(parts.Core.Buffers.TryRent());
         string cluster = $"meter {Guid.NewGuid()}";
         var node = await parts.StartAsync(new QuickSilverOptions { Cluster = cluster });
         var seen = new Dictionary<string, double>();
@@ -218,10 +229,9 @@ public sealed class NodeTests
         });
         var counters = node.GetCounters();
         Assert.Equal(
-            (1L, 5L, 1L, 3L, 4L),
-            (counters.Published, counters.PublishedBytes, counters.Delivered, counters.DeliveredBytes, counters.Gaps));
-        Assert.Equal((5L, 6L), (counters.Repairs, counters.KernelDrops));
-        Assert.Equal((18L, 19L, 20L), (counters.RepairRequests, counters.CollectiveNaksSent, counters.CollectiveNaksReceived));
+            (1L, 5L, 1L, 3L, 4L, 29L),
+            (counters.Published, counters.PublishedBytes, counters.Delivered, counters.DeliveredBytes, counters.Gaps,
+                counters.ConfigurationsApplied));
         Assert.Equal(
             new NodeGauges
             {
@@ -231,7 +241,7 @@ public sealed class NodeTests
                 DeafMembers = 9,
                 SmallPaths = 28,
                 SmallestPathBytes = 1252,
-                PacketMemoryBytes = 17,
+                PacketMemoryBytes = SlabPool.BlockBytes,
                 PendingPackets = 21,
                 Views = 22,
                 SupersededViews = 23,
@@ -245,7 +255,7 @@ public sealed class NodeTests
         Assert.Equal(1, seen["messaging.client.sent.messages"]);
         Assert.Equal(1, seen["messaging.client.consumed.messages"]);
         Assert.Equal(4, seen["quicksilver.gaps"]);
-        Assert.Equal(5, seen["quicksilver.repairs"]);
+        Assert.Equal((5, 6), (seen["quicksilver.repairs"], seen["quicksilver.kernel.drops"]));
         string[] repair = ["requests", "naks.sent", "naks.received"];
         Assert.Equal([18, 19, 20], repair.Select(name => seen[$"quicksilver.repair.{name}"]));
         Assert.Equal(7, seen["quicksilver.unacknowledged"]);
@@ -258,7 +268,8 @@ public sealed class NodeTests
         string[] pauses = ["pause.time", "pause.longest", "pauses.not_running", "pauses.collector", "pauses.compiler", "pauses.handlers"];
         Assert.Equal([21, 22, 23, 24, 25, 26], pauses.Select(name => seen[$"quicksilver.core.{name}"]));
         Assert.Equal(27, seen["quicksilver.pauses.told"]);
-        Assert.Equal(17, seen["quicksilver.packet.memory"]);
+        Assert.Equal(SlabPool.BlockBytes, seen["quicksilver.packet.memory"]);
+        Assert.Equal(29, seen["quicksilver.configurations"]);
         string[] levels = ["pending", "views", "views.superseded", "views.superseded.age", "configuration.age"];
         Assert.Equal([21, 22, 23, 24, 25], levels.Select(name => seen[$"quicksilver.{name}"]));
 
@@ -274,12 +285,12 @@ public sealed class NodeTests
     [Fact]
     public async Task Times_are_published_by_queue_by_limit_and_by_class()
     {
-        var times = new PartsTimes(new CoreCounters { AlarmTicks = TimeSpan.TicksPerSecond }, new MulticastCounters());
+        var times = new LayerCounters { Core = new CoreCounters { AlarmTicks = TimeSpan.TicksPerSecond } };
         times.Core.AlarmLateness.Add(TimeSpan.FromMilliseconds(3));
         times.Multicast.TokenRoundTrips.Add(1, TimeSpan.FromMilliseconds(3));
         times.Multicast.Limits.Change(StreamLimit.Idle, StreamLimit.Window, TimeSpan.Zero);
         times.Multicast.Limits.BringUpToDate(TimeSpan.FromSeconds(2));
-        await using var parts = new FakeParts { Times = times };
+        await using var parts = new FakeParts { Counters = times };
         string cluster = $"times {Guid.NewGuid()}";
         var node = await parts.StartAsync(new QuickSilverOptions { Cluster = cluster });
         var seen = new Dictionary<string, double>();
@@ -305,7 +316,7 @@ public sealed class NodeTests
         Assert.Equal(1, seen["quicksilver.core.alarm.lateness +Inf"]);
         Assert.Equal(1, seen["quicksilver.token.duration +Inf 1"]);
         Assert.DoesNotContain("quicksilver.token.duration +Inf 0", seen.Keys);
-        Assert.Equal(1, node.GetCounters().TokenRoundTrip[1].Count);
+        Assert.Equal(1, node.Read(NodeFigures.TokenRoundTrip)[1].Count);
 
         void Note(Instrument instrument, double value, ReadOnlySpan<KeyValuePair<string, object?>> tags)
         {

@@ -1,3 +1,4 @@
+using QuickSilver.Diagnostics.Figures;
 using QuickSilver.Tests.Infrastructure;
 using QuickSilver.Tests.Infrastructure.Fakes;
 
@@ -19,7 +20,7 @@ public sealed class ThrowingLoggerTests
         await parts.Core.RunAsync(() => Assert.True(parts.ReceiverOf("logged").Deliver(1, "x"u8)));
         await parts.Core.RunAsync(() => Assert.True(parts.ReceiverOf("logged").Deliver(2, "x"u8)));
         Assert.Equal(2, node.GetCounters().HandlerFaults);
-        Assert.Equal(throwsFromTheBeginning ? 3 : 2, node.GetCounters().LogFaults);
+        Assert.Equal(throwsFromTheBeginning ? 3 : 2, node.Read(NodeFigures.LogFaults));
 
         var sender = parts.SenderOf("logged");
         sender.Stabilizes = true;
@@ -45,7 +46,7 @@ public sealed class ThrowingLoggerTests
             await sent.PublishAsync("still sent", PublishCompletion.Stable).OrFail();
         }
 
-        await Patience.Until(() => host.GetCounters().LogFaults > 0);
+        await Patience.Until(() => host.Read(NodeFigures.LogFaults) > 0);
         Assert.True(host.Status.IsLive);
         await host.DisposeAsync().OrFail();
     }

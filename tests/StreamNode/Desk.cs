@@ -106,8 +106,8 @@ internal sealed class Desk(QuickSilverNode node, ChangingRights rights)
                 Say.Line($"heap {GC.GetTotalMemory(forceFullCollection: true)}");
                 break;
             case ["count"]:
-                var now = node.GetCounters();
-                Say.Line($"counts {now.SharedPacketsSent} {now.SendsSaved} {now.SharedPacketsReceived} {now.Repairs}");
+                string[] counts = ["shared.sent", "shared.saved", "shared.received", "repairs"];
+                Say.Line($"counts {string.Join(' ', counts.Select(static name => Meters.ReadNumber($"quicksilver.{name}")))}");
                 break;
             default:
                 throw new ArgumentException($"'{string.Join(' ', words)}' is no command.");

@@ -6,6 +6,9 @@ namespace StreamNode;
 // One instrument of the library's meter, as a monitoring system reads it.
 internal static class Meters
 {
+    /// <summary>The value of an instrument without reasons, summed over the nodes of the process.</summary>
+    public static long ReadNumber(string name) => long.Parse(Read(name), CultureInfo.InvariantCulture);
+
     /// <summary>The value, or "REASON=VALUE" words where measurements have a tag of reasons.</summary>
     public static string Read(string name)
     {

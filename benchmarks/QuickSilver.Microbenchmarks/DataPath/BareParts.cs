@@ -105,8 +105,6 @@ internal sealed class BareParts : INodeParts, IMembership
 
     public TopicView? ViewOf(ulong topicId) => _multicast?.ViewOf(topicId);
 
-    public PartsCounters ReadCounters() => default;
-
     public Task StopAsync() => Task.CompletedTask;
 
     public ITopic<T> Open<T>(string name)

@@ -10,10 +10,13 @@ namespace FlightBoard.Roles;
 // line four times a second, and an end when the board says so or is gone.
 internal sealed class ChildRun : IAsyncDisposable
 {
+    private const string Repairs = "quicksilver.repairs";
+    private const string KernelDrops = "quicksilver.kernel.drops";
     private static readonly TimeSpan StatusInterval = TimeSpan.FromMilliseconds(250);
 
     private readonly SerilogLoggerFactory _logs;
     private readonly CancellationTokenSource _stop = new();
+    private readonly MeterFigures _figures = new(Repairs, KernelDrops);
     private long _lastCount;
     private long _mostRegions;
     private long _lastTicks = Stopwatch.GetTimestamp();
@@ -62,6 +65,7 @@ internal sealed class ChildRun : IAsyncDisposable
 
     public async ValueTask DisposeAsync()
     {
+        _figures.Dispose();
         await Node.DisposeAsync();
         _logs.Dispose();
         _stop.Dispose();
@@ -72,13 +76,13 @@ internal sealed class ChildRun : IAsyncDisposable
         long ticks = Stopwatch.GetTimestamp();
         double perSecond = (status.Count - _lastCount) / Stopwatch.GetElapsedTime(_lastTicks, ticks).TotalSeconds;
         (_lastCount, _lastTicks) = (status.Count, ticks);
-        var counters = Node.GetCounters();
+        _figures.Read();
         return status with
         {
             PerSecond = perSecond,
             Regions = _mostRegions = Math.Max(_mostRegions, Node.GetGauges().Regions),
-            Repairs = counters.Repairs,
-            KernelDrops = counters.KernelDrops,
+            Repairs = _figures[Repairs],
+            KernelDrops = _figures[KernelDrops],
             DatagramPath = Node.Status.DatagramPath,
         };
     }

@@ -1,12 +1,9 @@
-using System.Collections.Immutable;
 using System.Net;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
-using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
-using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Ordering.Credit;
 using QuickSilver.Multicast.Protocols;
 
@@ -124,68 +121,15 @@ internal interface INodeParts
     /// <summary>Why other nodes would not accept the service if this node hosted it; null: they may accept it. From any thread.</summary>
     string? WhyNotHost => null;
 
-    /// <summary>The counters of the layers below, from any thread.</summary>
-    PartsCounters ReadCounters();
+    /// <summary>What the layers below count. From any thread.</summary>
+    LayerCounters Counters => LayerCounters.None;
 
-    /// <summary>The times that the layers below measure, from any thread; null while there are none.</summary>
-    PartsTimes? Times => null;
+    /// <summary>How often the thread pool of the process started no work. From any thread.</summary>
+    long PoolStarvations => 0;
+
+    /// <summary>Whether the system cuts runs of packets into datagrams. From any thread.</summary>
+    bool IsSegmented => false;
 
     /// <summary>Closes multicast and membership, ends the core thread and frees its sockets. From any thread, once.</summary>
     Task StopAsync();
 }
-
-// The counters of the layers below, with the names of the public counters.
-internal readonly record struct PartsCounters
-{
-    public long PacketsSent { get; init; }
-    public long PacketsReceived { get; init; }
-    public long PacketsDropped { get; init; }
-    // By DropReason; empty if nothing was dropped.
-    public ImmutableArray<long> Drops { get; init; }
-    public ImmutableArray<(DropReason Reason, long Count)> DiscoveryDrops { get; init; }
-    public long Repairs { get; init; }
-    public long Stalls { get; init; }
-    public long KernelDrops { get; init; }
-    public long RepairRequests { get; init; }
-    public long CollectiveNaksSent { get; init; }
-    public long CollectiveNaksReceived { get; init; }
-    public long UnackedBytes { get; init; }
-    public long Regions { get; init; }
-    public long CopiesSent { get; init; }
-    public long MessagesWithoutRight { get; init; }
-    public long SendsWithoutKey { get; init; }
-    public long SharedPacketsSent { get; init; }
-    public long SendsSaved { get; init; }
-    public long SharedPacketsReceived { get; init; }
-    public long UnheardSenders { get; init; }
-    public long DeafMembers { get; init; }
-    public long SmallPaths { get; init; }
-    public long SmallestPathBytes { get; init; }
-    public bool IsSegmented { get; init; }
-    public long LongSteps { get; init; }
-    public TimeSpan PauseTime { get; init; }
-    public TimeSpan LongestPause { get; init; }
-    public long PausesNotRunning { get; init; }
-    public long PausesOfCollector { get; init; }
-    public long PausesOfCompiler { get; init; }
-    public long PausesOfHandlers { get; init; }
-    public long PausesTold { get; init; }
-    public long QuantaExceeded { get; init; }
-    public long LateAlarms { get; init; }
-    public TimeSpan CollectorPauseTime { get; init; }
-    public long PoolStarvations { get; init; }
-    public TimeSpan ReceiveTime { get; init; }
-    public TimeSpan AlarmTime { get; init; }
-    public TimeSpan RequestTime { get; init; }
-    public long PacketMemoryBytes { get; init; }
-    public long PendingPackets { get; init; }
-    public long Configuration { get; init; }
-    public long ConfigurationsApplied { get; init; }
-    public TimeSpan ConfigurationAge { get; init; }
-    public long Views { get; init; }
-    public long SupersededViews { get; init; }
-    public TimeSpan OldestSupersededView { get; init; }
-}
-
-// The times that the layers below measure: live cells, which any thread may read. None before the protocols are started.
-internal sealed record PartsTimes(CoreCounters Core, MulticastCounters Multicast);

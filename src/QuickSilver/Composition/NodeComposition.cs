@@ -139,7 +139,7 @@ internal static class NodeComposition
 
         protected override Trouble? PoolTrouble => _environment.PoolTrouble;
 
-        protected override long PoolStarvations => _environment.PoolStarvations;
+        public override long PoolStarvations => _environment.PoolStarvations;
 
         public override TimeProvider OutsideTime => TimeProvider.System;
 

@@ -1,7 +1,6 @@
 using System.Collections.Immutable;
 using System.Net;
 using Microsoft.Extensions.Logging;
-using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Security.Identities;
@@ -105,7 +104,7 @@ internal abstract class ProtocolParts(
     /// <summary>The thread pool of the process starts no work; null while it does, and in a simulation.</summary>
     protected virtual Trouble? PoolTrouble => null;
 
-    protected virtual long PoolStarvations => 0;
+    public virtual long PoolStarvations => 0;
 
     public IReadOnlyList<PacedTopic> Paced => _multicast?.Paced ?? [];
 
@@ -126,68 +125,10 @@ internal abstract class ProtocolParts(
 
     public bool IsMember(NodeKey node) => _multicast?.Context.Directory.Contains(node) == true;
 
-    public PartsCounters ReadCounters()
-    {
-        if (_multicast is not { } multicast)
-        {
-            return default;
-        }
+    // Made by the first reader after Begin.
+    public LayerCounters Counters => field ?? (_multicast is { } multicast ? field = CountersOf(multicast) : LayerCounters.None);
 
-        var counters = multicast.Counters;
-        var core = CoreCounters;
-        return new PartsCounters
-        {
-            PacketsSent = counters.PacketsSent,
-            PacketsReceived = counters.PacketsReceived,
-            PacketsDropped = counters.DroppedInAll,
-            Drops = [.. counters.Drops],
-            DiscoveryDrops = _membership?.Counters.DiscoveryDrops ?? [],
-            Stalls = counters.Stalls,
-            Repairs = counters.RepairsSent + counters.RepairsReceived,
-            KernelDrops = counters.KernelDrops,
-            RepairRequests = counters.PullsSent,
-            CollectiveNaksSent = counters.CollectiveNaksSent,
-            CollectiveNaksReceived = counters.CollectiveNaksReceived,
-            UnackedBytes = multicast.Readings.UnackedBytes,
-            Regions = counters.Regions,
-            CopiesSent = counters.CopiesSent,
-            MessagesWithoutRight = counters.MessagesWithoutRight,
-            SendsWithoutKey = counters.Keyless,
-            SharedPacketsSent = counters.SharedPacketsSent,
-            SendsSaved = counters.SendsSaved,
-            SharedPacketsReceived = counters.SharedPacketsReceived,
-            UnheardSenders = counters.UnheardSenders,
-            DeafMembers = counters.DeafMembers,
-            SmallPaths = counters.SmallPaths,
-            SmallestPathBytes = counters.SmallestPathBytes == 0 ? multicast.Context.Options.PacketBytes : counters.SmallestPathBytes,
-            IsSegmented = multicast.MaxRunSegments > 1,
-            LongSteps = Volatile.Read(ref core.LongSteps),
-            PauseTime = TimeSpan.FromTicks(Volatile.Read(ref core.PauseTicks)),
-            LongestPause = TimeSpan.FromTicks(Volatile.Read(ref core.LongestPauseTicks)),
-            PausesNotRunning = Volatile.Read(ref core.PausesNotRunning),
-            PausesOfCollector = Volatile.Read(ref core.PausesOfCollector),
-            PausesOfCompiler = Volatile.Read(ref core.PausesOfCompiler),
-            PausesOfHandlers = Volatile.Read(ref core.PausesOfHandlers),
-            PausesTold = counters.PausesTold,
-            QuantaExceeded = Volatile.Read(ref core.QuantaExceeded),
-            LateAlarms = Volatile.Read(ref core.LateAlarms),
-            CollectorPauseTime = core.GcPauseTime,
-            PoolStarvations = PoolStarvations,
-            ReceiveTime = TimeSpan.FromTicks(Volatile.Read(ref core.InputTicks)),
-            AlarmTime = TimeSpan.FromTicks(Volatile.Read(ref core.AlarmTicks)),
-            RequestTime = TimeSpan.FromTicks(Volatile.Read(ref core.RequestTicks) + Volatile.Read(ref core.OutputTicks)),
-            PacketMemoryBytes = Environment.Buffers.LeasedBlocks * SlabPool.BlockBytes,
-            PendingPackets = multicast.Readings.PendingPackets,
-            Configuration = counters.Configuration,
-            ConfigurationsApplied = counters.ConfigurationsApplied,
-            ConfigurationAge = TimeSpan.FromTicks(counters.ConfigurationAgeTicks),
-            Views = counters.OpenViews,
-            SupersededViews = counters.SupersededViews,
-            OldestSupersededView = TimeSpan.FromTicks(counters.OldestSupersededTicks),
-        };
-    }
-
-    public PartsTimes? Times => field ??= _multicast is { } multicast ? new PartsTimes(CoreCounters, multicast.Counters) : null;
+    public bool IsSegmented => _multicast is { MaxRunSegments: > 1 };
 
     public abstract Task StopAsync();
 
@@ -197,6 +138,15 @@ internal abstract class ProtocolParts(
         _multicast?.Close();
         _membership?.Dispose();
     }
+
+    private LayerCounters CountersOf(MulticastNode multicast) => new()
+    {
+        Core = CoreCounters,
+        Membership = _membership!.Counters,
+        Multicast = multicast.Counters,
+        Retention = multicast.Context.Sending.Retention,
+        PacketBytes = multicast.Context.Options.PacketBytes,
+    };
 
     private static InvalidOperationException NotBegun() => new("The node's protocols are not started.");
 }

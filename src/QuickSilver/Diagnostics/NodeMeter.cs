@@ -1,4 +1,5 @@
 using System.Diagnostics.Metrics;
+using QuickSilver.Diagnostics.Figures;
 using QuickSilver.Multicast.Protocols;
 
 namespace QuickSilver.Diagnostics;
@@ -24,16 +25,8 @@ internal sealed class NodeMeter : IDisposable
         .. name.Length > 0 ? [new("quicksilver.node.name", name)] : Array.Empty<KeyValuePair<string, object?>>(),
     ];
 
-    /// <summary>Reads the counters, without histograms.</summary>
-    public required Func<NodeCounters> ReadCounts { get; init; }
-
-    public required Func<NodeGauges> ReadGauges { get; init; }
-
-    /// <summary>Reads the counters with histograms.</summary>
-    public required Func<NodeCounters> ReadAll { get; init; }
-
-    /// <summary>Reads the counts of topics. By default, the meter names no topics.</summary>
-    public Func<IReadOnlyList<TopicCounts>> ReadTopics { get; init; } = static () => [];
+    /// <summary>What collections read.</summary>
+    public required IFigureSource Source { get; init; }
 
     /// <summary>From now on, collections read this node.</summary>
     public NodeMeter Begin()

@@ -9,8 +9,8 @@ namespace QuickSilver.Feeds;
 /// <para>
 /// The node calls <see cref="Pull"/> when the network can take messages, says how many, and later reports with <see cref="OnStable"/> up to
 /// which of them every subscriber has them, so that the feed can release what it keeps. All methods are called on the node's core thread,
-/// one at a time. They must not block. What they throw is logged and counted (<see cref="NodeCounters.FeedFaults"/>), and the feed is then
-/// not pulled again until it signals (<see cref="IAttachedFeed.Signal"/>).
+/// one at a time. They must not block. What they throw is logged and counted (<c>quicksilver.feed.faults</c>), and the feed is then not
+/// pulled again until it signals (<see cref="IAttachedFeed.Signal"/>).
 /// </para>
 /// <para>
 /// The messages of a feed are numbered 1, 2, 3 and so on, in the order in which it wrote them, for each time it is attached.

@@ -100,8 +100,6 @@ internal sealed class InMemoryParts : INodeParts, IMembership, IMulticast
     public HoldingSink OpenSubscription(in ChannelSpec channel, IDeliverySink sink, IDeliveryGate gate) =>
         new(channel, sink, gate, Environment, Parking, (spec, holding) => OpenSubscription(spec, holding));
 
-    public PartsCounters ReadCounters() => default;
-
     public void Open(TopicRequest request, Action<TopicOutcome> completed) => completed(new TopicOutcome(_cluster.Open(this, request)));
 
     public void Close(ulong topicId)

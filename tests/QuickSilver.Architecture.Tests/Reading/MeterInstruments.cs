@@ -1,4 +1,5 @@
 using System.Diagnostics.Metrics;
+using System.Runtime.CompilerServices;
 using QuickSilver.Diagnostics;
 
 namespace QuickSilver.Architecture.Tests.Reading;
@@ -20,13 +21,8 @@ internal static class MeterInstruments
             },
         };
         listener.Start();
-        // The instruments of nodes begin with the first node of the process.
-        using var meter = new NodeMeter("instruments", default)
-        {
-            ReadCounts = static () => new NodeCounters(),
-            ReadGauges = static () => new NodeGauges(),
-            ReadAll = static () => new NodeCounters(),
-        }.Begin();
+        // The instruments of nodes begin with their first use.
+        RuntimeHelpers.RunClassConstructor(typeof(NodeInstruments).TypeHandle);
         return found;
     }
 }

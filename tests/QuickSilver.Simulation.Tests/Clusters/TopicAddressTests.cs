@@ -1,3 +1,5 @@
+using QuickSilver.Diagnostics.Figures;
+
 namespace QuickSilver.Simulation.Tests.Clusters;
 
 // A topic whose subscribers are in four regions, because each has a topic of its own besides: it has an address to which packets are sent
@@ -97,10 +99,10 @@ public sealed class TopicAddressTests
         cluster.Eventually("all have everything", () => readers.TrueForAll(lines => lines.Count >= Messages));
         string[] all = [.. Enumerable.Range(0, Messages).Select(message => $"{message}")];
         Assert.All(readers, lines => Assert.Equal(all, lines));
-        var counters = cluster.Nodes[Publisher].Node.GetCounters();
-        Assert.Equal(isUsed, counters.SharedPacketsSent > 0);
-        Assert.Equal(0, counters.Repairs);
-        Assert.All(cluster.Nodes, node => Assert.Null(node.Node.Status.Reason));
+        var node = cluster.Nodes[Publisher].Node;
+        Assert.Equal(isUsed, node.Read(NodeFigures.SharedPacketsSent) > 0);
+        Assert.Equal(0, node.Read(NodeFigures.Repairs));
+        Assert.All(cluster.Nodes, static one => Assert.Null(one.Node.Status.Reason));
     }
 
     private sealed class Run : IDisposable
@@ -131,7 +133,7 @@ public sealed class TopicAddressTests
 
         public long Published { get; private set; }
 
-        public long Shared => Cluster.Nodes[Publisher].IsJoined ? Cluster.Nodes[Publisher].Node.GetCounters().SharedPacketsSent : 0;
+        public long Shared => Cluster.Nodes[Publisher].IsJoined ? Cluster.Nodes[Publisher].Node.Read(NodeFigures.SharedPacketsSent) : 0;
 
         public void EndAndExpectAll()
         {

@@ -1,5 +1,7 @@
+using QuickSilver.Composition;
 using QuickSilver.Core.Wire;
-using QuickSilver.Diagnostics;
+using QuickSilver.Diagnostics.Figures;
+using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Nodes.Measures;
 using QuickSilver.Tests.Infrastructure;
@@ -27,20 +29,26 @@ public sealed class NodeMeterTests
     }
 
     [Fact]
-    public void Dropped_packets_are_counted_by_reason()
+    public async Task Dropped_packets_are_counted_by_reason()
     {
-        var counters = new NodeCounters { PacketDrops = [0, 7, 0, 5] };
         using var reading = new MeterReading(_options.Cluster);
-        using var meter = new NodeMeter(_options.Cluster, default)
-        {
-            ReadCounts = () => counters,
-            ReadAll = () => counters,
-            ReadGauges = static () => new NodeGauges(),
-        }.Begin();
+        await using var parts = new FakeParts();
+        Drop(DropReason.Truncated, 7);
+        Drop(DropReason.UnknownVersion, 5);
+        var node = await parts.StartAsync(_options);
         var values = reading.Read();
         Assert.Equal(
             (7, 0, 5, 0),
             (Dropped("truncated"), Dropped("malformed"), Dropped("unknown_version"), Dropped("not_authentic")));
+        Assert.Equal(12, node.Read(NodeFigures.PacketsDropped).Sum(static one => one.Value));
+
+        void Drop(DropReason reason, int packets)
+        {
+            for (int i = 0; i < packets; i++)
+            {
+                parts.Counters.Multicast.Drop(reason);
+            }
+        }
 
         long Dropped(string reason) => values[$"quicksilver.packets.dropped {reason}"];
     }
@@ -55,14 +63,10 @@ public sealed class NodeMeterTests
             ["foreign_cluster", "unknown_version", "not_authentic"],
             reason => Assert.Contains($"quicksilver.discovery.dropped {reason}", values));
 
-        var counters = new NodeCounters { DiscoveryDrops = [(DropReason.UnknownVersion, 7), (DropReason.NotAuthentic, 5)] };
         using var other = new MeterReading("discovery");
-        using var counted = new NodeMeter("discovery", default)
-        {
-            ReadCounts = () => counters,
-            ReadAll = () => counters,
-            ReadGauges = static () => new NodeGauges(),
-        }.Begin();
+        var membership = new ClientCounters { OtherVersions = 7, NotAuthentic = 5 };
+        await using var parts = new FakeParts { Counters = new LayerCounters { Membership = membership } };
+        await parts.StartAsync(new QuickSilverOptions { Cluster = "discovery" });
         values = other.Read();
         Assert.Equal(
             (7, 5),
@@ -200,8 +204,7 @@ public sealed class NodeMeterTests
             (Failed("no_responder"), Failed("responder_failed"), Failed("too_many"), Failed("cancelled"), Failed("timeout")));
         Assert.Equal((1, 0), (values["quicksilver.replies failed"], values["quicksilver.replies expired"]));
         var counters = node.GetCounters();
-        Assert.Equal((5, 2, 4, 3, 1), (counters.Requests, counters.RequestsAnswered, counters.RequestsFailed, counters.Replies,
-            counters.RepliesFailed));
+        Assert.Equal((5, 2, 4), (counters.Requests, counters.RequestsAnswered, counters.RequestsFailed));
 
         long Failed(string kind) => values[$"quicksilver.requests.failed {kind}"];
     }

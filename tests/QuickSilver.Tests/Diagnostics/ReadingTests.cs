@@ -1,8 +1,11 @@
+using QuickSilver.Composition;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Requests;
 using QuickSilver.Diagnostics;
+using QuickSilver.Diagnostics.Figures;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Nodes.Measures;
+using QuickSilver.Tests.Infrastructure.Fakes;
 
 namespace QuickSilver.Tests.Diagnostics;
 
@@ -17,18 +20,28 @@ public sealed class ReadingTests
         {
             string expected = limit == StreamLimit.Idle ? nameof(SendLimit.None) : limit.ToString();
             Assert.Equal(expected, Readings.Of(limit).ToString());
-            var times = new StreamLimitTimes();
-            times.Change(StreamLimit.Idle, limit, TimeSpan.Zero);
-            times.BringUpToDate(Second);
-            var read = Readings.Of(times);
-            Assert.Equal(limit == StreamLimit.Idle ? TimeSpan.Zero : Second, read.Of(Readings.Of(limit)));
-            var all = Enum.GetValues<SendLimit>().Aggregate(TimeSpan.Zero, (sum, one) => sum + read.Of(one));
-            Assert.Equal(read.Of(Readings.Of(limit)), all);
         }
     }
 
     [Fact]
-    public void The_times_of_the_queues_are_reported_under_their_names()
+    public async Task The_time_of_each_limit_is_reported_under_its_name()
+    {
+        foreach (var limit in Enum.GetValues<StreamLimit>())
+        {
+            await using var parts = new FakeParts();
+            parts.Counters.Multicast.Limits.Change(StreamLimit.Idle, limit, TimeSpan.Zero);
+            parts.Counters.Multicast.Limits.BringUpToDate(Second);
+            var node = await parts.StartAsync();
+            var read = node.Read(NodeFigures.SendLimits);
+            Assert.Equal(Enum.GetNames<SendLimit>().Skip(1).Select(static name => name.ToLowerInvariant()), read.Select(one => one.Tag));
+            string expected = Readings.Of(limit).ToString();
+            Assert.All(read, one => Assert.Equal(
+                string.Equals(one.Tag, expected, StringComparison.OrdinalIgnoreCase) ? Second : TimeSpan.Zero, one.Value));
+        }
+    }
+
+    [Fact]
+    public async Task The_times_of_the_queues_are_reported_under_their_names()
     {
         var core = new CoreCounters { AlarmTicks = 10, RequestTicks = 20 };
         foreach (var workClass in Enum.GetValues<WorkClass>())
@@ -36,12 +49,14 @@ public sealed class ReadingTests
             core.QueueTicks[(int)workClass] = (int)workClass + 1;
         }
 
-        var times = Readings.Of(core);
-
-        Assert.Equal((1, 2, 3), (times.InboundControl.Ticks, times.InboundRepairs.Ticks, times.InboundData.Ticks));
-        Assert.Equal((10, 20), (times.Alarms.Ticks, times.Requests.Ticks));
-        Assert.Equal((4, 5, 6, 7), (times.OutboundControl.Ticks, times.OutboundData.Ticks, times.Disk.Ticks, times.Other.Ticks));
-        Assert.Equal(58, times.Total.Ticks);
+        await using var parts = new FakeParts { Counters = new LayerCounters { Core = core } };
+        var node = await parts.StartAsync();
+        Assert.Equal(
+            [
+                ("inbound_control", 1), ("inbound_repairs", 2), ("inbound_data", 3), ("alarms", 10), ("requests", 20),
+                ("outbound_control", 4), ("outbound_data", 5), ("disk", 6), ("other", 7),
+            ],
+            node.Read(NodeFigures.CoreQueues).Select(static one => (one.Tag, one.Value.Ticks)));
     }
 
     [Fact]

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Diagnostics.Metrics;
+using QuickSilver.Diagnostics.Figures;
 using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Tests.Diagnostics;
@@ -27,7 +28,7 @@ public sealed class ThrowingListenerTests
         await using var responder = await node.OpenResponderAsync<string, string>(_name, (request, _) => new(request.Value)).OrFail();
         await using var requester = await node.OpenRequesterAsync<string, string>(
             _name, new RequesterOptions { MaxOutstanding = 1 }).OrFail();
-        long faults = node.GetCounters().ListenerFaults;
+        long faults = node.Read(NodeFigures.ListenerFaults);
         var outer = Activity.Current;
         for (int i = 0; i < 10; i++)
         {
@@ -44,7 +45,7 @@ public sealed class ThrowingListenerTests
         using var handler = topic.SubscribeInline((in Message<string> _) => handled++);
         await topic.PublishAsync("x", new MessageHeaders { CorrelationId = "c" }, PublishCompletion.Stable).OrFail();
         await Patience.Until(() => Volatile.Read(ref handled) == 1);
-        Assert.InRange(node.GetCounters().ListenerFaults - faults, 10, long.MaxValue);
+        Assert.InRange(node.Read(NodeFigures.ListenerFaults) - faults, 10, long.MaxValue);
     }
 
     [Fact]
@@ -72,11 +73,11 @@ public sealed class ThrowingListenerTests
         });
         listener.Start();
         await using var topic = await node.OpenTopicAsync<string>(_name).OrFail();
-        long faults = node.GetCounters().ListenerFaults;
+        long faults = node.Read(NodeFigures.ListenerFaults);
         await Patience.Until(() =>
         {
             Assert.True(topic.PublishAsync("x", PublishCompletion.Stable).AsTask().Wait(TimeSpan.FromSeconds(30)));
-            return node.GetCounters().ListenerFaults > faults;
+            return node.Read(NodeFigures.ListenerFaults) > faults;
         });
     }
 

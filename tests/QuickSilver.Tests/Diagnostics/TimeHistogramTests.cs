@@ -1,7 +1,7 @@
 using FsCheck;
 using FsCheck.Fluent;
 using QuickSilver.Core.Diagnostics;
-using QuickSilver.Diagnostics;
+using QuickSilver.Diagnostics.Figures;
 
 namespace QuickSilver.Tests.Diagnostics;
 
@@ -40,11 +40,11 @@ public sealed class TimeHistogramTests
     {
         var cells = new DurationHistogram();
         cells.Add(TimeSpan.FromMilliseconds(1));
-        var before = Readings.Of(cells);
+        var before = TimeHistogram.Of(cells);
         cells.Add(TimeSpan.FromMilliseconds(100));
         cells.Add(TimeSpan.FromMilliseconds(100));
 
-        var since = Readings.Of(cells).Since(before);
+        var since = TimeHistogram.Of(cells).Since(before);
 
         Assert.Equal((2L, TimeSpan.FromMilliseconds(100)), (since.Count, since.Mean));
         Assert.InRange(since.Percentile(0).TotalMilliseconds, 65, 132);
@@ -82,6 +82,6 @@ public sealed class TimeHistogramTests
             cells.Add(TimeSpan.FromMicroseconds(each));
         }
 
-        return Readings.Of(cells);
+        return TimeHistogram.Of(cells);
     }
 }

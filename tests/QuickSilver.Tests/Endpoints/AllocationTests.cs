@@ -1,4 +1,5 @@
 using QuickSilver.Core.Tests.Infrastructure;
+using QuickSilver.Diagnostics.Figures;
 using QuickSilver.Feeds;
 using QuickSilver.Tests.Infrastructure;
 using QuickSilver.Tests.Infrastructure.Fakes;
@@ -60,7 +61,7 @@ public sealed class AllocationTests
                 published.GetAwaiter().GetResult();
             }
         }));
-        Assert.True(node.GetCounters().PublishWaits > Messages / 100);
+        Assert.True(node.Read(NodeFigures.PublishWaits) > Messages / 100);
     }
 
     [Fact]

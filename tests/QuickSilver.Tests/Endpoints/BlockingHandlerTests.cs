@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using QuickSilver.Diagnostics.Figures;
 using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Tests.Endpoints;
@@ -24,7 +25,7 @@ public sealed class BlockingHandlerTests
         Assert.Contains(
             "The handler BlockingHandlerTests.A_handler_that_blocks_is_named_while_it_does_and_its_endpoint_ends_when_it_returns", reason);
         Assert.Contains("of topic \"orders\" (System.String) has blocked the core thread for ", reason);
-        Assert.Equal(1, bench.Node.GetCounters().BlockingHandlers);
+        Assert.Equal(1, bench.Node.Read(NodeFigures.BlockingHandlers));
         Assert.Single(logs.Entries, static entry => entry.Id == 1623);
         Advance(bench, 4);
         Assert.Empty(ends);

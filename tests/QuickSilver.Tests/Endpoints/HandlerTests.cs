@@ -1,3 +1,4 @@
+using QuickSilver.Diagnostics.Figures;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Tests.Infrastructure;
 using QuickSilver.Tests.Infrastructure.Fakes;
@@ -163,7 +164,7 @@ public sealed class HandlerTests
         });
         Assert.Equal(["x"], handled);
         Assert.Equal((1L, 1L, GapReason.Undecodable), (gaps[0].First, gaps[0].Last, gaps[0].Reason));
-        Assert.Equal((1L, 1L), (node.GetCounters().DecodeFaults, node.GetCounters().Gaps));
+        Assert.Equal((1L, 1L), (node.Read(NodeFigures.DecodeFaults), node.GetCounters().Gaps));
         Assert.Contains(logs.Entries, entry => entry.Id == 1614);
     }
 
@@ -184,7 +185,7 @@ public sealed class HandlerTests
             Assert.True(parts.ReceiverOf(Name).Deliver(2, [0xFF, 0xFE]));
         });
         Assert.Equal(4, gaps.Count);
-        Assert.Equal((4L, 2L), (node.GetCounters().DecodeFaults, node.GetCounters().Gaps));
+        Assert.Equal((4L, 2L), (node.Read(NodeFigures.DecodeFaults), node.GetCounters().Gaps));
     }
 
     [Fact]

@@ -1,4 +1,5 @@
 using System.Threading.Channels;
+using QuickSilver.Diagnostics.Figures;
 using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Tests.InMemory;
@@ -68,7 +69,7 @@ public sealed class InMemoryNetworkTests
         await sent.WaitForSubscribersAsync(1).OrFail();
         await using var reader = received.ReadAllAsync().GetAsyncEnumerator();
         var publishing = PublishAsync();
-        await Patience.Until(() => first.GetCounters().PublishWaits > 0);
+        await Patience.Until(() => first.Read(NodeFigures.PublishWaits) > 0);
         Assert.False(publishing.IsCompleted);
         for (int i = 0; i < Messages; i++)
         {

@@ -1,3 +1,4 @@
+using QuickSilver.Diagnostics.Figures;
 using QuickSilver.Feeds;
 using QuickSilver.Publishing.Feeds;
 using QuickSilver.Tests.Infrastructure;
@@ -111,7 +112,7 @@ public sealed class AttachedFeedTests
             return asked++ == 0 ? throw new InvalidDataException("broken") : asked == 2;
         });
         parts.Core.Pump();
-        Assert.Equal(1, node.GetCounters().FeedFaults);
+        Assert.Equal(1, node.Read(NodeFigures.FeedFaults));
         Assert.Contains(logs.Entries, entry => entry.Id == 1613 && entry.Exception is InvalidDataException);
         feed.Signal();
         parts.Core.Pump();

@@ -1,4 +1,5 @@
 using System.Text;
+using QuickSilver.Diagnostics.Figures;
 using QuickSilver.Feeds;
 using QuickSilver.Publishing.Feeds;
 using QuickSilver.Tests.Infrastructure;
@@ -99,7 +100,7 @@ public sealed class MessageFeedTests : IAsyncLifetime
 
         var attached = Attach(feed);
 
-        Assert.Equal((1, 1L), (feed.Asked, _node.GetCounters().FeedFaults));
+        Assert.Equal((1, 1L), (feed.Asked, _node.Read(NodeFigures.FeedFaults)));
         Assert.Contains(_logs.Entries, entry => entry.Id == 1613 && entry.Exception is InvalidOperationException overrun
             && overrun.Message.Contains("Check CanWrite", StringComparison.Ordinal));
         Sender.MakeStable();
@@ -120,7 +121,7 @@ public sealed class MessageFeedTests : IAsyncLifetime
         Sender.GiveRoom(2);
         Assert.Equal(["1", "2", "3", "4"], Sent);
         Assert.Equal(2, feed.Asked);
-        Assert.Equal(0, _node.GetCounters().FeedFaults);
+        Assert.Equal(0, _node.Read(NodeFigures.FeedFaults));
     }
 
     [Fact]
@@ -155,7 +156,7 @@ public sealed class MessageFeedTests : IAsyncLifetime
             return throws ? throw new InvalidDataException("broken") : false;
         });
         var attached = Attach(feed);
-        Assert.Equal((1, 1L, 1L), (feed.Asked, Sender.Count, _node.GetCounters().FeedFaults));
+        Assert.Equal((1, 1L, 1L), (feed.Asked, Sender.Count, _node.Read(NodeFigures.FeedFaults)));
         Assert.Contains(_logs.Entries, entry => entry.Id == 1613 && entry.Exception is InvalidDataException);
         throws = false;
         attached.Signal();
@@ -182,7 +183,7 @@ public sealed class MessageFeedTests : IAsyncLifetime
         _parts.Core.Pump();
         Sender.MakeStable();
         _parts.Core.Pump();
-        Assert.Equal((2, 1L), (feed.Asked, _node.GetCounters().FeedFaults));
+        Assert.Equal((2, 1L), (feed.Asked, _node.Read(NodeFigures.FeedFaults)));
         attached.Signal();
         _parts.Core.Pump();
         Sender.MakeStable();

@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using QuickSilver.Core.Tests.Infrastructure;
+using QuickSilver.Diagnostics.Figures;
 using QuickSilver.Serialization;
 using QuickSilver.Tests.Endpoints;
 using QuickSilver.Tests.Infrastructure;
@@ -176,7 +177,7 @@ public sealed class PublishIntakeTests
         var written = new Queue<int>([100, lie, 50]);
         using var feed = topic.AttachFeed((out int value) => written.TryDequeue(out value));
         parts.Core.Pump();
-        Assert.Equal(1, node.GetCounters().FeedFaults);
+        Assert.Equal(1, node.Read(NodeFigures.FeedFaults));
         feed.Signal();
         parts.Core.Pump();
         Assert.Equal([100, 50], parts.SenderOf("liar").Sent.Select(payload => payload.Length));
@@ -193,7 +194,7 @@ public sealed class PublishIntakeTests
         Assert.Contains($"{nameof(LyingCodec)} returned -1.", refusal.Message);
         using var feed = topic.AttachFeed((out int value) => (value = 0) == 0);
         parts.Core.Pump();
-        Assert.Equal(1, node.GetCounters().FeedFaults);
+        Assert.Equal(1, node.Read(NodeFigures.FeedFaults));
         await other.PublishAsync([1]);
         parts.Core.Pump();
         Assert.Single(parts.SenderOf("other").Sent);

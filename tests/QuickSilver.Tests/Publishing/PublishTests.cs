@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using QuickSilver.Diagnostics.Figures;
 using QuickSilver.Multicast;
 using QuickSilver.Publishing.Requests;
 using QuickSilver.Tests.Infrastructure;
@@ -93,7 +94,7 @@ public sealed class PublishTests
         var waiting = Enumerable.Range(accepted + 1, 20).Select(i => topic.PublishAsync(Payload(i, 1000)).AsTask()).ToArray();
         parts.Core.Pump();
         Assert.DoesNotContain(waiting, task => task.IsCompleted);
-        Assert.Equal(21, node.GetCounters().PublishWaits);
+        Assert.Equal(21, node.Read(NodeFigures.PublishWaits));
 
         sender.GiveRoom(int.MaxValue);
         parts.Core.Pump();

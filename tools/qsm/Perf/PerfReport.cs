@@ -1,4 +1,5 @@
 using System.Text.Json;
+using System.Text.Json.Nodes;
 using System.Text.Json.Serialization;
 using QuickSilver.Tool.Sessions;
 
@@ -81,7 +82,7 @@ internal sealed record PerfReport
     public long? BesideMessages { get; init; }
 
     /// <summary>At the end of the measurement.</summary>
-    public VitalSigns? VitalSigns { get; init; }
+    public JsonObject? VitalSigns { get; init; }
 
     public PerfReport WithUsage(ProcessUsage from, ProcessUsage to) => this with
     {
@@ -118,12 +119,12 @@ internal sealed record PerfReport
     }
 
     /// <summary>What was counted from the end of the warm-up on.</summary>
-    public PerfReport WithCounters(NodeCounters from, NodeCounters to, QuickSilverNode node) => this with
+    public PerfReport WithCounters(NodeReading from, NodeReading to, QuickSilverNode node) => this with
     {
         KernelDrops = to.KernelDrops - from.KernelDrops,
         Repairs = to.Repairs - from.Repairs,
         DatagramPath = node.Status.DatagramPath,
-        VitalSigns = VitalSigns.Of(to, node.GetGauges()),
+        VitalSigns = to.VitalSigns,
     };
 
     public void Print(bool json)

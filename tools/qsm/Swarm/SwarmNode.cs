@@ -1,3 +1,4 @@
+using QuickSilver.Diagnostics.Figures;
 using QuickSilver.Endpoints;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Views;
@@ -23,9 +24,7 @@ internal sealed class SwarmNode : IAsyncDisposable
 
     public IReadOnlyList<SwarmTopic> Topics => _topics;
 
-    public NodeCounters Counters => _node.GetCounters();
-
-    public NodeGauges Gauges => _node.GetGauges();
+    public long Read(NodeFigure<long> figure) => _node.Read(figure);
 
     /// <summary>Starts the node, opens its topics, and says that it is ready by subscribing to one topic more.</summary>
     public static async Task<SwarmNode> StartAsync(

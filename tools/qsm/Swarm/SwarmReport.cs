@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Text.Json;
 using System.Text.Json.Serialization;
+using QuickSilver.Diagnostics.Figures;
 using QuickSilver.Tool.Perf;
 using QuickSilver.Tool.Sessions;
 
@@ -66,7 +67,6 @@ internal sealed record SwarmReport
     {
         using var self = Process.GetCurrentProcess();
         var topics = nodes.SelectMany(node => node.Topics).ToArray();
-        var counters = Array.ConvertAll(nodes, node => node.Counters);
         return new SwarmReport
         {
             Nodes = plan.Nodes,
@@ -83,11 +83,11 @@ internal sealed record SwarmReport
             ResidentBytes = self.WorkingSet64,
             ResidentBytesPerNode = self.WorkingSet64 / plan.Nodes,
             Threads = self.Threads.Count,
-            PacketsSent = counters.Sum(one => one.PacketsSent),
-            PacketsReceived = counters.Sum(one => one.PacketsReceived),
-            Repairs = counters.Sum(one => one.Repairs),
-            KernelDrops = counters.Sum(one => one.KernelDrops),
-            Regions = nodes.Max(node => node.Gauges.Regions),
+            PacketsSent = nodes.Sum(node => node.Read(NodeFigures.PacketsSent)),
+            PacketsReceived = nodes.Sum(node => node.Read(NodeFigures.PacketsReceived)),
+            Repairs = nodes.Sum(node => node.Read(NodeFigures.Repairs)),
+            KernelDrops = nodes.Sum(node => node.Read(NodeFigures.KernelDrops)),
+            Regions = nodes.Max(node => node.Read(NodeFigures.Regions)),
         };
     }
 

@@ -3,6 +3,7 @@ using System.Runtime.InteropServices;
 using System.Text;
 using QuickSilver.Composition;
 using QuickSilver.Core.Environment;
+using QuickSilver.Diagnostics.Figures;
 using QuickSilver.Membership.Snapshots;
 using QuickSilver.Topics;
 
@@ -18,8 +19,8 @@ internal sealed class SignsReading(
 
     private readonly Dictionary<TopicCore, (long Published, long Delivered)> _topicsBefore = [];
     private readonly List<RegionSnapshot> _regions = [];
-    private NodeCounters? _before;
-    private TimeSpan _readAt;
+    private readonly FigureChanges _changes = new(readings);
+    private TimeSpan? _readAt;
 
     private INodeEnvironment Environment => parts.Environment;
 
@@ -30,10 +31,8 @@ internal sealed class SignsReading(
         rows = Math.Clamp(rows, 0, NodeSnapshot.MostRows);
         var now = Environment.Now;
         parts.Multicast.Readings?.NoteTimes();
-        var counters = readings.ReadAll();
-        var span = _before is null ? TimeSpan.Zero : now - _readAt;
-        var signs = Of(counters, _before ?? counters, readings.ReadGauges(), span);
-        _before = counters;
+        var span = now - (_readAt ?? now);
+        var signs = ReadSigns(readings.ReadGauges(), span);
         _readAt = now;
         _regions.Clear();
         parts.Multicast.Readings?.ReadRegions(span, rows, _regions);
@@ -43,24 +42,25 @@ internal sealed class SignsReading(
     /// <summary>Called from time to time: forgets the last reading when no observer has watched for long.</summary>
     public void RestIfUnwatched()
     {
-        if (_before is not null && Environment.Now - _readAt > Rest)
+        if (_readAt is { } readAt && Environment.Now - readAt > Rest)
         {
-            _before = null;
+            _readAt = null;
+            _changes.Forget();
             _topicsBefore.Clear();
             parts.Multicast.Readings?.ReadRegions(TimeSpan.Zero, 0, []);
         }
     }
 
-    private NodeSnapshot Of(NodeCounters now, NodeCounters before, NodeGauges levels, TimeSpan span)
+    private NodeSnapshot ReadSigns(NodeGauges levels, TimeSpan span)
     {
-        var acks = now.TimeToAcknowledge.Since(before.TimeToAcknowledge);
+        var acks = _changes.Of(NodeFigures.TimeToAcknowledge)[0];
         return new NodeSnapshot
         {
             SpanMillis = (long)span.TotalMilliseconds,
-            Published = PerSecond(now.Published - before.Published, span),
-            Delivered = PerSecond(now.Delivered - before.Delivered, span),
-            PublishedBytes = PerSecond(now.PublishedBytes - before.PublishedBytes, span),
-            DeliveredBytes = PerSecond(now.DeliveredBytes - before.DeliveredBytes, span),
+            Published = PerSecond(_changes.Of(NodeFigures.Published), span),
+            Delivered = PerSecond(_changes.Of(NodeFigures.Delivered), span),
+            PublishedBytes = PerSecond(_changes.Of(NodeFigures.PublishedBytes), span),
+            DeliveredBytes = PerSecond(_changes.Of(NodeFigures.DeliveredBytes), span),
             PendingPackets = levels.PendingPackets,
             RetentionBytes = levels.UnacknowledgedBytes,
             RetentionLimitBytes = options.Limits.RetentionBytes,
@@ -76,20 +76,20 @@ internal sealed class SignsReading(
             Configuration = levels.Configuration,
             AckMedian = Micros(acks.Percentile(0.5)),
             AckNinetyNinth = Micros(acks.Percentile(0.99)),
-            TokenMedian = Micros(now.TokenRoundTrip[0].Since(before.TokenRoundTrip[0]).Percentile(0.5)),
-            AggregateMedian = Micros(Highest(now.TimeToAggregate, before.TimeToAggregate)),
-            LatenessNinetyNinth = Micros(now.AlarmLateness.Since(before.AlarmLateness).Percentile(0.99)),
-            CollectorPause = Micros(now.CollectorPauseTime - before.CollectorPauseTime),
-            BusyPerMille = PerMille(now.CoreThread.Total - before.CoreThread.Total, span),
+            TokenMedian = Micros(_changes.Of(NodeFigures.TokenRoundTrip)[0].Percentile(0.5)),
+            AggregateMedian = Micros(Highest(_changes.Of(NodeFigures.TimeToAggregate))),
+            LatenessNinetyNinth = Micros(_changes.Of(NodeFigures.AlarmLateness)[0].Percentile(0.99)),
+            CollectorPause = Micros(_changes.Of(NodeFigures.CollectorPauseTime)),
+            BusyPerMille = PerMille(_changes.OfAll(NodeFigures.CoreQueues), span),
             Limit = (long)levels.SendLimit,
             LimitPerMille = (long)Math.Round(levels.SendLimitShare * 1000),
-            LongSteps = now.LongSteps - before.LongSteps,
-            QuantaExceeded = now.QuantaExceeded - before.QuantaExceeded,
-            RepairRequests = now.RepairRequests - before.RepairRequests,
-            Repairs = now.Repairs - before.Repairs,
-            CollectiveNaks = now.CollectiveNaksReceived - before.CollectiveNaksReceived,
-            KernelDrops = now.KernelDrops - before.KernelDrops,
-            Gaps = now.Gaps,
+            LongSteps = _changes.Of(NodeFigures.LongSteps),
+            QuantaExceeded = _changes.Of(NodeFigures.QuantaExceeded),
+            RepairRequests = _changes.Of(NodeFigures.RepairRequests),
+            Repairs = _changes.Of(NodeFigures.Repairs),
+            CollectiveNaks = _changes.Of(NodeFigures.CollectiveNaksReceived),
+            KernelDrops = _changes.Of(NodeFigures.KernelDrops),
+            Gaps = NodeFigures.Gaps.Read(readings),
         };
     }
 
@@ -124,18 +124,8 @@ internal sealed class SignsReading(
     }
 
     // The median of the highest level with samples.
-    private static TimeSpan Highest(ImmutableArray<TimeHistogram> now, ImmutableArray<TimeHistogram> before)
-    {
-        for (int level = now.Length - 1; level >= 0; level--)
-        {
-            if (now[level].Since(before[level]) is { Count: > 0 } since)
-            {
-                return since.Percentile(0.5);
-            }
-        }
-
-        return TimeSpan.Zero;
-    }
+    private static TimeSpan Highest(ImmutableArray<TimeHistogram> levels) =>
+        (levels.LastOrDefault(static level => level.Count > 0) ?? TimeHistogram.Empty).Percentile(0.5);
 
     private ImmutableArray<TopicSnapshot> ReadTopics(TimeSpan span, int most)
     {
@@ -154,7 +144,7 @@ internal sealed class SignsReading(
             ref var before = ref CollectionsMarshal.GetValueRefOrAddDefault(_topicsBefore, topic, out bool isKnown);
             var now = (topic.Published, topic.Delivered);
             var rate = isKnown
-                ? (PerSecond(now.Published - before.Published, span), PerSecond(now.Delivered - before.Delivered, span))
+                ? (PerSecond(_changes.Of(NodeFigures.Published), span), PerSecond(_changes.Of(NodeFigures.Delivered), span))
                 : (0, 0);
             before = now;
             rates[topic] = rate;

@@ -88,7 +88,7 @@ internal sealed class StatusReading
         return new NodeStatus(state, isLive, unready is null, openTopics, first)
         {
             Name = _parts.Name,
-            DatagramPath = _parts.ReadCounters().IsSegmented ? "gso" : "single",
+            DatagramPath = _parts.IsSegmented ? "gso" : "single",
             Interface = _parts.Interface,
             Members = _parts.Members,
             HeldTopics = ReadHeldTopics(),

@@ -101,9 +101,11 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
 
     public Trouble? Isolation => parts.Isolation;
 
-    public PartsCounters ReadCounters() => parts.ReadCounters();
+    public LayerCounters Counters => parts.Counters;
 
-    public PartsTimes? Times => parts.Times;
+    public long PoolStarvations => parts.PoolStarvations;
+
+    public bool IsSegmented => parts.IsSegmented;
 
     public Task StopAsync() => parts.StopAsync();
 

@@ -1,5 +1,6 @@
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Environment;
+using QuickSilver.Diagnostics.Figures;
 using QuickSilver.Serialization;
 using QuickSilver.Tests.Infrastructure;
 
@@ -104,7 +105,7 @@ public sealed class FullHeapTests : IDisposable
         Assert.Equal(Enumerable.Range(0, Messages).Where(static number => number != 3), handled);
         Assert.Equal((4L, 4L, GapReason.Undecodable), (gaps[0].First, gaps[0].Last, gaps[0].Reason));
         Assert.Single(gaps);
-        Assert.Equal(1, Receiver.GetCounters().DecodeFaults);
+        Assert.Equal(1, Receiver.Read(NodeFigures.DecodeFaults));
     }
 
     [Theory]
@@ -156,7 +157,7 @@ public sealed class FullHeapTests : IDisposable
         Assert.All(handled, static one => Assert.Equal(Enumerable.Range(0, Messages), one));
         // However often they came again.
         Assert.Equal(Messages, Receiver.GetCounters().Delivered);
-        Assert.Equal((0L, 0L), (Receiver.GetCounters().DecodeFaults, Receiver.GetCounters().Gaps));
+        Assert.Equal((0L, 0L), (Receiver.Read(NodeFigures.DecodeFaults), Receiver.GetCounters().Gaps));
         Assert.Empty(Receiver.Status.Reasons);
     }
 

@@ -1,3 +1,5 @@
+using QuickSilver.Diagnostics.Figures;
+
 namespace QuickSilver.Simulation.Tests.Clusters.Faults;
 
 // Whole nodes with default options on networks that lose large datagrams without notice.
@@ -152,9 +154,9 @@ public sealed class NarrowPathTests
 
         public List<string>[] Got { get; }
 
-        public long Repairs => Cluster.Nodes.Sum(node => node.Node.GetCounters().Repairs);
+        public long Repairs => Cluster.Nodes.Sum(node => node.Node.Read(NodeFigures.Repairs));
 
-        public long Sent => Cluster.Nodes[0].Node.GetCounters().PacketsSent;
+        public long Sent => Cluster.Nodes[0].Node.Read(NodeFigures.PacketsSent);
 
         // Where messages wait for room, they must wait in virtual time.
         public void Publish(int messages) => Cluster.RunUntilCompleted(

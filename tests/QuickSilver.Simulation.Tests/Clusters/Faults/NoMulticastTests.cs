@@ -1,3 +1,5 @@
+using QuickSilver.Diagnostics.Figures;
+
 namespace QuickSilver.Simulation.Tests.Clusters.Faults;
 
 // Whole nodes with default options on networks that carry no multicast.
@@ -36,10 +38,10 @@ public sealed class NoMulticastTests
                 Assert.Equal(1, node.Node.GetGauges().UnheardSenders);
             });
 
-            long repairs = cluster.Nodes.Sum(node => node.Node.GetCounters().Repairs);
+            long repairs = cluster.Nodes.Sum(node => node.Node.Read(NodeFigures.Repairs));
             cluster.RunUntilCompleted(topic.PublishAsync("copied", PublishCompletion.Stable), Soon);
-            Assert.Equal(nodes - 1, cluster.Nodes[0].Node.GetCounters().CopiesSent);
-            Assert.Equal(repairs, cluster.Nodes.Sum(node => node.Node.GetCounters().Repairs));
+            Assert.Equal(nodes - 1, cluster.Nodes[0].Node.Read(NodeFigures.CopiesSent));
+            Assert.Equal(repairs, cluster.Nodes.Sum(node => node.Node.Read(NodeFigures.Repairs)));
         }
     }
 
@@ -56,7 +58,7 @@ public sealed class NoMulticastTests
         }
 
         Assert.All(cluster.Nodes, node => Assert.Null(node.Node.Status.Reason));
-        Assert.Equal(0, cluster.Nodes[0].Node.GetCounters().CopiesSent);
+        Assert.Equal(0, cluster.Nodes[0].Node.Read(NodeFigures.CopiesSent));
     }
 
     // No service can be found there without an address; each node says so, and what to do.

@@ -1,4 +1,5 @@
 using Microsoft.Extensions.Logging;
+using QuickSilver.Diagnostics.Figures;
 
 namespace QuickSilver.Simulation.Tests.Clusters.Faults;
 
@@ -42,13 +43,14 @@ public sealed class PauseTests
         var log = new Lines();
         using var cluster = Busy(1, log);
         PauseOne(cluster, 2, 2);
-        var own = cluster.Nodes[2].Node.GetCounters();
-        Assert.Equal((1, 1), (own.LongSteps, own.PausesNotRunning));
-        Assert.InRange(own.PauseTime, Second * 1.9, Second * 2);
-        Assert.Equal(own.PauseTime, own.LongestPause);
-        Assert.Equal(2, cluster.Nodes.Sum(node => node.Node.GetCounters().PausesTold));
+        var own = cluster.Nodes[2].Node;
+        var pause = own.Read(NodeFigures.PauseTime);
+        Assert.Equal((1, 1), (own.Read(NodeFigures.LongSteps), own.Read(NodeFigures.PausesNotRunning)));
+        Assert.InRange(pause, Second * 1.9, Second * 2);
+        Assert.Equal(pause, own.Read(NodeFigures.LongestPause));
+        Assert.Equal(2, cluster.Nodes.Sum(node => node.Node.Read(NodeFigures.PausesTold)));
 
-        string length = $"for {own.PauseTime.TotalMilliseconds:F0} ms (NotRunning)";
+        string length = $"for {pause.TotalMilliseconds:F0} ms (NotRunning)";
         Assert.Equal($"This node stood still {length}. It reported that to its ring neighbours (2).", log.Of(1420));
         Assert.Contains($"stood still {length}, and reported that ", log.Of(1421));
         Assert.EndsWith(" ms after it had resumed. Pauses that it has reported: 1.", log.Of(1421));

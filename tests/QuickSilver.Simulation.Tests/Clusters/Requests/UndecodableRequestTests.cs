@@ -1,4 +1,5 @@
 using System.Text;
+using QuickSilver.Diagnostics.Figures;
 using QuickSilver.Serialization;
 using QuickSilver.Serialization.Protobuf;
 
@@ -41,8 +42,9 @@ public sealed class UndecodableRequestTests : IDisposable
             Assert.Equal("good!", await requester.AskAsync("good"));
         });
         Assert.Equal((2, 2, 0), (responder.Failed, responder.Answered, requester.Outstanding));
-        var counters = _cluster.Nodes[1].Node.GetCounters();
-        Assert.Equal((2, 2), (counters.DecodeFaults, counters.RepliesFailed));
+        var node = _cluster.Nodes[1].Node;
+        Assert.Equal(2, node.Read(NodeFigures.DecodeFaults));
+        Assert.Contains(("failed", 2), node.Read(NodeFigures.Replies));
     }
 
     [Fact]

@@ -1,3 +1,5 @@
+using QuickSilver.Diagnostics.Figures;
+
 namespace QuickSilver.Simulation.Tests.Clusters.States;
 
 // The last value of each key, held by whole nodes, in virtual time. What joiners get under crashes is the campaign "States".
@@ -206,13 +208,13 @@ public sealed class StateTests
         });
 
         // Its own content is not seen before it is open, so the packets of the giver are.
-        var before = cluster.Nodes.Select(static node => node.Node.GetCounters().PacketsSent).ToArray();
+        var before = cluster.Nodes.Select(static node => node.Node.Read(NodeFigures.PacketsSent)).ToArray();
         int source = -1;
         cluster.Eventually("a node gives", () =>
         {
             for (int i = 0; i < 3; i++)
             {
-                source = cluster.Nodes[i].Node.GetCounters().PacketsSent - before[i] > 100 ? i : source;
+                source = cluster.Nodes[i].Node.Read(NodeFigures.PacketsSent) - before[i] > 100 ? i : source;
             }
 
             return source >= 0;

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using QuickSilver.Diagnostics.Figures;
 using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Tests.Endpoints.Consumers;
@@ -122,7 +123,7 @@ public sealed class ConsumerTests
             await Patience.Until(() => calls.Count >= call);
             if (call < 4)
             {
-                await Patience.Until(() => bench.Node.GetCounters().ConsumerRetries == call);
+                await Patience.Until(() => bench.Node.Read(NodeFigures.ConsumerRetries) == call);
                 await AdvanceUntilAsync(bench, () => calls.Count > call);
             }
         }
@@ -168,8 +169,9 @@ public sealed class ConsumerTests
         Assert.Equal(("2", 2, 3), (letter.Message.Value, letter.Message.Sequence, letter.Attempts));
         Assert.IsType<IOException>(letter.Exception);
         Assert.Equal((2, 2, 1), (consumption.Handled, consumption.Retried, consumption.Skipped));
-        var counters = bench.Node.GetCounters();
-        Assert.Equal((2, 1, 0), (counters.ConsumerRetries, counters.ConsumerSkips, counters.ConsumerFailures));
+        var node = bench.Node;
+        NodeFigure<long>[] figures = [NodeFigures.ConsumerRetries, NodeFigures.ConsumerSkips, NodeFigures.ConsumerFailures];
+        Assert.Equal([2, 1, 0], figures.Select(node.Read));
         Assert.Contains(logs.Entries, static entry => entry.Id == 1621 && entry.Exception is IOException);
     }
 
@@ -192,7 +194,7 @@ public sealed class ConsumerTests
         Assert.Contains("\"orders\" (System.String) stopped at message 3", failure.Message);
         Assert.Contains("disk full", failure.Message);
         Assert.Equal(3, consumption.Handled + consumption.Failed + consumption.Abandoned);
-        Assert.Equal(1, bench.Node.GetCounters().ConsumerFailures);
+        Assert.Equal(1, bench.Node.Read(NodeFigures.ConsumerFailures));
 
         int after = 0;
         await using var next = bench.Topic.Subscribe((_, _) =>

@@ -25,8 +25,6 @@ internal sealed class FakeParts(bool threaded = true) : INodeParts, IAsyncDispos
 
     public Exception? BeginFault { get; set; }
 
-    public PartsCounters Below { get; set; }
-
     public bool IsStopped { get; private set; }
 
     public INodeEnvironment Environment => Core;
@@ -67,9 +65,9 @@ internal sealed class FakeParts(bool threaded = true) : INodeParts, IAsyncDispos
 
     public int Members { get; set; }
 
-    public PartsCounters ReadCounters() => Below;
+    public LayerCounters Counters { get; init; } = new();
 
-    public PartsTimes? Times { get; init; }
+    public bool IsSegmented { get; init; }
 
     public Task StopAsync()
     {

@@ -37,7 +37,7 @@ internal static class PerfPingCommand
         byte[] payload = new byte[plan.Size];
         await WarmUpAsync(ping, replies, payload, session.Interrupted);
 
-        var before = node.GetCounters();
+        var before = NodeReading.Of(node);
         var start = ProcessUsage.Now();
         long sent = await SendAsync(ping, replies, payload, plan, session.Interrupted);
         replies.Await(sent, ReplyLimit);
@@ -53,7 +53,7 @@ internal static class PerfPingCommand
         report.WithPayload(replies.Count, replies.Count * plan.Size)
             .WithRate(replies.Count, seconds)
             .WithUsage(start, end)
-            .WithCounters(before, node.GetCounters(), node)
+            .WithCounters(before, NodeReading.Of(node), node)
             .Print(json);
         if (session.Interrupted.IsCancellationRequested)
         {

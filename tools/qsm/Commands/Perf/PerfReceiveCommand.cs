@@ -81,12 +81,12 @@ internal static class PerfReceiveCommand
         await using var barrier = await session.OpenSubscriberAsync(node, PerfTopics.Barrier(plan.Topic));
         Terminal.Note("ready");
         receiver.First.Wait(session.Interrupted);
-        var before = node.GetCounters();
+        var before = NodeReading.Of(node);
         var start = ProcessUsage.Now();
         var steady = new Steady(start);
         bool done = AwaitEnd(receiver, plan.Idle, steady, session.Interrupted);
         var end = ProcessUsage.Now();
-        var counters = node.GetCounters();
+        var after = NodeReading.Of(node);
         if (plan.Reads)
         {
             topics[0].Cancel();
@@ -104,13 +104,13 @@ internal static class PerfReceiveCommand
             OpenSeconds = topics.OpenSeconds,
             BesideMessages = beside?.Delivered,
         };
-        report.WithPayload(counters.Delivered, counters.DeliveredBytes)
+        report.WithPayload(after.Counters.Delivered, after.Counters.DeliveredBytes)
             .WithRate(receiver.Delivered, receiver.Seconds)
             .WithSenders(receiver.BySender)
             .WithUsage(start, end)
-            .WithCounters(before, counters, node)
+            .WithCounters(before, after, node)
             .Print(plan.Json);
-        return Judge(session, receiver, done, plan.Idle, counters.Gaps);
+        return Judge(session, receiver, done, plan.Idle, after.Counters.Gaps);
     }
 
     private static Task Begin<T, TPayload>(Receiver<T, TPayload> receiver, PerfTopics<ITopicSubscriber<T>> topics, bool reads)

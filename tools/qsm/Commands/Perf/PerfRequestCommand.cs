@@ -44,7 +44,7 @@ internal static class PerfRequestCommand
             await requester.AskAsync(payload, session.Interrupted);
         }
 
-        var before = node.GetCounters();
+        var before = NodeReading.Of(node);
         var start = ProcessUsage.Now();
         long endTicks = start.AtTicks + (long)(plan.Seconds * Stopwatch.Frequency);
         var loops = Enumerable.Range(0, plan.Outstanding).Select(
@@ -52,7 +52,7 @@ internal static class PerfRequestCommand
         var results = await Task.WhenAll(loops);
         double seconds = Stopwatch.GetElapsedTime(start.AtTicks).TotalSeconds;
         var end = ProcessUsage.Now();
-        var counters = node.GetCounters();
+        var after = NodeReading.Of(node);
         var roundTrips = new LatencyHistogram();
         foreach (var (histogram, _) in results)
         {
@@ -65,12 +65,12 @@ internal static class PerfRequestCommand
             Sent = roundTrips.Count + failed,
             Count = roundTrips.Count,
             RoundTripMicros = Percentiles.Of(roundTrips),
-            ViewChanges = counters.ConfigurationsApplied - before.ConfigurationsApplied,
+            ViewChanges = after.Counters.ConfigurationsApplied - before.Counters.ConfigurationsApplied,
         };
         report.WithPayload(roundTrips.Count, roundTrips.Count * plan.Size)
             .WithRate(roundTrips.Count, seconds)
             .WithUsage(start, end)
-            .WithCounters(before, counters, node)
+            .WithCounters(before, after, node)
             .Print(json);
         if (session.Interrupted.IsCancellationRequested)
         {

@@ -94,7 +94,7 @@ internal static class PerfSendCommand
         await sender.SendAsync(new SendLength(plan.WarmUp, null), null, session.Interrupted);
         await sender.MarkBeginAsync();
         long before = sender.Sent;
-        var countersBefore = node.GetCounters();
+        var readingBefore = NodeReading.Of(node);
         var start = ProcessUsage.Now();
         var steady = new Steady(start);
         await sender.SendAsync(plan.Length, steady, session.Interrupted);
@@ -105,7 +105,7 @@ internal static class PerfSendCommand
         bool stable = await DrainWithin.LimitAsync(DrainLimit, node.DrainAsync);
         double seconds = Stopwatch.GetElapsedTime(start.AtTicks).TotalSeconds;
         var end = ProcessUsage.Now();
-        var counters = node.GetCounters();
+        var reading = NodeReading.Of(node);
         var report = new PerfReport
         {
             Sent = sent,
@@ -117,10 +117,10 @@ internal static class PerfSendCommand
             OpenSeconds = topics.OpenSeconds,
             BesideMessages = beside?.Sent,
         };
-        report.WithPayload(counters.Published, counters.PublishedBytes)
+        report.WithPayload(reading.Counters.Published, reading.Counters.PublishedBytes)
             .WithRate(sent, seconds)
             .WithUsage(start, end)
-            .WithCounters(countersBefore, counters, node)
+            .WithCounters(readingBefore, reading, node)
             .Print(plan.Json);
         if (session.Interrupted.IsCancellationRequested)
         {

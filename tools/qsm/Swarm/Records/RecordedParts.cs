@@ -67,9 +67,11 @@ internal sealed class RecordedParts(INodeParts parts, NodeRecorder recorder) : I
 
     public TopicView? ViewOf(ulong topicId) => parts.ViewOf(topicId);
 
-    public PartsCounters ReadCounters() => parts.ReadCounters();
+    public LayerCounters Counters => parts.Counters;
 
-    public PartsTimes? Times => parts.Times;
+    public long PoolStarvations => parts.PoolStarvations;
+
+    public bool IsSegmented => parts.IsSegmented;
 
     public Task StopAsync() => parts.StopAsync();
 

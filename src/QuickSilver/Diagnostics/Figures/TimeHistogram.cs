@@ -1,17 +1,18 @@
 using System.Collections.Immutable;
+using QuickSilver.Core.Diagnostics;
 
-namespace QuickSilver;
+namespace QuickSilver.Diagnostics.Figures;
 
 /// <summary>
 /// How long something took, or how late it was: a snapshot of counts in classes that double from one to the next, from 1 microsecond to
-/// 4 seconds. See <see cref="NodeCounters"/>. Instances are immutable.
+/// 4 seconds. Instances are immutable.
 /// </summary>
-public sealed class TimeHistogram
+internal sealed class TimeHistogram
 {
     /// <summary>The number of classes. The last one has no upper limit.</summary>
     public const int Classes = 24;
 
-    internal TimeHistogram(ImmutableArray<long> counts, TimeSpan total)
+    public TimeHistogram(ImmutableArray<long> counts, TimeSpan total)
     {
         Counts = counts;
         Total = total;
@@ -23,6 +24,23 @@ public sealed class TimeHistogram
 
     /// <summary>A histogram without samples.</summary>
     public static TimeHistogram Empty { get; } = new([.. new long[Classes]], TimeSpan.Zero);
+
+    /// <summary>A snapshot of cells that the layers below write; null: no samples. From any thread.</summary>
+    public static TimeHistogram Of(DurationHistogram? cells)
+    {
+        if (cells is null)
+        {
+            return Empty;
+        }
+
+        var counts = ImmutableArray.CreateBuilder<long>(Classes);
+        for (int i = 0; i < DurationHistogram.Classes; i++)
+        {
+            counts.Add(cells.CountOf(i));
+        }
+
+        return new TimeHistogram(counts.DrainToImmutable(), cells.Total);
+    }
 
     /// <summary>The number of samples in each class: those below its <see cref="GetUpperBound"/> that are in no earlier class.</summary>
     public ImmutableArray<long> Counts { get; }
