@@ -25,7 +25,7 @@ internal sealed class MulticastContext : NodeContext, IRepairPush, IRepairQueue,
         : base(environment, options, membership)
     {
         Paths = new NodePaths(this);
-        Schemes = new SchemeContext(this, Paths, this);
+        Schemes = new SchemeContext(this, Paths, this, options.Repair);
         Sending = new SendingParts(Schemes, options.Repair);
         Receiving = new ReceivingParts(this, Schemes)
         {

@@ -261,5 +261,9 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IViewsObs
         handlers.Register(PacketKind.Echo, _context);
         handlers.Register(PacketKind.EchoReply, _context);
         handlers.Register(PacketKind.Piece, _dispatcher);
+        foreach (var kind in _context.Receiving.Repair.Kinds)
+        {
+            handlers.Register(kind, "the repair scheme", new RegionRepairHandler(_open));
+        }
     }
 }

@@ -21,6 +21,8 @@ internal sealed class MulticastCounters
     public long RepairsPutOff;
     // Packets that were sent again, to this node or to all, and were new here.
     public long RepairsReceived;
+    // Missing packets that a repair scheme has made of others.
+    public long PacketsHealed;
     public long PullsSent;
     // Acknowledgements that reported what all members lack, and such ones that this node has received as a sender.
     public long CollectiveNaksSent;

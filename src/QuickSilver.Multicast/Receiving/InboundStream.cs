@@ -29,11 +29,10 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
     private readonly ReceiveWindow _window;
     private readonly StreamAssembler _assembler;
     private bool _delivering;
-    // Not readonly: these are structs that have state of their own.
+    // Not readonly: these are structs that have state of their own. The last is what this member keeps for others.
     private ReadCursor _cursor;
     private LossReport _loss;
     private StreamPhase _phase;
-    // What this member keeps for others.
     private KeptPackets _kept;
     // What came of the stream lately; SenderShares maintains it.
     public StreamTraffic Traffic;
@@ -106,6 +105,8 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
     public bool IsRead => _cursor.Parsed == Contiguous;
     // All packets up to this one came, were parsed or given up, and no message that begins before it waits for memory.
     public bool HasRead(long packet) => _cursor.Parsed >= packet && !_assembler.IsWaitingBefore(packet);
+    // The packet was received or given up.
+    public bool HasHad(long packet) => _window.HasHad(packet);
     // Everything that is known was received, passed on and accepted.
     public bool IsDrained => Consumed == Highest;
     // A message has begun of which packets have not come.
@@ -200,12 +201,11 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
     /// </summary>
     public bool TryRetract(long sent) => !IsSenderGone && _window.TryRetract(sent, _context.Environment.Now);
 
-    /// <summary>Whether this member knows that the packet was sent, and does not hold it.</summary>
+    // This member knows that the packet was sent, and does not hold it.
     public bool Lacks(long sequence) => _window.Lacks(sequence);
 
     public void OnSenderLeft() => _phase.SenderLeft();
     public void OnSenderReturned() => _phase.SenderReturned();
-
     /// <summary>The members begin to decide what is lost. From now on nothing is accepted.</summary>
     public void BeginDecision() => _phase.BeginDecision();
 

@@ -25,6 +25,9 @@ internal sealed class ReceivingParts(NodeContext node, SchemeContext schemes)
 
     public required IDisseminationScheme Dissemination { get; init; }
 
+    /// <summary>How old a gap of a best-effort stream is when it is given up.</summary>
+    public TimeSpan BestEffortPatience => schemes.BestEffortPatience;
+
     public ReceiveMemory Memory { get; } = new(node.Environment.Buffers, node.Options.PacketBytes, node.Environment.Heap);
 
     public ReassemblyBudget Reassembly => ReassemblyIfAny ??= new ReassemblyBudget(node.Environment, node.Options.ReassemblyBytes);

@@ -4,6 +4,7 @@ using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Pacing;
+using QuickSilver.Multicast.Receiving.Healing;
 using QuickSilver.Multicast.Receiving.Ports;
 using QuickSilver.Multicast.Receiving.Windows;
 using QuickSilver.Multicast.Schemes;
@@ -14,7 +15,7 @@ namespace QuickSilver.Multicast.Receiving;
 // One view of a region at one of its members: the inbound streams of its senders, and the stability tracker that finds out up to where all
 // members hold them. A superseded view stays open until the service reports that it is settled and this member has consumed all its
 // packets.
-internal sealed class RegionReceiver : IGapObserver, ITrackedView
+internal sealed class RegionReceiver : IGapObserver, ITrackedView, IHealedView
 {
     private readonly ReceivingParts _parts;
     private readonly IStreamConsumer _consumer;
@@ -49,6 +50,7 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
         Template = context.Template(view);
         PullClock = new PullClock(context.Options);
         Stability = parts.Stability.ForRegion(parts.Schemes, this);
+        Healing = parts.Repair.ForRegion(parts.Schemes, this);
         Forwarder = parts.Dissemination.ToForward(context, view);
         _closing = new ViewClosing(context, view.Configuration, Stability, Live);
         OpenedAt = context.Environment.Now;
@@ -57,6 +59,8 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
     public RegionView View { get; }
     // Null if members do not forward packets.
     public IForwarder? Forwarder { get; }
+    // Null if the repair scheme does nothing for whole views.
+    public IRegionRepair? Healing { get; }
     public RegionPort? Port { get; }
     // Whether this member receives nothing that is sent to the view's group, and depends on what others send to it alone.
     public bool IsDeaf => Port is { IsDeaf: true };
@@ -115,9 +119,20 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
             Context.Counters.GapsSeen++;
         }
 
+        if (Healing is { } healing)
+        {
+            new HealedPackets(_parts, this).Show(healing, stream, sequence, lease.Span.Slice(offset, length));
+        }
+
         NoteGap(stream);
         return DropReason.None;
     }
+
+    /// <summary>Whether this member has not had a packet, known to be sent or not.</summary>
+    public bool IsWanted(StreamKey stream, long number) => Find(stream) is not { } known || !known.HasHad(number);
+
+    /// <summary>Takes a data packet that was made out of others, as if it had come.</summary>
+    public DropReason Heal(ReadOnlySpan<byte> packet) => new HealedPackets(_parts, this).Take(packet);
 
     public void OnAnnounce(StreamKey key, long highest)
     {
@@ -132,7 +147,11 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
         Stability.OnAnnounce(key);
     }
 
-    public void OnMissed(InboundStream stream, long first, long last) => _parts.Schemes.RepairWatch?.OnMissed(stream, first, last);
+    public void OnMissed(InboundStream stream, long first, long last)
+    {
+        Healing?.OnMissed(stream, first, last);
+        _parts.Schemes.RepairWatch?.OnMissed(stream, first, last);
+    }
 
     public void OnFilled(InboundStream stream, long number, in PacketSlot missing)
     {
@@ -326,6 +345,7 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView
             stream.Close();
         }
 
+        Healing?.Close();
         Forwarder?.Close();
         Port?.RemoveUser();
     }

@@ -81,7 +81,7 @@ internal sealed class PeerPullRepair : IRepairStrategy
     // Requests for what a departed sender left continue from one decision to the next.
     private int DecisionsOfGone => _stream.IsSenderGone ? _decisions : 0;
 
-    private TimeSpan ReorderWindow => _stream.IsReliable ? Context.Options.ReorderWindow : Context.Options.BestEffortPatience;
+    private TimeSpan ReorderWindow => _stream.IsReliable ? _scheme.ReorderWindow : _scheme.BestEffortPatience;
 
     public void OnMissing()
     {

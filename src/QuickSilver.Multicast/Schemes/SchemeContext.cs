@@ -7,7 +7,7 @@ using QuickSilver.Multicast.Reachability;
 namespace QuickSilver.Multicast.Schemes;
 
 // What a scheme may use of the node, besides the view and the stream for which it works.
-internal sealed class SchemeContext(NodeContext node, NodePaths paths, IRepairPush push)
+internal sealed class SchemeContext(NodeContext node, NodePaths paths, IRepairPush push, IRepairScheme repair)
 {
     public NodeContext Node => node;
 
@@ -17,8 +17,16 @@ internal sealed class SchemeContext(NodeContext node, NodePaths paths, IRepairPu
 
     public IRepairPush Push => push;
 
+    /// <summary>How old a gap is when it is requested: later, packets out of order do not explain it, and nothing has healed it.</summary>
+    public TimeSpan ReorderWindow => Longer(node.Options.ReorderWindow);
+
+    /// <summary>How old a gap of a best-effort stream is when it is given up.</summary>
+    public TimeSpan BestEffortPatience => Longer(node.Options.BestEffortPatience);
+
     /// <summary>Null except in experiments.</summary>
     public IRepairWatch? RepairWatch { get; set; }
+
+    private TimeSpan Longer(TimeSpan window) => repair.Patience > window ? repair.Patience : window;
 }
 
 // Sends packets that are kept here to members that could not get them by themselves, at the end of the turn.

@@ -64,7 +64,7 @@ internal sealed class UnrepairedLosses(ReceivingParts parts)
         }
 
         order.IsLossNoted = true;
-        var wait = Context.Options.BestEffortPatience;
+        var wait = parts.BestEffortPatience;
         _due.Enqueue((Context.Environment.Now + wait, receiver, order, order.SentThrough));
         _alarm ??= new Alarm(OnDue);
         if (!_alarm.IsPending)
