@@ -1,4 +1,6 @@
 using QuickSilver.Core.Buffers;
+using QuickSilver.Core.Wire;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Repair;
@@ -25,4 +27,12 @@ internal sealed record MulticastOptions : NodeOptions
     /// </summary>
     public static long LeastBufferBytes(int packetBytes) =>
         Math.Max(2L * MaxMessageBytes, MemoryShares.LeastBytes(Packer.MostBlocks(MaxMessageBytes, packetBytes)));
+
+    public override void Validate()
+    {
+        base.Validate();
+        AtMost(PacketHeader.Bytes + MessageHeader.Bytes + StartTable.MaxBytes + 1 + MessageExtensions.MostBytes, MinPacketBytes);
+        AtMost(2L * MaxMessageBytes, LeastBufferBytes(PacketBytes));
+        AtMost(Packer.MostBlocks(MaxMessageBytes, PacketBytes), new MemoryShares(LeastBufferBytes(PacketBytes) / SlabPool.BlockBytes).Send);
+    }
 }

@@ -129,13 +129,14 @@ public sealed class SimulatedCluster : IDisposable
     // One for all nodes; a node that starts after its user has changed an option finds it changed.
     internal ProtocolOptions ProtocolOptions => field?.Node == Options.NodeOptions
         ? field
-        : field = new ProtocolOptions(Options.NodeOptions.Copy(), Options.TokenInterval, Options.FeedbackRanges, Options.TopicSets)
+        : field = ProtocolOptions.Of(Options.NodeOptions.Copy(), new ProtocolSetup
         {
+            TopicSets = Options.TopicSets,
             LeastSends = Options.LeastSends,
             IsSealed = Options.IsSealed,
             PacketsPerKeyEpoch = Options.PacketsPerKeyEpoch,
-            PullsWaitForKeepers = Options.PullsWaitForKeepers,
-        };
+            Experiments = Options.Experiments,
+        });
 
     // The nodes share what they know of the cluster.
     internal ConfigurationCache Configurations { get; } = new();

@@ -86,14 +86,8 @@ public sealed record SimulationOptions
     /// <summary>How many packets a node seals under one subkey; null: the default.</summary>
     internal long? PacketsPerKeyEpoch { get; init; }
 
-    /// <summary>Null: tokens go when there is something to report.</summary>
-    internal TimeSpan? TokenInterval { get; init; }
-
-    /// <summary>In how many ranges acknowledgements say what all hold; 1: up to where.</summary>
-    internal int FeedbackRanges { get; init; } = 1;
-
-    /// <summary>Whether a missing packet is asked for only when its keepers are known to hold it.</summary>
-    internal bool PullsWaitForKeepers { get; init; }
+    /// <summary>What experiments change in the protocols.</summary>
+    internal Multicast.Nodes.Experiments Experiments { get; init; } = new();
 
     /// <summary>How the service divides topics into sets; null: the default.</summary>
     internal TopicSetRules? TopicSets { get; init; }

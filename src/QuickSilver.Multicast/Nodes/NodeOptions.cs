@@ -1,3 +1,5 @@
+using System.Globalization;
+using System.Runtime.CompilerServices;
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Sealing;
@@ -9,11 +11,13 @@ internal record NodeOptions
 {
     // The largest message; larger data belongs in a file.
     public const int MaxMessageBytes = 16 << 20;
-    // A packet must have room for a message header and the whole start table of a sender.
+    // A packet must have room for a message header, the whole start table of a sender and the largest extensions.
     public const int MinPacketBytes = 576;
     // Some runs of packets.
     public const long LeastRetentionBytes = 1 << 20;
     public const long DefaultReassemblyBytes = 256L << 20;
+    // The payload of the largest datagram of IPv4.
+    private const int MaxDatagramBytes = 65_507;
 
     public required ulong ClusterId { get; init; }
 
@@ -25,7 +29,7 @@ internal record NodeOptions
     // same at all nodes of a cluster.
     public bool IsSealed { get; init; }
 
-    // How many packets this node seals under one subkey. Smaller numbers are for tests.
+    // How many packets this node seals under one subkey: at most the default. Smaller numbers are for tests.
     public long PacketsPerKeyEpoch { get; init; } = PacketSealer.DefaultPacketsPerEpoch;
 
     /// <summary>The least size of a datagram: one that is sealed has room for less.</summary>
@@ -65,9 +69,6 @@ internal record NodeOptions
     // because waiting costs little there and a late packet is lost.
     public TimeSpan BestEffortPatience { get; init; } = TimeSpan.FromMilliseconds(10);
 
-    // For experiments: pulls of what other members keep wait until the keepers of the packet are known to hold it (001, section 6.4).
-    public bool PullsWaitForKeepers { get; init; }
-
     // The wait before the first repeat of a pull while the time of answers is unknown; it doubles up to PullRepeatMax.
     public TimeSpan PullRepeat { get; init; } = TimeSpan.FromMilliseconds(3);
 
@@ -98,13 +99,6 @@ internal record NodeOptions
 
     public TimeSpan TokenIntervalIdle { get; init; } = TimeSpan.FromSeconds(1);
 
-    // For experiments: the leader of a ring releases a token this long after the last one has returned, whatever happens meanwhile.
-    public TimeSpan? TokenIntervalFixed { get; init; }
-
-    // For experiments: with 1, an acknowledgement reports up to which packet all members hold everything. With more, it also reports in
-    // so many ranges what they hold beyond that, and the sender releases those packets.
-    public int FeedbackRanges { get; init; } = 1;
-
     // A token that has not returned is sent again after this time, which doubles up to TokenTimeoutMax.
     public TimeSpan TokenTimeout { get; init; } = TimeSpan.FromMilliseconds(25);
 
@@ -128,7 +122,7 @@ internal record NodeOptions
     public TimeSpan ReconfigurationPause { get; init; } = TimeSpan.FromMilliseconds(2);
 
     // An old view with a departed sender stays open until its ring has had nothing to settle for this long, which is longer than the
-    // longest wait between two tokens.
+    // longest wait between two tokens, where no experiment sets their interval.
     public TimeSpan ClosingPause { get; init; } = TimeSpan.FromSeconds(3);
 
     // A ring whose token was not seen for so long may contain members that no other member hears. An idle ring has a token in each
@@ -137,7 +131,7 @@ internal record NodeOptions
     {
         get
         {
-            var interval = 2 * (TokenIntervalFixed ?? TokenIntervalIdle);
+            var interval = 2 * (Experiments.TokenInterval ?? TokenIntervalIdle);
             return interval > ClosingPause / 2 ? interval : ClosingPause / 2;
         }
     }
@@ -166,25 +160,67 @@ internal record NodeOptions
     // stream.
     public long ParkedBytes { get; init; } = 128L << 20;
 
-    public void Validate()
+    public Experiments Experiments { get; init; } = new();
+
+    /// <summary>Checks the ranges of options, and the relations between them that their comments state.</summary>
+    /// <exception cref="ArgumentException">One does not hold. The message names both sides and has their values.</exception>
+    public virtual void Validate()
     {
-        if (PacketBytes < MinPacketBytes || DatagramBytes > 65_507)
-        {
-            throw new ArgumentOutOfRangeException(
-                nameof(PacketBytes), PacketBytes, $"A packet must have {MinPacketBytes} to 65,507 bytes.");
-        }
+        AtMost(MinPacketBytes, PacketBytes);
+        AtMost(PacketBytes, SlabPool.BlockBytes);
+        AtMost(DatagramBytes, MaxDatagramBytes);
+        AtMost(1, PacketsPerKeyEpoch);
+        AtMost(PacketsPerKeyEpoch, PacketSealer.DefaultPacketsPerEpoch);
+        AtMost(PacketBytes, RepairBytesPerSecond);
+        AtMost(LeastRetentionBytes, RetentionBytes);
+        AtMost(MaxMessageBytes, ReassemblyBytes);
+        AtMost(ParkedBytesOfTopic, ParkedBytes);
+        AtMost(1, WindowPackets);
+        AtMost(1, PullAnswerPackets);
+        AtMost(1, ChecksPerSecond);
+        Below(ReorderWindow, BestEffortPatience);
+        AtMost(PullRepeatMin, PullRepeat);
+        AtMost(PullRepeat, PullRepeatMax);
+        AtMost(AnnounceAfter, AnnounceMax);
+        Below(AnnounceMax, AckSilence);
+        AtMost(TokenIntervalActive, TokenIntervalWaiting);
+        AtMost(TokenIntervalWaiting, TokenIntervalIdle);
+        AtMost(TokenTimeoutMin, TokenTimeout);
+        AtMost(TokenTimeout, TokenTimeoutMax);
+        Below(PullRepeat, EpochSpacing);
+        Below(TokenIntervalIdle, ClosingPause);
+        Below(TokenTimeoutMax, ClosingPause);
+        AtMost(1, Experiments.FeedbackRanges);
+        Below(TimeSpan.Zero, Experiments.TokenInterval ?? TokenIntervalIdle);
+    }
 
-        if (RepairBytesPerSecond < PacketBytes)
-        {
-            throw new ArgumentOutOfRangeException(
-                nameof(RepairBytesPerSecond), RepairBytesPerSecond, "The repair budget must allow at least one packet per second.");
-        }
+    protected static void AtMost(
+        long lower,
+        long upper,
+        [CallerArgumentExpression(nameof(lower))] string lowerName = "",
+        [CallerArgumentExpression(nameof(upper))] string upperName = "") =>
+        Check(lower <= upper, lowerName, lower, "at most", upperName, upper);
 
-        if (PacketBytes > SlabPool.BlockBytes || RetentionBytes < LeastRetentionBytes || ReassemblyBytes < MaxMessageBytes)
+    private static void AtMost(
+        TimeSpan lower,
+        TimeSpan upper,
+        [CallerArgumentExpression(nameof(lower))] string lowerName = "",
+        [CallerArgumentExpression(nameof(upper))] string upperName = "") =>
+        Check(lower <= upper, lowerName, lower, "at most", upperName, upper);
+
+    private static void Below(
+        TimeSpan lower,
+        TimeSpan upper,
+        [CallerArgumentExpression(nameof(lower))] string lowerName = "",
+        [CallerArgumentExpression(nameof(upper))] string upperName = "") =>
+        Check(lower < upper, lowerName, lower, "less than", upperName, upper);
+
+    private static void Check<T>(bool holds, string lowerName, T lower, string relation, string upperName, T upper)
+    {
+        if (!holds)
         {
             throw new ArgumentException(
-                $"The retention must be at least {LeastRetentionBytes:N0} bytes, and the reassembly memory must have room for the largest "
-                + "message.");
+                string.Create(CultureInfo.InvariantCulture, $"{lowerName} ({lower}) must be {relation} {upperName} ({upper})."));
         }
     }
 }

@@ -196,7 +196,7 @@ internal sealed class PeerPullRepair : IRepairStrategy
         return isKnown ? ReorderWindow : _comparedAt > slot.AskedAt ? timeout * TimeoutsUntilBlind : timeout;
     }
 
-    private bool WaitsForKeepers(long number) => Context.Options.PullsWaitForKeepers && number > _stream.Replicated
+    private bool WaitsForKeepers(long number) => Context.Options.Experiments.PullsWaitForKeepers && number > _stream.Replicated
         && _region.Keepers.KeeperOf(number) != _region.OwnPartition;
 
     private void OnDue()

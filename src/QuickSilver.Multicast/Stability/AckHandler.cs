@@ -49,7 +49,7 @@ internal sealed class AckHandler(NodeContext context, ISentStreams streams, IRep
         }
 
         context.Counters.AcksReceived++;
-        for (int i = 0; context.Options.FeedbackRanges > 1 && i < AggregateAck.HeldRanges(header.Body); i++)
+        for (int i = 0; context.Options.Experiments.FeedbackRanges > 1 && i < AggregateAck.HeldRanges(header.Body); i++)
         {
             var (first, last) = AggregateAck.HeldRange(header.Body, i);
             stream.LetGo(first, last);

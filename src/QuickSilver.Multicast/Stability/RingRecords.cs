@@ -321,12 +321,12 @@ internal sealed class RingRecords(RingHierarchy rings)
     // A copy of the ranges that the seat holds; null if ranges are not reported.
     private SequenceRanges? Held(int level, ITrackedStream stream, long stable)
     {
-        if (rings.Context.Options.FeedbackRanges <= 1)
+        if (rings.Context.Options.Experiments.FeedbackRanges <= 1)
         {
             return null;
         }
 
-        var held = new SequenceRanges(Math.Min(rings.Context.Options.FeedbackRanges, RecoveryRecord.MaxHeldRanges));
+        var held = new SequenceRanges(Math.Min(rings.Context.Options.Experiments.FeedbackRanges, RecoveryRecord.MaxHeldRanges));
         if (level == 0)
         {
             if (stable < stream.Highest)

@@ -65,9 +65,12 @@ internal sealed class LoadRun : IDisposable
             TopicDelay = TimeSpan.Zero,
             NotesDeliveries = false,
             NodeOptions = plan.Replicas is { } replicas ? nodes with { Service = nodes.Service with { Replicas = replicas } } : nodes,
-            TokenInterval = plan.TokenRate is { } rate ? TimeSpan.FromSeconds(1 / rate) : null,
-            FeedbackRanges = plan.FeedbackRanges,
-            PullsWaitForKeepers = plan.PullsWaitForKeepers,
+            Experiments = new()
+            {
+                TokenInterval = plan.TokenRate is { } rate ? TimeSpan.FromSeconds(1 / rate) : null,
+                FeedbackRanges = plan.FeedbackRanges,
+                PullsWaitForKeepers = plan.PullsWaitForKeepers,
+            },
             TopicSets = plan.Sets,
         });
         _samples = new LoadSamples(plan, _cluster);

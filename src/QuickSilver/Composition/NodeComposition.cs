@@ -34,11 +34,8 @@ internal static class NodeComposition
         LoopbackRule.Check(options.Security, choice);
         var credentials = SecurityComposition.CredentialsOfNode(options, logs);
         CheckDiscovery(options, choice.Address);
-        var protocols = new ProtocolOptions(OnWire(options, choice.Address), ephemeral: EphemeralPorts.Read())
-        {
-            Credentials = credentials,
-            Logs = logs,
-        };
+        var setup = new ProtocolSetup { Credentials = credentials, Logs = logs, Ephemeral = EphemeralPorts.Read() };
+        var protocols = ProtocolOptions.Of(OnWire(options, choice.Address), setup);
         return new MachineParts(protocols, choice, services, names, configurations ?? new ConfigurationCache(), logs);
     }
 

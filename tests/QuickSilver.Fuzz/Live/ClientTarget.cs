@@ -24,7 +24,7 @@ internal sealed class ClientTarget : FuzzTarget
     private static readonly IPEndPoint Any = new(IPAddress.Any, 7400);
     private static readonly TimeSpan Between = TimeSpan.FromMilliseconds(2);
     private static readonly TimeSpan After = TimeSpan.FromSeconds(1);
-    private static readonly ProtocolOptions Options = new(new QuickSilverOptions());
+    private static readonly ProtocolOptions Options = ProtocolOptions.Of(new QuickSilverOptions());
 
     public override string Name => "client";
 

@@ -224,7 +224,13 @@ public sealed class BestEffortTests
     public void A_reader_without_room_gets_what_it_could_not_take_as_a_gap_and_no_packet_waits_for_it()
     {
         const ulong Other = 2;
-        var options = new MulticastOptions { ClusterId = 7, WindowPackets = 1024, ParkedBytes = 10_000 };
+        var options = new MulticastOptions
+        {
+            ClusterId = 7,
+            WindowPackets = 1024,
+            ParkedBytes = 10_000,
+            ParkedBytesOfTopic = 10_000,
+        };
         var cluster = new MulticastCluster(1, 2, options: options);
         foreach (ulong topic in (ulong[])[Topic, Other])
         {

@@ -124,7 +124,7 @@ public sealed class HierarchyTests
     public void A_sender_that_gets_reports_in_ranges_keeps_only_what_a_member_lacks()
     {
         const int Unlucky = 39;
-        var options = new MulticastOptions { ClusterId = 7, FeedbackRanges = 10 };
+        var options = new MulticastOptions { ClusterId = 7, Experiments = new() { FeedbackRanges = 10 } };
         var cluster = Running(40, new RepairRules(2, 3), link: null, options);
         bool isBlocked = true;
         cluster.Simulation.Network.Filter = (link, packet) => isBlocked

@@ -117,7 +117,7 @@ public sealed class SlowReaderTests
     public void Without_room_to_park_nothing_is_lost()
     {
         const int Messages = 20_000;
-        var cluster = Running(out var slow, options: new MulticastOptions { ClusterId = 7, ParkedBytes = 10_000 });
+        var cluster = Running(out var slow, options: Parking(10_000));
         slow.IsFull = true;
         cluster[0].PublishAll(Slow, Messages, 1_000);
         cluster.Simulation.Run(TimeSpan.FromSeconds(5));
@@ -185,7 +185,7 @@ public sealed class SlowReaderTests
     // A reader that waits with hardly any room to park, and a topic that shares no node with it.
     private static MulticastCluster WaitingBesideBusy(out Host.Sink slow, int messages)
     {
-        var cluster = Running(out slow, options: new MulticastOptions { ClusterId = 7, ParkedBytes = 10_000 }, nodes: 6);
+        var cluster = Running(out slow, options: Parking(10_000), nodes: 6);
         cluster[3].Publishes(Busy);
         cluster[4].Subscribes(Busy);
         slow.IsFull = true;
@@ -208,6 +208,8 @@ public sealed class SlowReaderTests
     }
 
     private static int OldViews(Host host) => host.Multicast.Regions.Count(region => region.SupersededAt != 0);
+
+    private static MulticastOptions Parking(long bytes) => new() { ClusterId = 7, ParkedBytes = bytes, ParkedBytesOfTopic = bytes };
 
     private static MulticastCluster Running(
         out Host.Sink slow, ulong seed = 9, Simulation.LinkModel? link = null, MulticastOptions? options = null, int nodes = 3)

@@ -114,13 +114,15 @@ internal sealed class WholeCluster : IDisposable
             options = options with { Service = options.Service with { Rights = rights } };
         }
 
-        return new ProtocolOptions(options, topicSets: Setup.TopicSets, reassemblyBytes: Setup.ReassemblyBytes)
+        return ProtocolOptions.Of(options, new ProtocolSetup
         {
+            TopicSets = Setup.TopicSets,
+            ReassemblyBytes = Setup.ReassemblyBytes,
             LeastSends = LeastSends(Seed),
             Protocols = TopicProtocols.BuiltIn.With(Pinned),
             IsSealed = isSealed,
             PacketsPerKeyEpoch = isSealed ? PacketsPerKeyEpoch : null,
-        };
+        });
     }
 
     // Epochs end and begin within a run. Packets overtake each other, and members open the last two epochs: what is on the way at a time

@@ -100,7 +100,7 @@ public sealed class TopicRulesTests
     {
         var logs = new RecordingLogs();
         var node = new QuickSilverOptions { Service = { Rights = new Throwing() } };
-        var protocols = new ProtocolOptions(node) { Logs = logs };
+        var protocols = ProtocolOptions.Of(node, new ProtocolSetup { Logs = logs });
         Assert.False(protocols.Service.Access!.MayPublish("pricer", "prices/EUR"));
         var (_, level, _, exception) = Assert.Single(logs.Entries);
         Assert.Equal(LogLevel.Warning, level);

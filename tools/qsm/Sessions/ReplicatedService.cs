@@ -39,7 +39,8 @@ internal sealed class ReplicatedService : IElectionObserver, IAsyncDisposable
             client = new EtcdClient(etcd, SecurityComposition.LogOf(logs));
             OptionRules.Check(options);
             var credentials = SecurityComposition.CredentialsOfService(options, logs);
-            var protocols = new ProtocolOptions(options, ephemeral: EphemeralPorts.Read()) { Credentials = credentials, Logs = logs };
+            var setup = new ProtocolSetup { Credentials = credentials, Logs = logs, Ephemeral = EphemeralPorts.Read() };
+            var protocols = ProtocolOptions.Of(options, setup);
             environment = MachineEnvironment.Start(
                 new MachineEnvironmentOptions
                 {

@@ -65,13 +65,14 @@ internal sealed class StandaloneService : IAsyncDisposable
             },
             logs);
         var started = new TaskCompletionSource<StandaloneService>(TaskCreationOptions.RunContinuationsAsynchronously);
+        var setup = new ProtocolSetup { Credentials = credentials, Logs = logs, Ephemeral = EphemeralPorts.Read() };
         environment.Post(new ActionRequest(() =>
         {
             try
             {
                 var service = new MembershipService(
                     environment,
-                    new ProtocolOptions(options, ephemeral: EphemeralPorts.Read()) { Credentials = credentials, Logs = logs }.Service,
+                    ProtocolOptions.Of(options, setup).Service,
                     store,
                     new ServiceCounters(),
                     logs.CreateLogger("QuickSilver.Membership"));

@@ -48,7 +48,7 @@ internal sealed class ClusterWatch : IClusterSnapshotReader, IAsyncDisposable
             logs);
         _rows = rows;
         _sendsEchoes = sendsEchoes;
-        var discovery = new ProtocolOptions(options) { Credentials = credentials }.Discovery;
+        var discovery = ProtocolOptions.Of(options, new ProtocolSetup { Credentials = credentials }).Discovery;
         var logger = logs.CreateLogger("QuickSilver.Membership");
         _observer = new ClusterObserver(_environment, servers, options.Cluster, discovery, this, logger);
     }

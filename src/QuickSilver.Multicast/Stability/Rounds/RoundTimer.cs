@@ -58,7 +58,7 @@ internal sealed class RoundTimer(NodeOptions options)
     public TimeSpan ProbedAt { get; set; } = TimeSpan.MinValue / 2;
 
     /// <summary>Whether rounds follow each other at a fixed rate.</summary>
-    public bool IsSteady => options.TokenIntervalFixed is not null;
+    public bool IsSteady => options.Experiments.TokenInterval is not null;
 
     // A round that is not over in time reports to the ring above what the one before has found, so this is long.
     private TimeSpan Lead => ((_roundTrip.Mean + (_roundTrip.MeanDeviation * 4)) * 2) + options.TokenIntervalWaiting;
@@ -84,7 +84,7 @@ internal sealed class RoundTimer(NodeOptions options)
     /// </summary>
     public TimeSpan Align(TimeSpan now)
     {
-        var interval = options.TokenIntervalFixed!.Value;
+        var interval = options.Experiments.TokenInterval!.Value;
         var wait = Lead < interval / 2 ? interval - Lead : interval / 2;
         _aligned = now + wait;
         return wait;
@@ -187,7 +187,7 @@ internal sealed class RoundTimer(NodeOptions options)
 
     private TimeSpan SteadyInterval(TimeSpan now)
     {
-        var interval = options.TokenIntervalFixed!.Value;
+        var interval = options.Experiments.TokenInterval!.Value;
         var due = _aligned > now ? _aligned : _round == 0 ? now + interval : Began + interval;
         return due > now ? due - now : TimeSpan.Zero;
     }

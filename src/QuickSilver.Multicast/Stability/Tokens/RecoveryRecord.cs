@@ -93,7 +93,7 @@ internal sealed class RecoveryRecord
 
     /// <summary>
     /// The packets not known to be stable that all members of this round so far hold, if ranges are reported (<see
-    /// cref="NodeOptions.FeedbackRanges"/>); otherwise null.
+    /// cref="Experiments.FeedbackRanges"/>); otherwise null.
     /// </summary>
     public SequenceRanges? HeldRanges { get; set; }
 

@@ -218,7 +218,11 @@ public sealed class LevelTests
     }
 
     private static LoneMember SecondWithTokensEach(TimeSpan interval) =>
-        new(members: 4, rank: 2, new MulticastOptions { ClusterId = LoneMember.Cluster, TokenIntervalFixed = interval }, TwoByTwo);
+        new(
+            members: 4,
+            rank: 2,
+            new MulticastOptions { ClusterId = LoneMember.Cluster, Experiments = new() { TokenInterval = interval } },
+            TwoByTwo);
 
     private void EndBelow(Action<RecoveryRecord> others)
     {

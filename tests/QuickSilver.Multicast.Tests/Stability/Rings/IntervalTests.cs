@@ -56,7 +56,11 @@ public sealed class IntervalTests
     [Fact]
     public void A_fixed_interval_is_kept_whatever_happens()
     {
-        var options = new MulticastOptions { ClusterId = LoneMember.Cluster, TokenIntervalFixed = TimeSpan.FromMilliseconds(40) };
+        var options = new MulticastOptions
+        {
+            ClusterId = LoneMember.Cluster,
+            Experiments = new() { TokenInterval = TimeSpan.FromMilliseconds(40) },
+        };
         var leader = new LoneMember(members: 3, rank: 0, options);
         for (int number = 1; number <= 3; number++)
         {

@@ -52,7 +52,7 @@ public sealed class RingLeaderTests
     [Fact]
     public void A_ring_with_a_fixed_rate_keeps_its_rate()
     {
-        var leader = new RingLeader(new RoundTimer(_options with { TokenIntervalFixed = TimeSpan.FromSeconds(1) }));
+        var leader = new RingLeader(new RoundTimer(_options with { Experiments = new() { TokenInterval = TimeSpan.FromSeconds(1) } }));
         Assert.False(leader.TryHurry(isScheduled: false));
         Assert.False(leader.TryWant());
         Assert.False(leader.IsWanted);

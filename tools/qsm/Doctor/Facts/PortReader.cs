@@ -17,7 +17,7 @@ internal static class PortReader
     public static PortFacts Read(QuickSilverOptions options, IPAddress local)
     {
         var (first, last) = (options.Service.FirstGroupPort, options.Service.LastGroupPort);
-        var group = new ProtocolOptions(options).Service.RangeFor(local).BaseAddress;
+        var group = ProtocolOptions.Of(options).Service.RangeFor(local).BaseAddress;
         bool usesDiscovery = options.MembershipService is null;
         return new PortFacts(options.DiscoveryPort, first, last, EphemeralPorts.Read())
         {
