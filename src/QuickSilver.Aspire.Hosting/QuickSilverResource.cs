@@ -47,11 +47,11 @@ public sealed class QuickSilverResource : ExecutableResource, IResourceWithConne
 
     /// <summary>The connection string, which the package QuickSilver.Aspire reads.</summary>
     public ReferenceExpression ConnectionStringExpression =>
-        ReferenceExpression.Create($"MembershipService={MembershipServiceExpression};Cluster={Cluster};Secret={SecretExpression}");
+        ReferenceExpression.Create($"Servers={MembershipServiceExpression};Cluster={Cluster};Secret={SecretExpression}");
 
     IEnumerable<KeyValuePair<string, ReferenceExpression>> IResourceWithConnectionString.GetConnectionProperties() =>
     [
-        new("MembershipService", MembershipServiceExpression),
+        new("Servers", MembershipServiceExpression),
         new("Cluster", ReferenceExpression.Create($"{Cluster}")),
         new("Secret", SecretExpression),
     ];

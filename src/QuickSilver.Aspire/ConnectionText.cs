@@ -5,18 +5,18 @@ namespace QuickSilver.Aspire;
 // The connection string of a cluster. Its values are never shown: one of them is the secret.
 internal sealed class ConnectionText
 {
-    private const string MembershipService = nameof(QuickSilverOptions.MembershipService);
+    private const string Servers = nameof(MembershipOptions.Servers);
     private const string Cluster = nameof(QuickSilverOptions.Cluster);
     private const string Interface = nameof(QuickSilverOptions.Interface);
     private const string Secret = "Secret";
-    private static readonly string[] Keys = [MembershipService, Cluster, Secret, Interface];
+    private static readonly string[] Keys = [Servers, Cluster, Secret, Interface];
 
     private readonly Dictionary<string, string> _values = new(StringComparer.OrdinalIgnoreCase);
 
     /// <exception cref="InvalidOperationException">The text is no connection string of a cluster.</exception>
     public ConnectionText(string connection, string text)
     {
-        string advice = $"Its keys are {string.Join(", ", Keys)}, and {MembershipService} is required.";
+        string advice = $"Its keys are {string.Join(", ", Keys)}, and {Servers} is required.";
         DbConnectionStringBuilder parts;
         try
         {
@@ -37,15 +37,15 @@ internal sealed class ConnectionText
             _values[key] = (string)parts[key];
         }
 
-        if (!_values.ContainsKey(MembershipService))
+        if (!_values.ContainsKey(Servers))
         {
-            throw new InvalidOperationException($"The connection string '{connection}' has no {MembershipService}. {advice}");
+            throw new InvalidOperationException($"The connection string '{connection}' has no {Servers}. {advice}");
         }
     }
 
     public void ApplyTo(QuickSilverOptions options)
     {
-        options.MembershipService = _values[MembershipService];
+        options.Membership.Servers = [.. _values[Servers].Split(',', StringSplitOptions.TrimEntries)];
         options.Cluster = _values.GetValueOrDefault(Cluster) ?? options.Cluster;
         if (_values.TryGetValue(Interface, out string? text))
         {

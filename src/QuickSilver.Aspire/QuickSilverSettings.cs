@@ -7,7 +7,7 @@ namespace QuickSilver.Aspire;
 public sealed class QuickSilverSettings
 {
     /// <summary>
-    /// The connection string: <c>MembershipService=host:port;Cluster=name;Secret=text</c>. The one in <c>ConnectionStrings</c> with the
+    /// The connection string: <c>Servers=host:port;Cluster=name;Secret=text</c>. The one in <c>ConnectionStrings</c> with the
     /// name of the connection, which <c>WithReference</c> of the app host sets, replaces what the sections say.
     /// </summary>
     public string? ConnectionString { get; set; }

@@ -29,8 +29,8 @@ public sealed class PortInUseException : QuickSilverException
         : base(
             $"The UDP port {port}, at which this node would be discovered ({nameof(QuickSilverOptions.DiscoveryPort)}), is in use by "
             + $"{holder ?? "another program, which the system does not name"}. That program does not share it. End it, use another "
-            + $"{nameof(QuickSilverOptions.DiscoveryPort)} on all nodes of the cluster, or name a "
-            + $"{nameof(QuickSilverOptions.MembershipService)}, which needs no discovery.")
+            + $"{nameof(QuickSilverOptions.DiscoveryPort)} on all nodes of the cluster, or name the servers of a "
+            + $"service ({MembershipOptions.ServersKey}), which needs no discovery.")
     {
         Port = port;
         Holder = holder;

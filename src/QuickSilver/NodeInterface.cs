@@ -17,7 +17,7 @@ public sealed record NodeInterface : IParsable<NodeInterface>
         (Address, Name, Network) = (address, name, network);
 
     /// <summary>
-    /// The interface that leads to <see cref="QuickSilverOptions.MembershipService"/>, if that is set. Otherwise, an interface that is up,
+    /// The interface that leads to <see cref="MembershipOptions.Servers"/>, if that is set. Otherwise, an interface that is up,
     /// carries multicast and has an IPv4 address, or if none has, an IPv6 address that is valid beyond the link; of several, one with a
     /// default gateway. If there is none, the loopback interface. An interface that is not loopback requires
     /// <see cref="QuickSilverOptions.Security"/>.

@@ -346,7 +346,7 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
     /// wait longer, call <see cref="DrainAsync"/> and <see cref="IConsumption.StopAsync"/> first.
     /// </summary>
     /// <remarks>
-    /// Where <see cref="QuickSilverOptions.MembershipService"/> names several servers and none of them leads, the node waits up to five
+    /// Where <see cref="MembershipOptions.Servers"/> names several servers and none of them leads, the node waits up to five
     /// seconds more for one that does. If its process ended before the other members are notified, they would wait for its
     /// acknowledgements.
     /// </remarks>

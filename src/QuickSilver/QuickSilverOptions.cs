@@ -20,27 +20,6 @@ public enum Dissemination
     Unicast = 2,
 }
 
-/// <summary>
-/// Whether a node without <see cref="QuickSilverOptions.MembershipService"/> finds a membership service, hosts one, or both.
-/// </summary>
-public enum MembershipMode
-{
-    /// <summary>The node looks for a service on the network of its interface, and hosts one if there is none.</summary>
-    FindOrHost = 0,
-
-    /// <summary>
-    /// The node looks for a service and never hosts one. Its start fails if there is none within
-    /// <see cref="QuickSilverOptions.StartTimeout"/>.
-    /// </summary>
-    Find = 1,
-
-    /// <summary>
-    /// The node hosts a service at once, without looking for one first. If several nodes of a cluster do, all but one end theirs when they
-    /// find each other.
-    /// </summary>
-    Host = 2,
-}
-
 /// <summary>How senders that send to a node at the same time share its receive buffer.</summary>
 public enum SenderSharing
 {
@@ -62,21 +41,8 @@ public enum SenderSharing
 /// </summary>
 public sealed record QuickSilverOptions
 {
-    /// <summary>
-    /// The "host:port" of the membership service, with an IPv6 address in brackets ("[fd00::1]:7400"); if several servers form it, those of
-    /// all, with commas between. A host name may have several addresses. The node tries them in turn, and a server that does not lead names
-    /// the one that does. While none takes the node in, it resolves the names again, so servers may come back with other addresses. Null
-    /// (default): embedded membership. The node looks for a service on the network of its interface, and hosts one if there is none.
-    /// </summary>
-    public string? MembershipService { get; set; }
-
-    /// <summary>
-    /// Whether a node without <see cref="MembershipService"/> finds a service, hosts one, or both. Default:
-    /// <see cref="MembershipMode.FindOrHost"/>. A node with <see cref="MembershipService"/> does neither, and
-    /// <see cref="MembershipMode.Host"/> is then refused. When a hosted service ends, the nodes that may host agree on the next host; nodes
-    /// that only find wait for one.
-    /// </summary>
-    public MembershipMode MembershipMode { get; set; } = MembershipMode.FindOrHost;
+    /// <summary>How the node comes to a membership service. Default: it finds or hosts one.</summary>
+    public MembershipOptions Membership { get; set; } = new();
 
     /// <summary>The name of the cluster. Nodes of different clusters ignore each other. 1 to 64 characters. Default "default".</summary>
     public string Cluster { get; set; } = "default";
@@ -104,7 +70,7 @@ public sealed record QuickSilverOptions
     /// <summary>
     /// Multicast, unicast copies, or both as the network requires. Default: <see cref="Dissemination.Auto"/>. Nodes of one cluster may
     /// differ: the sender's option applies, and a node with <see cref="Dissemination.Unicast"/> receives copies from all senders except
-    /// those with <see cref="Dissemination.Multicast"/>. Discovery without <see cref="MembershipService"/> always needs multicast.
+    /// those with <see cref="Dissemination.Multicast"/>. Discovery without <see cref="MembershipOptions.Servers"/> always needs multicast.
     /// </summary>
     public Dissemination Dissemination { get; set; }
 
@@ -120,9 +86,6 @@ public sealed record QuickSilverOptions
     /// (<see cref="SecurityOptions.None"/>). Required beyond the loopback interface: without any of the three, the start fails there.
     /// </summary>
     public SecurityOptions Security { get; set; } = new();
-
-    /// <summary>What applies if this node hosts the membership service.</summary>
-    public EmbeddedServiceOptions Service { get; set; } = new();
 
     /// <summary>The memory that the node may use, and the rate of its repairs.</summary>
     public NodeLimits Limits { get; set; } = new();
@@ -191,13 +154,13 @@ public sealed record QuickSilverOptions
     internal const int DefaultPacketBytes = 1472;
     internal const int DefaultPacketBytesV6 = 1452;
 
-    /// <summary>A copy that shares no group with this.</summary>
-    internal QuickSilverOptions Copy() => this with
+    /// <summary>A copy that shares no group with this, and is then changed.</summary>
+    internal QuickSilverOptions Copy(Action<QuickSilverOptions>? change = null)
     {
-        Security = Security with { },
-        Service = Service with { },
-        Limits = Limits with { },
-    };
+        var copy = this with { Membership = Membership.Copy(), Security = Security with { }, Limits = Limits with { } };
+        change?.Invoke(copy);
+        return copy;
+    }
 
     // The application's name in the default of Name; null: that of the process.
     internal string? Application { get; set; }

@@ -11,7 +11,7 @@ internal static class NodeStart
 {
     public static QuickSilverOptions Read(string service, string address, string security) => new()
     {
-        MembershipService = service,
+        Membership = { Servers = [service] },
         Interface = IPAddress.Parse(address),
         Security = security == "none" ? SecurityOptions.None : new SecurityOptions { SecretFile = security },
     };

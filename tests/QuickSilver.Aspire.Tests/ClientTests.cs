@@ -13,7 +13,7 @@ namespace QuickSilver.Aspire.Tests;
 public sealed class ClientTests
 {
     private const string Secret = "quicksilver-secret:bus:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
-    private const string Connection = $"MembershipService=127.0.0.1:7123;Cluster=trading;Secret={Secret}";
+    private const string Connection = $"Servers=127.0.0.1:7123;Cluster=trading;Secret={Secret}";
 
     [Fact]
     public void The_connection_string_replaces_what_the_section_of_the_node_says()
@@ -26,7 +26,8 @@ public sealed class ClientTests
 
         var options = host.Services.GetRequiredService<IOptions<QuickSilverOptions>>().Value;
         Assert.Equal(
-            ("127.0.0.1:7123", "trading", "shop", true), (options.MembershipService, options.Cluster, options.Name, options.BusyPoll));
+            ("127.0.0.1:7123", "trading", "shop", true),
+            (Assert.Single(options.Membership.Servers), options.Cluster, options.Name, options.BusyPoll));
         Assert.Equal(NodeInterface.Loopback, options.Interface);
     }
 
@@ -41,7 +42,7 @@ public sealed class ClientTests
 
     [Theory]
     [InlineData("Cluster=trading")]
-    [InlineData($"MembershipService=127.0.0.1:7123;Secrets={Secret}")]
+    [InlineData($"Servers=127.0.0.1:7123;Secrets={Secret}")]
     [InlineData($"{Secret}")]
     public async Task An_invalid_connection_string_fails_the_start_without_showing_it(string text)
     {
@@ -107,7 +108,7 @@ public sealed class ClientTests
                 builder.AddKeyedQuickSilver("lan2", static settings => settings.DisableHealthChecks = true);
             },
             ("ConnectionStrings:bus", Connection),
-            ("ConnectionStrings:lan2", "MembershipService=127.0.0.1:7124;Cluster=second"));
+            ("ConnectionStrings:lan2", "Servers=127.0.0.1:7124;Cluster=second"));
         var options = host.Services.GetRequiredService<IOptionsMonitor<QuickSilverOptions>>();
         Assert.Equal(("trading", "second"), (options.CurrentValue.Cluster, options.Get("lan2").Cluster));
         Assert.Equal(["quicksilver-live", "quicksilver-ready"], Checks(host));

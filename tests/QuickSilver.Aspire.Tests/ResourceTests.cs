@@ -40,8 +40,8 @@ public sealed partial class ResourceTests
 
         var (_, environment) = await AppHost.ProcessOfAsync(builder, shop.Resource);
         string secret = (await bus.Resource.SecretExpression.GetValueAsync(default))!;
-        Assert.Equal($"MembershipService=127.0.0.1:7123;Cluster=trading;Secret={secret}", environment["ConnectionStrings__bus"]);
-        Assert.Equal("127.0.0.1:7123", environment["BUS_MEMBERSHIPSERVICE"]);
+        Assert.Equal($"Servers=127.0.0.1:7123;Cluster=trading;Secret={secret}", environment["ConnectionStrings__bus"]);
+        Assert.Equal("127.0.0.1:7123", environment["BUS_SERVERS"]);
         Assert.Equal("trading", environment["BUS_CLUSTER"]);
         Assert.Equal(secret, environment["BUS_SECRET"]);
     }
@@ -66,7 +66,7 @@ public sealed partial class ResourceTests
         var bus = builder.AddQuickSilver("bus");
         var shop = builder.AddExecutable("shop", "dotnet", ".").WithReference(bus);
 
-        const string Expression = "MembershipService={bus-service.value};Cluster=bus;Secret=quicksilver-secret:bus:{bus-secret.value}";
+        const string Expression = "Servers={bus-service.value};Cluster=bus;Secret=quicksilver-secret:bus:{bus-secret.value}";
         Assert.Equal(Expression, bus.Resource.ConnectionStringExpression.ValueExpression);
         Assert.Equal("bus-service", bus.Resource.ServiceParameter!.Name);
         Assert.Empty(bus.Resource.Annotations.OfType<EndpointAnnotation>());

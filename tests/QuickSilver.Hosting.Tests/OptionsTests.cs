@@ -1,4 +1,5 @@
 using System.Net;
+using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 using QuickSilver.Hosting.Configuration;
@@ -12,16 +13,17 @@ public sealed class OptionsTests
     public async Task Options_are_bound_from_configuration_by_their_names_addresses_too()
     {
         var settings = HostedNodes.Settings(
-            ("QuickSilver:MembershipService", "gms.example.org:7400"),
+            ("QuickSilver:Membership:Servers:0", "gms.example.org:7400"),
+            ("QuickSilver:Membership:Servers:1", "[fd00::1]:7400"),
             ("QuickSilver:Cluster", "prod"),
             ("QuickSilver:Interface", "10.1.2.3"),
             ("QuickSilver:DiscoveryPort", "7500"),
-            ("QuickSilver:MembershipMode", "Find"),
+            ("QuickSilver:Membership:Mode", "Find"),
             ("QuickSilver:Dissemination", "Unicast"),
             ("QuickSilver:SenderSharing", "Compete"),
-            ("QuickSilver:Service:MulticastNetwork", "239.10.0.0/16"),
-            ("QuickSilver:Service:FirstGroupPort", "20000"),
-            ("QuickSilver:Service:LastGroupPort", "21000"),
+            ("QuickSilver:Membership:Hosted:MulticastNetwork", "239.10.0.0/16"),
+            ("QuickSilver:Membership:Hosted:FirstGroupPort", "20000"),
+            ("QuickSilver:Membership:Hosted:LastGroupPort", "21000"),
             ("QuickSilver:StorageDirectory", "/var/lib/orders"),
             ("QuickSilver:MulticastTimeToLive", "4"),
             ("QuickSilver:PacketBytes", "9000"),
@@ -30,13 +32,13 @@ public sealed class OptionsTests
             ("QuickSilver:Limits:BufferBytes", "100000000"),
             ("QuickSilver:Limits:ReceiveBufferBytes", "100000"),
             ("QuickSilver:Limits:ReceivedMessageBytes", "200000000"),
-            ("QuickSilver:Service:Replicas", "7"),
+            ("QuickSilver:Membership:Hosted:Replicas", "7"),
             ("QuickSilver:Limits:RepairBytesPerSecond", "1000000"),
-            ("QuickSilver:Service:HeartbeatInterval", "00:00:02"),
-            ("QuickSilver:Service:MissedHeartbeatLimit", "5"),
-            ("QuickSilver:Service:TopicAddresses", "500"),
-            ("QuickSilver:Service:TopicAddressesPerNode", "20"),
-            ("QuickSilver:Service:RightsFile", "rights.json"),
+            ("QuickSilver:Membership:Hosted:HeartbeatInterval", "00:00:02"),
+            ("QuickSilver:Membership:Hosted:MissedHeartbeatLimit", "5"),
+            ("QuickSilver:Membership:Hosted:TopicAddresses", "500"),
+            ("QuickSilver:Membership:Hosted:TopicAddressesPerNode", "20"),
+            ("QuickSilver:Membership:Hosted:RightsFile", "rights.json"),
             ("QuickSilver:Security:Mode", "None"),
             ("QuickSilver:Security:SecretFile", "secret"),
             ("QuickSilver:Security:SecretVariable", "SECRET"),
@@ -54,25 +56,28 @@ public sealed class OptionsTests
         OptionsBinding.Bind(settings.GetSection("QuickSilver"), options);
         var expected = new QuickSilverOptions
         {
-            MembershipService = "gms.example.org:7400",
+            Membership = new MembershipOptions
+            {
+                Servers = ["gms.example.org:7400", "[fd00::1]:7400"],
+                Mode = MembershipMode.Find,
+                Hosted = new EmbeddedServiceOptions
+                {
+                    MulticastNetwork = IPNetwork.Parse("239.10.0.0/16"),
+                    FirstGroupPort = 20_000,
+                    LastGroupPort = 21_000,
+                    Replicas = 7,
+                    HeartbeatInterval = TimeSpan.FromSeconds(2),
+                    MissedHeartbeatLimit = 5,
+                    TopicAddresses = 500,
+                    TopicAddressesPerNode = 20,
+                    RightsFile = "rights.json",
+                },
+            },
             Cluster = "prod",
             Interface = IPAddress.Parse("10.1.2.3"),
             DiscoveryPort = 7500,
-            MembershipMode = MembershipMode.Find,
             Dissemination = Dissemination.Unicast,
             SenderSharing = SenderSharing.Compete,
-            Service = new EmbeddedServiceOptions
-            {
-                MulticastNetwork = IPNetwork.Parse("239.10.0.0/16"),
-                FirstGroupPort = 20_000,
-                LastGroupPort = 21_000,
-                Replicas = 7,
-                HeartbeatInterval = TimeSpan.FromSeconds(2),
-                MissedHeartbeatLimit = 5,
-                TopicAddresses = 500,
-                TopicAddressesPerNode = 20,
-                RightsFile = "rights.json",
-            },
             Security = new SecurityOptions
             {
                 Mode = SecurityMode.None,
@@ -102,9 +107,9 @@ public sealed class OptionsTests
             BusyPoll = true,
             StartTimeout = TimeSpan.FromSeconds(20),
         };
-        Assert.Equal(expected, options);
         foreach (var option in OptionKey.All)
         {
+            Assert.Equal(option.Get(expected), option.Get(options));
             // An option that is new must be bound here as well.
             Assert.NotEqual(option.Get(new QuickSilverOptions()), option.Get(options));
         }
@@ -115,10 +120,10 @@ public sealed class OptionsTests
     }
 
     [Theory]
-    [InlineData("Service:MissedHeartbeatLimit", "many", "2 to 100")]
-    [InlineData("Service:MissedHeartbeatLimit", "99999999999", "2 to 100")]
+    [InlineData("Membership:Hosted:MissedHeartbeatLimit", "many", "2 to 100")]
+    [InlineData("Membership:Hosted:MissedHeartbeatLimit", "99999999999", "2 to 100")]
     [InlineData("Dissemination", "Broadcast", "Auto, Multicast or Unicast")]
-    [InlineData("Service:HeartbeatInterval", "1 s", "00:00:00.0500000 to 00:01:00")]
+    [InlineData("Membership:Hosted:HeartbeatInterval", "1 s", "00:00:00.0500000 to 00:01:00")]
     [InlineData("Limits:RetentionBytes", "1 GB", "1,048,576 to 4,294,967,296")]
     [InlineData("BusyPoll", "yes", "true or false")]
     public async Task A_text_that_is_no_value_of_its_option_fails_the_hosts_start_naming_both_and_what_is_allowed(
@@ -129,20 +134,75 @@ public sealed class OptionsTests
         Assert.Equal([$"The option {option} is \"{text}\". Allowed: {allowed}."], failure.Failures);
     }
 
+    [Theory]
+    [InlineData("a:1,b:2")]
+    [InlineData("a:1, b:2")]
+    public void Servers_may_be_one_text_as_a_variable_has_it_in_place_of_a_list(string text)
+    {
+        var settings = HostedNodes.Settings(("Membership:Servers:0", "c:3"), ("Membership:Servers", text));
+        var options = new QuickSilverOptions { Membership = { Servers = ["d:4"] } };
+        OptionsBinding.Bind(settings, options);
+        Assert.Equal(["a:1", "b:2"], options.Membership.Servers);
+    }
+
+    [Fact]
+    public void Variables_and_arguments_name_servers_in_one_text()
+    {
+        string prefix = $"QS{Guid.NewGuid():N}_";
+        Environment.SetEnvironmentVariable($"{prefix}QuickSilver__Membership__Servers", "a:1,b:2");
+        try
+        {
+            var options = new QuickSilverOptions();
+            OptionsBinding.Bind(new ConfigurationBuilder().AddEnvironmentVariables(prefix).Build().GetSection("QuickSilver"), options);
+            Assert.Equal(["a:1", "b:2"], options.Membership.Servers);
+            string[] arguments = ["--QuickSilver:Membership:Servers=c:3,d:4"];
+            OptionsBinding.Bind(new ConfigurationBuilder().AddCommandLine(arguments).Build().GetSection("QuickSilver"), options);
+            Assert.Equal(["c:3", "d:4"], options.Membership.Servers);
+        }
+        finally
+        {
+            Environment.SetEnvironmentVariable($"{prefix}QuickSilver__Membership__Servers", null);
+        }
+    }
+
+    [Theory]
+    [InlineData("Membership:Servers:1", "a:1,,b:2", "")]
+    [InlineData("Membership:Servers:0", "", "")]
+    [InlineData("Membership:Servers:1", "a:1,b", "b")]
+    public async Task A_server_that_is_none_fails_the_hosts_start_with_its_key(string key, string text, string server)
+    {
+        await using var hosted = new HostedNodes(
+            builder => builder.Services.AddQuickSilver(HostedNodes.Settings(("Membership:Servers", text))));
+        var failure = await Assert.ThrowsAsync<OptionsValidationException>(() => hosted.Host.StartAsync()).OrFail();
+        Assert.StartsWith($"The option {key} is \"{server}\". Allowed: \"host:port\"", Assert.Single(failure.Failures));
+    }
+
+    [Fact]
+    public async Task An_entry_with_several_servers_fails_the_hosts_start_and_says_that_each_is_an_entry()
+    {
+        await using var hosted = new HostedNodes(
+            builder => builder.Services.AddQuickSilver(HostedNodes.Settings(("Membership:Servers:0", "a:1,b:2"))));
+        var failure = await Assert.ThrowsAsync<OptionsValidationException>(() => hosted.Host.StartAsync()).OrFail();
+        Assert.StartsWith(
+            "The option Membership:Servers:0 is \"a:1,b:2\". Allowed: one server. Each server is an entry of its own",
+            Assert.Single(failure.Failures));
+    }
+
     [Fact]
     public void Every_text_that_cannot_be_read_is_named_at_once()
     {
-        var settings = HostedNodes.Settings(("Q:Service:Replicas", "x"), ("Q:BusyPoll", "y"), ("Q:Cluster", "prod"));
+        var settings = HostedNodes.Settings(("Q:Membership:Hosted:Replicas", "x"), ("Q:BusyPoll", "y"), ("Q:Cluster", "prod"));
         var failure = Assert.Throws<QuickSilverOptionsException>(
             () => OptionsBinding.Bind(settings.GetSection("Q"), new QuickSilverOptions()));
-        Assert.Equal(["BusyPoll", "Service:Replicas"], failure.Failures.Select(said => said.Split(' ')[2]).Order());
+        Assert.Equal(["BusyPoll", "Membership:Hosted:Replicas"], failure.Failures.Select(said => said.Split(' ')[2]).Order());
     }
 
     [Fact]
     public void The_valid_values_of_each_option_except_texts_and_addresses_are_known() => Assert.All(
         OptionKey.All.Where(option => option.Property.PropertyType != typeof(string)
             && option.Property.PropertyType != typeof(NodeInterface)
-            && option.Property.PropertyType != typeof(IPNetwork)),
+            && option.Property.PropertyType != typeof(IPNetwork)
+            && !option.IsList),
         option => Assert.NotEmpty(OptionRules.Allowed(option)));
 
     [Fact]
@@ -167,9 +227,9 @@ public sealed class OptionsTests
     public async Task A_network_that_is_none_fails_the_hosts_start_by_its_key()
     {
         await using var hosted = new HostedNodes(
-            builder => builder.Services.AddQuickSilver(HostedNodes.Settings(("Service:MulticastNetwork", "239.0.0.0"))));
+            builder => builder.Services.AddQuickSilver(HostedNodes.Settings(("Membership:Hosted:MulticastNetwork", "239.0.0.0"))));
         var failure = await Assert.ThrowsAnyAsync<Exception>(() => hosted.Host.StartAsync()).OrFail();
-        Assert.Contains("The option Service:MulticastNetwork is \"239.0.0.0\"", failure.Message);
+        Assert.Contains("The option Membership:Hosted:MulticastNetwork is \"239.0.0.0\"", failure.Message);
     }
 
     [Fact]

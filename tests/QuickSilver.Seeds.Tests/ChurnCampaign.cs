@@ -56,7 +56,7 @@ public sealed class ChurnCampaign(ITestOutputHelper output)
             HistoryChecker[] checkers = [.. CampaignCheckers.All(hostsMayPart: IsEmbedded(seed)), tail];
             var options = new QuickSilverOptions
             {
-                Service = { Replicas = WholeCluster.Replicas(seed) },
+                Membership = { Hosted = { Replicas = WholeCluster.Replicas(seed) } },
                 RingSize = WholeCluster.RingSize(seed),
             };
             var setup = new ClusterSetup { Nodes = 1 + Subscribers, IsEmbedded = IsEmbedded(seed), Options = options };

@@ -305,19 +305,19 @@ internal sealed class MixedFaults(
     }
 
     // What one user of a cluster sets and another does not.
-    private static QuickSilverOptions Other(QuickSilverOptions options, SeededRandom random) => options with
+    private static QuickSilverOptions Other(QuickSilverOptions options, SeededRandom random) => options.Copy(other =>
     {
-        Service = options.Service with { HeartbeatInterval = options.Service.HeartbeatInterval * 2 },
-        Dissemination = (options.Dissemination, random.Chance(0.5)) switch
+        other.Membership.Hosted.HeartbeatInterval *= 2;
+        other.Dissemination = (options.Dissemination, random.Chance(0.5)) switch
         {
             (Dissemination.Auto, _) => Dissemination.Unicast,
             (_, true) => Dissemination.Auto,
             (Dissemination.Unicast, _) => Dissemination.Multicast,
             _ => Dissemination.Unicast,
-        },
-        Limits = options.Limits with { RetentionBytes = Math.Max(LeastRetention, options.Limits.RetentionBytes / 4) },
-        PacketBytes = Math.Max(OptionRules.LeastPacketBytes, options.PacketBytes - 100),
-    };
+        };
+        other.Limits.RetentionBytes = Math.Max(LeastRetention, options.Limits.RetentionBytes / 4);
+        other.PacketBytes = Math.Max(OptionRules.LeastPacketBytes, options.PacketBytes - 100);
+    });
 
     private static Scene FirstScene(ulong seed)
     {
@@ -340,10 +340,13 @@ internal sealed class MixedFaults(
                 Options = new QuickSilverOptions
                 {
                     // In some runs a pause or a partition can outlast the failure detector.
-                    Service =
+                    Membership =
                     {
-                        HeartbeatInterval = TimeSpan.FromMilliseconds(random.Chance(0.3) ? 100 : 400),
-                        Replicas = WholeCluster.Replicas(seed),
+                        Hosted =
+                        {
+                            HeartbeatInterval = TimeSpan.FromMilliseconds(random.Chance(0.3) ? 100 : 400),
+                            Replicas = WholeCluster.Replicas(seed),
+                        },
                     },
                     PacketBytes = PacketSizes[random.Below(PacketSizes.Length)],
                     Dissemination = random.Chance(0.2) ? Dissemination.Unicast : Dissemination.Multicast,

@@ -95,10 +95,13 @@ public sealed class RandomFaultsCampaign(ITestOutputHelper output)
                 // and members keep but a part.
                 Options = new QuickSilverOptions
                 {
-                    Service =
+                    Membership =
                     {
-                        HeartbeatInterval = TimeSpan.FromMilliseconds(seed % 3 == 0 ? 100 : 400),
-                        Replicas = WholeCluster.Replicas(seed),
+                        Hosted =
+                        {
+                            HeartbeatInterval = TimeSpan.FromMilliseconds(seed % 3 == 0 ? 100 : 400),
+                            Replicas = WholeCluster.Replicas(seed),
+                        },
                     },
                     RingSize = WholeCluster.RingSize(seed),
                 },

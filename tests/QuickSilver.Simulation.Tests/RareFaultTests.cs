@@ -185,7 +185,7 @@ public sealed class RareFaultTests
             Nodes = 4,
             Seed = 5,
             Membership = placement,
-            NodeOptions = new QuickSilverOptions { Service = { HeartbeatInterval = Ms(200) } },
+            NodeOptions = new QuickSilverOptions { Membership = { Hosted = { HeartbeatInterval = Ms(200) } } },
         });
         cluster.Start();
         var host = cluster.Machines.Nodes.Single(machine => machine.Life!.Endpoints.IsListening);

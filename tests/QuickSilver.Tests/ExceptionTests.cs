@@ -22,7 +22,7 @@ public sealed partial class ExceptionTests
             "The option PacketBytes", "is 1", "Allowed: 576 to 65,507"),
         [typeof(MembershipUnreachableException)] = (
             NobodyAsync,
-            "joining a membership service", "the service at 127.0.0.1:9 did not", "Start the service, or correct MembershipService"),
+            "joining a membership service", "the service at 127.0.0.1:9 did not", "Start the service, or correct Membership:Servers"),
         [typeof(PortInUseException)] = (
             () => Task.FromResult<Exception>(new PortInUseException(7402, "process 4711 (dnsmasq)")),
             "The UDP port 7402", "is in use by process 4711 (dnsmasq)", "End it, use another DiscoveryPort"),
@@ -139,7 +139,7 @@ public sealed partial class ExceptionTests
     private static async Task<Exception> NobodyAsync()
     {
         await using var parts = new FakeParts { Joins = false };
-        var starting = parts.StartAsync(new QuickSilverOptions { MembershipService = "127.0.0.1:9" });
+        var starting = parts.StartAsync(new QuickSilverOptions { Membership = { Servers = ["127.0.0.1:9"] } });
         return await Thrown(async () =>
         {
             await parts.Time.RunUntilAsync(starting);

@@ -11,9 +11,9 @@ public sealed class MembershipModeTests
     [Fact]
     public async Task A_node_that_only_finds_does_not_host_and_says_so()
     {
-        var options = NewOptions(MembershipMode.Find) with { StartTimeout = TimeSpan.FromSeconds(1) };
+        var options = NewOptions(MembershipMode.Find).Copy(static copy => copy.StartTimeout = TimeSpan.FromSeconds(1));
         var failure = await Assert.ThrowsAsync<MembershipUnreachableException>(() => QuickSilverNode.StartAsync(options));
-        Assert.Contains("this node does not host one, because MembershipMode is Find", failure.Message);
+        Assert.Contains("this node does not host one, because Membership:Mode is Find", failure.Message);
         // Nothing else shows it to a node with a wrong secret.
         Assert.Contains("one with another secret does not answer", failure.Message);
     }
@@ -22,8 +22,9 @@ public sealed class MembershipModeTests
     public async Task A_node_that_only_finds_joins_one_that_hosts()
     {
         var options = NewOptions(MembershipMode.Find);
+        var hosting = options.Copy(static copy => copy.Membership.Mode = MembershipMode.Host);
         var finding = QuickSilverNode.StartAsync(options);
-        await using var host = await QuickSilverNode.StartAsync(options with { MembershipMode = MembershipMode.Host }).OrFail();
+        await using var host = await QuickSilverNode.StartAsync(hosting).OrFail();
         await using var finder = await finding.OrFail();
         await using var sent = await finder.OpenPublisherAsync<string>("t").OrFail();
         await using var received = await host.OpenSubscriberAsync<string>("t").OrFail();
@@ -61,14 +62,18 @@ public sealed class MembershipModeTests
         using var holder = new Socket(AddressFamily.InterNetwork, SocketType.Dgram, ProtocolType.Udp);
         holder.Bind(new IPEndPoint(IPAddress.Any, 0));
         int port = ((IPEndPoint)holder.LocalEndPoint!).Port;
-        var options = NewOptions(MembershipMode.FindOrHost) with { DiscoveryPort = port };
+        var options = NewOptions(MembershipMode.FindOrHost).Copy(copy => copy.DiscoveryPort = port);
         var failure = await Assert.ThrowsAsync<PortInUseException>(() => QuickSilverNode.StartAsync(options));
         Assert.Equal(port, failure.Port);
         Assert.StartsWith($"process {Environment.ProcessId} (", failure.Holder);
         Assert.StartsWith($"The UDP port {port}, at which this node would be discovered (DiscoveryPort), is in use by ", failure.Message);
         Assert.Contains(failure.Holder!, failure.Message);
 
-        var finding = options with { MembershipMode = MembershipMode.Find, StartTimeout = TimeSpan.FromMilliseconds(200) };
+        var finding = options.Copy(static copy =>
+        {
+            copy.Membership.Mode = MembershipMode.Find;
+            copy.StartTimeout = TimeSpan.FromMilliseconds(200);
+        });
         await Assert.ThrowsAsync<MembershipUnreachableException>(() => QuickSilverNode.StartAsync(finding));
     }
 
@@ -106,5 +111,5 @@ public sealed class MembershipModeTests
     }
 
     private static QuickSilverOptions NewOptions(MembershipMode mode) =>
-        new() { Cluster = $"mode {Guid.NewGuid():N}", MembershipMode = mode };
+        new() { Cluster = $"mode {Guid.NewGuid():N}", Membership = { Mode = mode } };
 }

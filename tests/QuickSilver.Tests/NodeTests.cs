@@ -18,7 +18,8 @@ public sealed class NodeTests
     public async Task A_node_that_finds_no_service_says_so_at_its_start_timeout()
     {
         await using var parts = new FakeParts { Joins = false };
-        var starting = parts.StartAsync(new QuickSilverOptions { MembershipService = "gms:7400", StartTimeout = TimeSpan.FromSeconds(4) });
+        var starting = parts.StartAsync(
+            new QuickSilverOptions { Membership = { Servers = ["gms:7400"] }, StartTimeout = TimeSpan.FromSeconds(4) });
         var failure = await Assert.ThrowsAsync<MembershipUnreachableException>(() => parts.Time.RunUntilAsync(starting));
         Assert.Contains("gms:7400", failure.Message);
         Assert.Contains("00:00:04", failure.Message);
@@ -31,7 +32,7 @@ public sealed class NodeTests
     public async Task A_node_whose_service_does_not_come_through_says_why_at_its_start_timeout(string why)
     {
         await using var parts = new FakeParts { Joins = false, LastFailure = why };
-        var starting = parts.StartAsync(new QuickSilverOptions { MembershipService = "gms:7400" });
+        var starting = parts.StartAsync(new QuickSilverOptions { Membership = { Servers = ["gms:7400"] } });
         var failure = await Assert.ThrowsAsync<MembershipUnreachableException>(() => parts.Time.RunUntilAsync(starting));
         Assert.Contains($"the service at gms:7400 did not admit this node ({why}).", failure.Message);
     }
@@ -42,17 +43,17 @@ public sealed class NodeTests
         // Too long for any name, so that no server is asked.
         string host = new('x', 300);
         var failure = await Assert.ThrowsAsync<MembershipUnreachableException>(
-            () => QuickSilverNode.StartAsync(new QuickSilverOptions { MembershipService = $"{host}:7400" }));
+            () => QuickSilverNode.StartAsync(new QuickSilverOptions { Membership = { Servers = [$"{host}:7400"] } }));
         Assert.StartsWith(
             $"Cannot resolve the membership service {host}:7400: no IPv4 address was found for the host name", failure.Message);
-        Assert.EndsWith("Correct MembershipService, or give the address of the host in place of its name.", failure.Message);
+        Assert.EndsWith("Correct Membership:Servers, or give the address of the host in place of its name.", failure.Message);
     }
 
     [Fact]
     public async Task A_node_that_the_service_refuses_says_why_at_its_start_timeout()
     {
         await using var parts = new FakeParts { Joins = false, LastRefusal = "This is the membership service of cluster 'b'." };
-        var starting = parts.StartAsync(new QuickSilverOptions { MembershipService = "gms:7400" });
+        var starting = parts.StartAsync(new QuickSilverOptions { Membership = { Servers = ["gms:7400"] } });
         var failure = await Assert.ThrowsAsync<MembershipUnreachableException>(() => parts.Time.RunUntilAsync(starting));
         Assert.Contains("gms:7400 refused this node: This is the membership service of cluster 'b'.", failure.Message);
     }
@@ -73,7 +74,7 @@ public sealed class NodeTests
     [Fact]
     public async Task A_service_elsewhere_is_refused_from_the_loopback_interface_with_both_addresses_named()
     {
-        var options = new QuickSilverOptions { MembershipService = "198.51.100.7:7400" };
+        var options = new QuickSilverOptions { Membership = { Servers = ["198.51.100.7:7400"] } };
         var failure = await Assert.ThrowsAsync<QuickSilverOptionsException>(() => QuickSilverNode.StartAsync(options));
         Assert.Contains("127.0.0.1", failure.Message);
         Assert.Contains("198.51.100.7:7400", failure.Message);

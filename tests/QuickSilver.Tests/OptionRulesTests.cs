@@ -6,12 +6,18 @@ public sealed class OptionRulesTests
 {
     public static TheoryData<string, string, string, QuickSilverOptions> Wrong => new()
     {
-        { "MembershipService", "\"host\"", "host:port", new() { MembershipService = "host" } },
-        { "MembershipService", "\"host:0\"", "1 to 65535", new() { MembershipService = "host:0" } },
-        { "MembershipService", "\"host:65536\"", "1 to 65535", new() { MembershipService = "host:65536" } },
-        { "MembershipService", "\":7400\"", "host:port", new() { MembershipService = ":7400" } },
-        { "MembershipService", "\"tcp://host:7400\"", "host:port", new() { MembershipService = "tcp://host:7400" } },
-        { "MembershipService", "\"\"", "host:port", new() { MembershipService = "" } },
+        { "Membership:Servers:0", "\"host\"", "host:port", new() { Membership = { Servers = ["host"] } } },
+        { "Membership:Servers:0", "\"host:0\"", "1 to 65535", new() { Membership = { Servers = ["host:0"] } } },
+        { "Membership:Servers:0", "\"host:65536\"", "1 to 65535", new() { Membership = { Servers = ["host:65536"] } } },
+        { "Membership:Servers:0", "\":7400\"", "host:port", new() { Membership = { Servers = [":7400"] } } },
+        { "Membership:Servers:0", "\"tcp://host:7400\"", "host:port", new() { Membership = { Servers = ["tcp://host:7400"] } } },
+        { "Membership:Servers:0", "\"a:1,b:2\"", "Each server is an entry of its own", new() { Membership = { Servers = ["a:1,b:2"] } } },
+        { "Membership:Servers:1", "\"b\"", "host:port", new() { Membership = { Servers = ["a:1", "b", "c:3"] } } },
+        { "Membership:Servers:0", "null", "host:port", new() { Membership = { Servers = [null!] } } },
+        { "Membership:Servers", "null", "a list of 0 to 64 servers", new() { Membership = { Servers = null! } } },
+        { "Membership:Servers", "a list of 65", "a list of 0 to 64 servers", new() { Membership = { Servers = [.. new string[65]] } } },
+        { "Membership", "null", "MembershipOptions", new() { Membership = null! } },
+        { "Membership:Servers:0", "\"\"", "host:port", new() { Membership = { Servers = [""] } } },
         { "Cluster", "\"\"", "1 to 64", new() { Cluster = "" } },
         { "Cluster", "null", "1 to 64", new() { Cluster = null! } },
         { "Cluster", "\"xxxx", "1 to 64", new() { Cluster = new string('x', 65) } },
@@ -25,10 +31,10 @@ public sealed class OptionRulesTests
         { "Name", "\"web 3\"", "letters, digits and the characters - . _ @ : / +", new() { Name = "web 3" } },
         { "Name", "\"\u009b2J\"", "letters, digits", new() { Name = "\u009b2J" } },
         { "Name", "\"ééééé", "1 to 128 bytes", new() { Name = new string('é', 65) } },
-        { "MembershipMode", "3", "FindOrHost, Find or Host", new() { MembershipMode = (MembershipMode)3 } },
+        { "Membership:Mode", "3", "FindOrHost, Find or Host", new() { Membership = { Mode = (MembershipMode)3 } } },
         {
-            "MembershipMode", "Host", "FindOrHost or Find with MembershipService \"gms:7400\"",
-            new() { MembershipMode = MembershipMode.Host, MembershipService = "gms:7400" }
+            "Membership:Mode", "Host", "FindOrHost or Find with Membership:Servers \"gms:7400\"",
+            new() { Membership = { Mode = MembershipMode.Host, Servers = ["gms:7400"] } }
         },
         { "StorageDirectory", "\"\"", "the path of a directory", new() { StorageDirectory = "" } },
         { "StorageDirectory", "\"  \"", "or null", new() { StorageDirectory = "  " } },
@@ -37,20 +43,26 @@ public sealed class OptionRulesTests
         { "DiscoveryPort", "65,536", "1 to 65,535", new() { DiscoveryPort = 65_536 } },
         { "SenderSharing", "2", "Fair or Compete", new() { SenderSharing = (SenderSharing)2 } },
         { "Dissemination", "7", "Multicast or Unicast", new() { Dissemination = (Dissemination)7 } },
-        { "Service:MulticastNetwork", "10.0.0.0/14", "prefix length 8 to 30", WithNetwork("10.0.0.0/14") },
-        { "Service:MulticastNetwork", "224.0.0.0/24", "within 224.0.1.0", WithNetwork("224.0.0.0/24") },
-        { "Service:MulticastNetwork", "ff02::/16", "97 to 126", WithNetwork("ff02::/16") },
-        { "Service:MulticastNetwork", "fd00::/98", "within ff00::/8", WithNetwork("fd00::/98") },
-        { "MembershipService", "\"::1:7400\"", "[IPv6 address]:port", new() { MembershipService = "::1:7400" } },
-        { "MembershipService", "\"[::1]\"", "[IPv6 address]:port", new() { MembershipService = "[::1]" } },
-        { "MembershipService", "\"[10.0.0.1]:7400\"", "[IPv6 address]:port", new() { MembershipService = "[10.0.0.1]:7400" } },
-        { "Service:MulticastNetwork", "239.192.0.0/31", "8 to 30", WithNetwork("239.192.0.0/31") },
-        { "Service:MulticastNetwork", "224.0.0.0/7", "8 to 30", WithNetwork("224.0.0.0/7") },
-        { "Service:MulticastNetwork", "0.0.0.0/0", "8 to 30", new() { Service = { MulticastNetwork = default } } },
-        { "Service", "null", "EmbeddedServiceOptions", new() { Service = null! } },
+        { "Membership:Hosted:MulticastNetwork", "10.0.0.0/14", "prefix length 8 to 30", WithNetwork("10.0.0.0/14") },
+        { "Membership:Hosted:MulticastNetwork", "224.0.0.0/24", "within 224.0.1.0", WithNetwork("224.0.0.0/24") },
+        { "Membership:Hosted:MulticastNetwork", "ff02::/16", "97 to 126", WithNetwork("ff02::/16") },
+        { "Membership:Hosted:MulticastNetwork", "fd00::/98", "within ff00::/8", WithNetwork("fd00::/98") },
+        { "Membership:Servers:0", "\"::1:7400\"", "[IPv6 address]:port", new() { Membership = { Servers = ["::1:7400"] } } },
+        { "Membership:Servers:0", "\"[::1]\"", "[IPv6 address]:port", new() { Membership = { Servers = ["[::1]"] } } },
+        { "Membership:Servers:0", "\"[10.0.0.1]:7400\"", "[IPv6 address]:port", new() { Membership = { Servers = ["[10.0.0.1]:7400"] } } },
+        { "Membership:Hosted:MulticastNetwork", "239.192.0.0/31", "8 to 30", WithNetwork("239.192.0.0/31") },
+        { "Membership:Hosted:MulticastNetwork", "224.0.0.0/7", "8 to 30", WithNetwork("224.0.0.0/7") },
+        {
+            "Membership:Hosted:MulticastNetwork", "0.0.0.0/0", "8 to 30",
+            new() { Membership = { Hosted = { MulticastNetwork = default } } }
+        },
+        { "Membership:Hosted", "null", "EmbeddedServiceOptions", new() { Membership = { Hosted = null! } } },
         { "Limits", "null", "NodeLimits", new() { Limits = null! } },
-        { "Service:FirstGroupPort", "1,023", "1,024 to 65,535", new() { Service = { FirstGroupPort = 1023 } } },
-        { "Service:LastGroupPort", "19,999", "20,000 to 65,535", new() { Service = { FirstGroupPort = 20_000, LastGroupPort = 19_999 } } },
+        { "Membership:Hosted:FirstGroupPort", "1,023", "1,024 to 65,535", new() { Membership = { Hosted = { FirstGroupPort = 1023 } } } },
+        {
+            "Membership:Hosted:LastGroupPort", "19,999", "20,000 to 65,535",
+            new() { Membership = { Hosted = { FirstGroupPort = 20_000, LastGroupPort = 19_999 } } }
+        },
         { "MulticastTimeToLive", "256", "0 to 255", new() { MulticastTimeToLive = 256 } },
         { "MulticastTimeToLive", "-1", "0 to 255", new() { MulticastTimeToLive = -1 } },
         { "MeteredTopics", "-1", "0 to 10,000", new() { MeteredTopics = -1 } },
@@ -78,23 +90,32 @@ public sealed class OptionRulesTests
         },
         { "Limits:ReceiveBufferBytes", "65,535", "65,536 to 1,073,741,824", new() { Limits = { ReceiveBufferBytes = 65_535 } } },
         { "Limits:ReceiveBufferBytes", "1,073,741,825", "1,073,741,824", new() { Limits = { ReceiveBufferBytes = (1 << 30) + 1 } } },
-        { "Service:TopicAddresses", "-1", "0 to 65,536", new() { Service = { TopicAddresses = -1 } } },
-        { "Service:TopicAddresses", "65,537", "0 to 65,536", new() { Service = { TopicAddresses = 65_537 } } },
-        { "Service:TopicAddressesPerNode", "-1", "0 to 1,024", new() { Service = { TopicAddressesPerNode = -1 } } },
-        { "Service:TopicAddressesPerNode", "1,025", "0 to 1,024", new() { Service = { TopicAddressesPerNode = 1_025 } } },
-        { "Service:Replicas", "0", "1 to 1,000", new() { Service = { Replicas = 0 } } },
-        { "Service:Replicas", "1,001", "1 to 1,000", new() { Service = { Replicas = 1_001 } } },
+        { "Membership:Hosted:TopicAddresses", "-1", "0 to 65,536", new() { Membership = { Hosted = { TopicAddresses = -1 } } } },
+        { "Membership:Hosted:TopicAddresses", "65,537", "0 to 65,536", new() { Membership = { Hosted = { TopicAddresses = 65_537 } } } },
+        {
+            "Membership:Hosted:TopicAddressesPerNode", "-1", "0 to 1,024",
+            new() { Membership = { Hosted = { TopicAddressesPerNode = -1 } } }
+        },
+        {
+            "Membership:Hosted:TopicAddressesPerNode", "1,025", "0 to 1,024",
+            new() { Membership = { Hosted = { TopicAddressesPerNode = 1_025 } } }
+        },
+        { "Membership:Hosted:Replicas", "0", "1 to 1,000", new() { Membership = { Hosted = { Replicas = 0 } } } },
+        { "Membership:Hosted:Replicas", "1,001", "1 to 1,000", new() { Membership = { Hosted = { Replicas = 1_001 } } } },
         { "Limits:RepairBytesPerSecond", "65,535", "65,536 to 4,294,967,296", new() { Limits = { RepairBytesPerSecond = 65_535 } } },
         { "Limits:RepairBytesPerSecond", "4,294,967,297", "4,294,967,296", new() { Limits = { RepairBytesPerSecond = (4L << 30) + 1 } } },
         {
-            "Service:HeartbeatInterval", "00:00:00.0490000", "00:00:00.0500000 to 00:01:00",
-            new() { Service = { HeartbeatInterval = TimeSpan.FromMilliseconds(49) } }
+            "Membership:Hosted:HeartbeatInterval", "00:00:00.0490000", "00:00:00.0500000 to 00:01:00",
+            new() { Membership = { Hosted = { HeartbeatInterval = TimeSpan.FromMilliseconds(49) } } }
         },
-        { "Service:HeartbeatInterval", "00:01:01", "00:01:00", new() { Service = { HeartbeatInterval = TimeSpan.FromSeconds(61) } } },
-        { "Service:MissedHeartbeatLimit", "1", "2 to 100", new() { Service = { MissedHeartbeatLimit = 1 } } },
+        {
+            "Membership:Hosted:HeartbeatInterval", "00:01:01", "00:01:00",
+            new() { Membership = { Hosted = { HeartbeatInterval = TimeSpan.FromSeconds(61) } } }
+        },
+        { "Membership:Hosted:MissedHeartbeatLimit", "1", "2 to 100", new() { Membership = { Hosted = { MissedHeartbeatLimit = 1 } } } },
         { "StallWarning", "00:00:00", "00:00:00.1000000 to 01:00:00", new() { StallWarning = TimeSpan.Zero } },
         { "HandlerLimit", "00:00:00.9990000", "00:00:01 to 1.00:00:00", new() { HandlerLimit = TimeSpan.FromMilliseconds(999) } },
-        { "Service:MissedHeartbeatLimit", "101", "2 to 100", new() { Service = { MissedHeartbeatLimit = 101 } } },
+        { "Membership:Hosted:MissedHeartbeatLimit", "101", "2 to 100", new() { Membership = { Hosted = { MissedHeartbeatLimit = 101 } } } },
         { "StartTimeout", "00:00:00.0990000", "00:00:00.1000000 to 00:10:00", new() { StartTimeout = TimeSpan.FromMilliseconds(99) } },
         { "StartTimeout", "00:10:01", "00:10:00", new() { StartTimeout = TimeSpan.FromSeconds(601) } },
     };
@@ -145,7 +166,6 @@ public sealed class OptionRulesTests
         Assert.Empty(OptionRules.Failures(new TopicOptions()));
         Assert.Empty(OptionRules.Failures(new QuickSilverOptions
         {
-            MembershipService = "gms.example.org:1",
             Cluster = new string('x', 64),
             DiscoveryPort = 65_535,
             PacketBytes = 65_507,
@@ -157,12 +177,16 @@ public sealed class OptionRulesTests
                 ReceiveBufferBytes = 1 << 30,
                 RepairBytesPerSecond = 64 << 10,
             },
-            Service =
+            Membership =
             {
-                MulticastNetwork = IPNetwork.Parse("239.255.255.252/30"),
-                Replicas = 1_000,
-                HeartbeatInterval = TimeSpan.FromMilliseconds(50),
-                MissedHeartbeatLimit = 100,
+                Servers = [.. Enumerable.Repeat($"{new string('x', 1_022)}:1", 64)],
+                Hosted =
+                {
+                    MulticastNetwork = IPNetwork.Parse("239.255.255.252/30"),
+                    Replicas = 1_000,
+                    HeartbeatInterval = TimeSpan.FromMilliseconds(50),
+                    MissedHeartbeatLimit = 100,
+                },
             },
             StartTimeout = TimeSpan.FromMinutes(10),
         }));
@@ -172,7 +196,7 @@ public sealed class OptionRulesTests
     public void Every_wrong_option_is_named_not_only_the_first()
     {
         var refusal = Assert.Throws<QuickSilverOptionsException>(
-            () => OptionRules.Check(new QuickSilverOptions { PacketBytes = 1, Service = { MissedHeartbeatLimit = 0 } }));
+            () => OptionRules.Check(new QuickSilverOptions { PacketBytes = 1, Membership = { Hosted = { MissedHeartbeatLimit = 0 } } }));
         Assert.Equal(2, refusal.Failures.Count);
         Assert.Contains("PacketBytes", refusal.Message);
         Assert.Contains("MissedHeartbeatLimit", refusal.Message);
@@ -184,7 +208,7 @@ public sealed class OptionRulesTests
         // Those that are yes or no may be either.
         var options = OptionKey.All.Select(option => option.Name).Except(["SegmentationOffload", "BusyPoll"])
             // Of these, SecuredNodeTests says what goes together.
-            .Where(static name => !name.StartsWith("Security:", StringComparison.Ordinal) && name != "Service:RightsFile");
+            .Where(static name => !name.StartsWith("Security:", StringComparison.Ordinal) && name != "Membership:Hosted:RightsFile");
         Assert.Empty(options.Except(Wrong.Select(row => row.Data.Item1)));
         var topicOptions = typeof(TopicOptions).GetProperties().Select(property => property.Name)
             .Except(["EqualityContract", "StampPublishTime", "ReceiveOwnMessages", "RequireQuorum"]);
@@ -226,10 +250,12 @@ public sealed class OptionRulesTests
         var options = new QuickSilverOptions();
         var copy = options.Copy();
         options.Limits.BufferBytes = 1;
-        options.Service.Replicas = 0;
-        Assert.Equal(new QuickSilverOptions(), copy);
+        options.Membership.Hosted.Replicas = 0;
+        var defaults = new QuickSilverOptions();
+        Assert.All(OptionKey.All, option => Assert.Equal(option.Get(defaults), option.Get(copy)));
         await Assert.ThrowsAsync<QuickSilverOptionsException>(() => QuickSilverNode.StartAsync(options));
     }
 
-    private static QuickSilverOptions WithNetwork(string network) => new() { Service = { MulticastNetwork = IPNetwork.Parse(network) } };
+    private static QuickSilverOptions WithNetwork(string network) =>
+        new() { Membership = { Hosted = { MulticastNetwork = IPNetwork.Parse(network) } } };
 }

@@ -29,7 +29,7 @@ public sealed class QuorumWarningTests
         var warning = Assert.Single(Warnings());
         Assert.Contains("\"orders\"", warning);
         Assert.Contains(option, warning);
-        Assert.Contains("MembershipService", warning);
+        Assert.Contains("Membership:Servers", warning);
     }
 
     [Fact]

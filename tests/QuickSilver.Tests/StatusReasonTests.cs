@@ -37,7 +37,7 @@ public sealed class StatusReasonTests
     public async Task A_node_that_has_not_joined_names_the_service_that_it_waits_for()
     {
         await using var parts = new FakeParts { Joins = false, LastFailure = "connection refused" };
-        var core = new NodeCore(parts, new QuickSilverOptions { MembershipService = "10.0.0.1:7400" }, new RecordingLogs());
+        var core = new NodeCore(parts, new QuickSilverOptions { Membership = { Servers = ["10.0.0.1:7400"] } }, new RecordingLogs());
         var reason = Assert.Single(core.ReadStatus().Reasons);
         Assert.Equal(
             (StatusReasonKind.NotJoined, "the membership service at 10.0.0.1:7400"), (reason.Kind, reason.WaitsFor));

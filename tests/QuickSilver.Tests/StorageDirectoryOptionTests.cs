@@ -33,7 +33,9 @@ public sealed class StorageDirectoryOptionTests : IDisposable
     [Fact]
     public async Task A_start_that_fails_leaves_the_directory_free()
     {
-        var options = OnLoopback() with { MembershipService = "127.0.0.1:9", StartTimeout = TimeSpan.FromMilliseconds(100) };
+        var options = OnLoopback();
+        options.Membership.Servers = ["127.0.0.1:9"];
+        options.StartTimeout = TimeSpan.FromMilliseconds(100);
         await Assert.ThrowsAsync<MembershipUnreachableException>(() => QuickSilverNode.StartAsync(options).OrFail());
         Assert.False(StorageDirectory.IsInUse(_folder, out _));
     }

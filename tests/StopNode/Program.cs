@@ -48,7 +48,7 @@ internal sealed record Settings(string Service, IPAddress Interface, int Number,
 
     public void Set(QuickSilverOptions options)
     {
-        options.MembershipService = Service;
+        options.Membership.Servers = [Service];
         options.Interface = Interface;
         options.Security = SecurityOptions.None;
     }

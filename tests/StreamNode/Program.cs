@@ -47,12 +47,12 @@ var rights = new ChangingRights();
 var options = new QuickSilverOptions { Interface = IPAddress.Parse(address), Security = Protection.Read() };
 if (service is "host" or "find")
 {
-    options.MembershipMode = service == "host" ? MembershipMode.Host : MembershipMode.Find;
-    options.Service.Rights = service == "host" ? rights : null;
+    options.Membership.Mode = service == "host" ? MembershipMode.Host : MembershipMode.Find;
+    options.Membership.Hosted.Rights = service == "host" ? rights : null;
 }
 else
 {
-    options.MembershipService = service;
+    options.Membership.Servers = [service];
 }
 
 if (long.Parse(bytes, CultureInfo.InvariantCulture) is > 0 and var buffer)

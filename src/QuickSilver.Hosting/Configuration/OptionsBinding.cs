@@ -26,6 +26,16 @@ internal static class OptionsBinding
         var failures = new List<string>();
         foreach (var option in OptionKey.All)
         {
+            if (option.IsList)
+            {
+                if (ReadList(section, option.Name) is { } list)
+                {
+                    option.Set(options, list);
+                }
+
+                continue;
+            }
+
             string? fault = null;
             if (section[option.Name] is { } text && OptionValue.Read(option.Property.PropertyType, text, out fault) is { } value)
             {
@@ -75,6 +85,15 @@ internal static class OptionsBinding
         }
 
         ThrowIfAny(failures);
+    }
+
+    // A variable or an argument is one text, so a list may be one, too. It stands for the whole list, whatever other sources have.
+    private static List<string>? ReadList(IConfiguration section, string name)
+    {
+        var list = section.GetSection(name);
+        return list.Value is { } text ? [.. text.Split(',', StringSplitOptions.TrimEntries)]
+            : list.GetChildren().Select(static entry => entry.Value ?? "").ToList() is { Count: > 0 } entries ? entries
+            : null;
     }
 
     private static object? Read(IConfiguration section, string name, Type type, List<string> failures)

@@ -56,6 +56,7 @@ internal sealed class LoadRun : IDisposable
 
         var nodes = new QuickSilverOptions { SegmentationOffload = plan.Host.SegmentationOffload };
         nodes = plan.OnePerPacket ? nodes with { PacketBytes = PacketOfOne(plan.MessageBytes) } : nodes;
+        nodes.Membership.Hosted.Replicas = plan.Replicas ?? nodes.Membership.Hosted.Replicas;
         _cluster = new SimulatedCluster(new SimulationOptions
         {
             Nodes = plan.Nodes,
@@ -64,7 +65,7 @@ internal sealed class LoadRun : IDisposable
             // It measures the product alone.
             TopicDelay = TimeSpan.Zero,
             NotesDeliveries = false,
-            NodeOptions = plan.Replicas is { } replicas ? nodes with { Service = nodes.Service with { Replicas = replicas } } : nodes,
+            NodeOptions = nodes,
             Experiments = new()
             {
                 TokenInterval = plan.TokenRate is { } rate ? TimeSpan.FromSeconds(1 / rate) : null,

@@ -55,7 +55,7 @@ internal static class LocalInterfaces
         {
             throw new QuickSilverOptionsException(
                 [$"The option {nameof(QuickSilverOptions.Interface)} is the address {address}, but the option "
-                 + $"{nameof(QuickSilverOptions.MembershipService)} resolves to {service}. A node and its service use addresses of one "
+                 + $"{MembershipOptions.ServersKey} resolves to {service}. A node and its service use addresses of one "
                  + "kind: IPv4 or IPv6."]);
         }
 
@@ -64,7 +64,7 @@ internal static class LocalInterfaces
         {
             throw new QuickSilverOptionsException(
                 [$"The option {nameof(QuickSilverOptions.Interface)} is the loopback address {address}, but the option "
-                 + $"{nameof(QuickSilverOptions.MembershipService)} resolves to {service}. Members on other machines cannot reach this "
+                 + $"{MembershipOptions.ServersKey} resolves to {service}. Members on other machines cannot reach this "
                  + $"node. Use an address that they can reach{Candidates()}."]);
         }
     }

@@ -28,7 +28,8 @@ internal static class NodeComposition
         ConfigurationCache? configurations = null,
         HostLookup? lookup = null)
     {
-        var names = options.MembershipService is { } named ? new ServerNames(named, options.Interface.Family, lookup) : null;
+        var membership = options.Membership;
+        var names = membership.HasServers ? new ServerNames(membership.Servers, options.Interface.Family, lookup) : null;
         var services = names is null ? [] : await names.ResolveAsync(cancellationToken).ConfigureAwait(false);
         var choice = Choose(options.Interface, services);
         LoopbackRule.Check(options.Security, choice);
@@ -55,8 +56,7 @@ internal static class NodeComposition
     private static void CheckDiscovery(QuickSilverOptions options, IPAddress local)
     {
         int port = options.DiscoveryPort;
-        if (options.MembershipService is null
-            && options.MembershipMode != MembershipMode.Find
+        if (options.Membership is { HasServers: false, Mode: not MembershipMode.Find }
             && PortHolder.IsBusy(local, new DiscoveryOptions().GroupOf(local), port))
         {
             throw new PortInUseException(port, PortHolder.Of(port));
@@ -86,7 +86,7 @@ internal static class NodeComposition
     /// <param name="family">Which addresses; null: those of IPv4, or of IPv6 if the first host has only such.</param>
     /// <param name="cancellationToken">Cancels the resolution.</param>
     public static Task<ImmutableArray<IPEndPoint>> ResolveAsync(
-        string servers, AddressFamily? family, CancellationToken cancellationToken) =>
+        IEnumerable<string> servers, AddressFamily? family, CancellationToken cancellationToken) =>
         new ServerNames(servers, family).ResolveAsync(cancellationToken);
 
     private sealed class MachineParts : ProtocolParts

@@ -86,24 +86,24 @@ internal sealed class ProtocolOptions
     {
         var addresses = new TopicAddressRules
         {
-            Most = node.Service.TopicAddresses,
-            MostOfNode = node.Service.TopicAddressesPerNode,
+            Most = node.Membership.Hosted.TopicAddresses,
+            MostOfNode = node.Membership.Hosted.TopicAddressesPerNode,
         };
         return new MembershipServiceOptions
         {
             Cluster = node.Cluster,
             IsSealed = isSealed,
-            MulticastRange = node.Service.MulticastNetwork,
-            GroupPorts = new GroupPorts(node.Service.FirstGroupPort, node.Service.LastGroupPort, setup.Ephemeral),
-            Repair = new RepairRules(node.Service.Replicas, node.RingSize),
+            MulticastRange = node.Membership.Hosted.MulticastNetwork,
+            GroupPorts = new GroupPorts(node.Membership.Hosted.FirstGroupPort, node.Membership.Hosted.LastGroupPort, setup.Ephemeral),
+            Repair = new RepairRules(node.Membership.Hosted.Replicas, node.RingSize),
             Failures = new FailureDetectorOptions
             {
-                HeartbeatInterval = node.Service.HeartbeatInterval,
-                HeartbeatsMissed = node.Service.MissedHeartbeatLimit,
+                HeartbeatInterval = node.Membership.Hosted.HeartbeatInterval,
+                HeartbeatsMissed = node.Membership.Hosted.MissedHeartbeatLimit,
             },
             TopicSets = setup.TopicSets ?? new TopicSetRules(),
             TopicAddresses = setup.LeastSends is { } sends ? addresses with { LeastSends = sends } : addresses,
-            Access = AccessOf(node.Service, setup.Logs),
+            Access = AccessOf(node.Membership.Hosted, setup.Logs),
             Audit = setup.Logs?.CreateLogger("QuickSilver.Audit"),
         };
     }
@@ -120,8 +120,8 @@ internal sealed class ProtocolOptions
     {
         Port = node.DiscoveryPort,
         Keys = credentials is null ? null : new DiscoveryKeys(credentials).Read,
-        Hosts = node.MembershipMode != MembershipMode.Find
+        Hosts = node.Membership.Mode != MembershipMode.Find
             && (credentials is null || SecurityComposition.FaultOf(credentials, PeerRole.Service) is null),
-        HostsAtOnce = node.MembershipMode == MembershipMode.Host,
+        HostsAtOnce = node.Membership.Mode == MembershipMode.Host,
     };
 }

@@ -15,10 +15,10 @@ internal static class SecurityComposition
     public static IStreamCredentials? CredentialsOf(QuickSilverOptions node, ILoggerFactory logs)
     {
         var options = node.Security;
-        if (node.Service is { RightsFile: not null } or { Rights: not null } && !options.HasKey)
+        if (node.Membership.Hosted is { RightsFile: not null } or { Rights: not null } && !options.HasKey)
         {
             throw new QuickSilverOptionsException(
-                [$"The options {nameof(QuickSilverOptions.Service)} have rules of access, which are by identity. They require a secret "
+                [$"The options {MembershipOptions.HostedKey} have rules of access, which are by identity. They require a secret "
                  + $"or a certificate ({nameof(QuickSilverOptions.Security)})."]);
         }
 
@@ -72,11 +72,11 @@ internal static class SecurityComposition
 
         CheckOwn(credentials, PeerRole.Node, node.Security);
         TellOfForeignOwn(credentials, node.Security, logs);
-        if (node is { MembershipService: null, MembershipMode: MembershipMode.Host })
+        if (node.Membership is { HasServers: false, Mode: MembershipMode.Host })
         {
             CheckOwn(credentials, PeerRole.Service, node.Security);
         }
-        else if (node is { MembershipService: null, MembershipMode: not MembershipMode.Find }
+        else if (node.Membership is { HasServers: false, Mode: not MembershipMode.Find }
             && FaultOf(credentials, PeerRole.Service) is { } fault)
         {
             CoreLog.HostsNoService(LogOf(logs), fault);

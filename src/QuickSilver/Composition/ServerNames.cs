@@ -8,7 +8,7 @@ namespace QuickSilver.Composition;
 // The addresses of a host, of one family if it is specified.
 internal delegate Task<IPAddress[]> HostLookup(string host, AddressFamily family, CancellationToken cancellationToken);
 
-// The servers of a membership service as an option names them: by host and port, with commas between. Resolved at a node's start, and again
+// The servers of a membership service as an option names them: each by host and port. Resolved at a node's start, and again
 // while none of the addresses takes the node in.
 internal sealed class ServerNames
 {
@@ -21,9 +21,9 @@ internal sealed class ServerNames
     /// <param name="servers">The option, already validated.</param>
     /// <param name="family">Which addresses; null: those of IPv4, or of IPv6 if the first host has only such.</param>
     /// <param name="lookup">How the addresses of a host are found; null: as the system does.</param>
-    public ServerNames(string servers, AddressFamily? family, HostLookup? lookup = null)
+    public ServerNames(IEnumerable<string> servers, AddressFamily? family, HostLookup? lookup = null)
     {
-        _servers = servers.Split(',');
+        _servers = [.. servers];
         _family = family;
         _lookup = lookup ?? AskSystem;
     }
@@ -95,7 +95,7 @@ internal sealed class ServerNames
 
     private MembershipUnreachableException Unresolved(string host, string hostAndPort, string why, Exception? cause) => new(
         $"Cannot resolve the membership service {hostAndPort}: no {Kind(_family)} was found for the host name {host} ({why}). "
-        + $"Correct {nameof(QuickSilverOptions.MembershipService)}, or give the address of the host in place of its name.",
+        + $"Correct {MembershipOptions.ServersKey}, or give the address of the host in place of its name.",
         cause)
     {
         HostName = host,

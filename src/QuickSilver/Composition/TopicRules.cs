@@ -35,7 +35,7 @@ internal sealed class TopicRules : ITopicAccess
         }
         catch (Exception exception) when (exception is CredentialException or JsonException or InvalidOperationException)
         {
-            string option = $"{nameof(QuickSilverOptions.Service)}:{nameof(EmbeddedServiceOptions.RightsFile)}";
+            string option = $"{MembershipOptions.HostedKey}:{nameof(EmbeddedServiceOptions.RightsFile)}";
             throw new QuickSilverOptionsException(
                 $"The option {option} is \"{path}\", which cannot be used: {exception.Message.TrimEnd('.')}.", exception);
         }

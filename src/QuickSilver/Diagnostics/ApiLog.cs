@@ -35,7 +35,7 @@ internal static partial class ApiLog
 
     [LoggerMessage(1630, LogLevel.Warning,
         "Topic \"{Topic}\": {Option} does not protect it. The nodes of this cluster host the membership service themselves, so each part "
-        + "of a divided network has one. Run the service with qsm gms, and name it in MembershipService on all nodes.")]
+        + "of a divided network has one. Run the service with qsm gms, and name it in Membership:Servers on all nodes.")]
     public static partial void QuorumWithoutService(ILogger logger, string topic, string option);
 
     [LoggerMessage(1603, LogLevel.Error, "The membership service removed this node: {Reason}. Its topics are closed. Start a new node.")]

@@ -8,7 +8,7 @@ internal static class StartFailure
 {
     public static string InWords(INodeParts parts, QuickSilverOptions options)
     {
-        string where = (parts.LastRefusal, options.MembershipService) switch
+        string where = (parts.LastRefusal, options.Membership.ServersInWords) switch
         {
             ({ } refusal, var service) => $"the service {(service is null ? "found" : $"at {service}")} refused this node: {refusal}",
             (null, { } service) => parts.LastFailure is { } failure
@@ -17,8 +17,8 @@ internal static class StartFailure
             (null, null) when parts.LastFailure is { } failure => $"the service that was found did not admit this node ({failure})",
             _ => $"no service was found on {parts.Environment.LocalAddress} (discovery port {options.DiscoveryPort}; one "
                 + "with another secret does not answer), and "
-                + (options.MembershipMode == MembershipMode.Find
-                    ? $"this node does not host one, because {nameof(options.MembershipMode)} is {nameof(MembershipMode.Find)}"
+                + (options.Membership.Mode == MembershipMode.Find
+                    ? $"this node does not host one, because {MembershipOptions.ModeKey} is {nameof(MembershipMode.Find)}"
                     : parts.WhyNotHost is { } fault
                     ? $"this node does not host one, because other nodes would not accept its certificate as that of a service: {fault}. "
                         + "Issue one with 'qsm keys certificate --role both', or name a service"

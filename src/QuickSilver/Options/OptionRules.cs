@@ -23,7 +23,8 @@ internal static class OptionRules
     private const long MiB = 1L << 20;
     private const long GiB = 1L << 30;
     private const int MaxClusterCharacters = 64;
-    private const int MostServiceCharacters = 1_024;
+    private const int MostServers = 64;
+    private const int MostServerCharacters = 1_024;
     private const int MaxReplicas = 1_000;
     private const int MaxTopicAddresses = 1 << 16;
     private const int MaxTopicAddressesPerNode = 1 << 10;
@@ -90,8 +91,7 @@ internal static class OptionRules
     public static IReadOnlyList<string> Failures(QuickSilverOptions options)
     {
         var failures = new List<string>();
-        CheckService(options.MembershipService, failures);
-        CheckMode(options, failures);
+        CheckMembership(options.Membership, failures);
         if (options.Cluster is null || options.Cluster.Length is < 1 or > MaxClusterCharacters || HasControl(options.Cluster))
         {
             Add(
@@ -140,7 +140,6 @@ internal static class OptionRules
         Within(failures, nameof(options.PacketBytes), options.PacketBytes, leastPacket, MostPacketBytes);
         SecurityRules.Check(options.Security, failures, Add);
         SecurityRules.CheckRights(options, failures, Add);
-        CheckService(options.Service, failures);
         CheckLimits(options.Limits, options.PacketBytes, failures);
         Within(failures, nameof(options.StallWarning), options.StallWarning, TimeSpan.FromMilliseconds(100), TimeSpan.FromHours(1));
         Within(failures, nameof(options.HandlerLimit), options.HandlerLimit, TimeSpan.FromSeconds(1), LongestWait);
@@ -234,39 +233,60 @@ internal static class OptionRules
     private static long LeastBufferBytes(int packetBytes) =>
         MulticastOptions.LeastBufferBytes(Math.Clamp(packetBytes, LeastPacketBytes, MostPacketBytes));
 
-    private static void CheckService(string? service, List<string> failures)
+    private static void CheckMembership(MembershipOptions? membership, List<string> failures)
     {
-        if (service is not null
-            && (service.Length > MostServiceCharacters || Array.Exists(service.Split(','), static one => ServerAddress.Read(one) is null)))
+        if (membership is null)
+        {
+            Add(failures, nameof(QuickSilverOptions.Membership), null, $"an object of type {nameof(MembershipOptions)}");
+            return;
+        }
+
+        CheckServers(membership.Servers, failures);
+        if (!Enum.IsDefined(membership.Mode))
+        {
+            Add(failures, MembershipOptions.ModeKey, (int)membership.Mode, "FindOrHost, Find or Host");
+        }
+        else if (membership is { Mode: MembershipMode.Host, Servers.Count: > 0 })
         {
             Add(
                 failures,
-                nameof(QuickSilverOptions.MembershipService),
-                Quote(service),
-                "\"host:port\" or \"[IPv6 address]:port\" with a port of 1 to 65535, several of them with commas between, or null for "
-                + "embedded membership");
+                MembershipOptions.ModeKey,
+                membership.Mode,
+                $"FindOrHost or Find with {MembershipOptions.ServersKey} {Quote(membership.ServersInWords)}, because the node does not "
+                + "host then");
         }
+
+        CheckService(membership.Hosted, failures);
     }
 
-    private static void CheckMode(QuickSilverOptions options, List<string> failures)
+    private static void CheckServers(IList<string>? servers, List<string> failures)
     {
-        if (!Enum.IsDefined(options.MembershipMode))
+        const string Form = "\"host:port\" or \"[IPv6 address]:port\" with a port of 1 to 65535";
+        const string OrNone = $", or no {MembershipOptions.ServersKey} at all for embedded membership";
+        if (servers is null || servers.Count > MostServers)
         {
-            Add(failures, nameof(options.MembershipMode), (int)options.MembershipMode, "FindOrHost, Find or Host");
+            string? given = servers is null ? null : $"a list of {Show(servers.Count)}";
+            string allowed = $"a list of 0 to {MostServers} servers, which is empty for embedded membership";
+            Add(failures, MembershipOptions.ServersKey, given, allowed);
+            return;
         }
-        else if (options is { MembershipMode: MembershipMode.Host, MembershipService: { } service })
+
+        for (int i = 0; i < servers.Count; i++)
         {
-            Add(
-                failures,
-                nameof(options.MembershipMode),
-                options.MembershipMode,
-                $"FindOrHost or Find with {nameof(options.MembershipService)} {Quote(service)}, because the node does not host then");
+            if (servers[i] is not { Length: <= MostServerCharacters } server || ServerAddress.Read(server) is null)
+            {
+                // Several in one text are a mistake that is easily made.
+                string allowed = servers[i]?.Contains(',') == true
+                    ? $"one server. Each server is an entry of its own: {Form}"
+                    : Form + OrNone;
+                Add(failures, $"{MembershipOptions.ServersKey}:{i}", Quote(servers[i]), allowed);
+            }
         }
     }
 
     private static void CheckService(EmbeddedServiceOptions? service, List<string> failures)
     {
-        const string Group = nameof(QuickSilverOptions.Service);
+        const string Group = MembershipOptions.HostedKey;
         if (service is null)
         {
             Add(failures, Group, null, $"an object of type {nameof(EmbeddedServiceOptions)}");

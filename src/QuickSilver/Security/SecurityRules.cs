@@ -52,8 +52,8 @@ internal static class SecurityRules
 
     public static void CheckRights(QuickSilverOptions options, List<string> failures, Action<List<string>, string, object?, string> add)
     {
-        const string Rights = $"{nameof(QuickSilverOptions.Service)}:{nameof(EmbeddedServiceOptions.RightsFile)}";
-        if (options.Service is { RightsFile: { } file, Rights: not null })
+        const string Rights = $"{MembershipOptions.HostedKey}:{nameof(EmbeddedServiceOptions.RightsFile)}";
+        if (options.Membership?.Hosted is { RightsFile: { } file, Rights: not null })
         {
             add(failures, Rights, file, "null with rules of the program");
         }

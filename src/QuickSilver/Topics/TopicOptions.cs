@@ -52,7 +52,7 @@ public record TopicOptions
     /// connection closed, if it has not connected again, as when its secret was removed at the service, or after two or three heartbeats,
     /// if its neighbours miss it too. The node does not know that until it hears the service again. Messages that it accepts until then,
     /// or until the limit, do not reach the remaining members. The option needs a standalone service, run with <c>qsm gms</c> and named in
-    /// <see cref="QuickSilverOptions.MembershipService"/>. Where nodes host the service, each part of a divided network has one, and the
+    /// <see cref="MembershipOptions.Servers"/>. Where nodes host the service, each part of a divided network has one, and the
     /// option does not protect: a warning is logged when the topic is opened (event 1630). Default: false.
     /// </summary>
     public bool RequireQuorum { get; init; }

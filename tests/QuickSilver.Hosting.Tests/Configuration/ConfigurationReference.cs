@@ -34,9 +34,9 @@ internal static partial class ConfigurationReference
         {
             string[] parts = name.Split(':');
             var owner = node;
-            foreach (string part in parts[..^1])
+            for (int depth = 0; depth < parts.Length - 1; depth++)
             {
-                owner = Child(owner, part);
+                owner = Child(owner, parts[..(depth + 1)]);
             }
 
             Properties(owner)[parts[^1]] = SchemaOf(property);
@@ -80,10 +80,17 @@ internal static partial class ConfigurationReference
             + "replace those of the code. The package QuickSilver.Hosting has a JSON schema of these keys, from which editors complete "
             + "`appsettings.json`. This page and the schema are written from the options by a test.");
         Table(page, "The node", ConfigurationKeys.OfNode.Where(static key => !key.Name.Contains(':')));
-        Table(page, "Limits", ConfigurationKeys.OfNode.Where(static key => key.Name.StartsWith("Limits:", StringComparison.Ordinal)));
-        Table(page, "Security", ConfigurationKeys.OfNode.Where(static key => key.Name.StartsWith("Security:", StringComparison.Ordinal)));
+        Table(
+            page,
+            "Membership",
+            ConfigurationKeys.OfNode.Where(static key => IsIn(nameof(QuickSilverOptions.Membership), key.Name)),
+            "Each server is an entry of the list: `Membership:Servers:0`, `Membership:Servers:1`. A variable or an argument may name all "
+            + "in one text, with commas between: `QuickSilver__Membership__Servers=10.0.0.1:7400,10.0.0.2:7400`. If both are given, the "
+            + "text applies.");
         Table(page, "The membership service that the node may host", ConfigurationKeys.OfNode.Where(
-            static key => key.Name.StartsWith("Service:", StringComparison.Ordinal)));
+            static key => IsIn(MembershipOptions.HostedKey, key.Name)));
+        Table(page, "Limits", ConfigurationKeys.OfNode.Where(static key => IsIn(nameof(QuickSilverOptions.Limits), key.Name)));
+        Table(page, "Security", ConfigurationKeys.OfNode.Where(static key => IsIn(nameof(QuickSilverOptions.Security), key.Name)));
         Table(page, "The host", ConfigurationKeys.OfHosting);
         Table(
             page,
@@ -93,6 +100,10 @@ internal static partial class ConfigurationReference
             + "publishers, subscribers, handlers and consumers. A name with a colon cannot be written in configuration.");
         return page.ToString().TrimEnd('\n') + "\n";
     }
+
+    // In the group itself, and in no group of it.
+    private static bool IsIn(string group, string key) =>
+        key.StartsWith($"{group}:", StringComparison.Ordinal) && !key[(group.Length + 1)..].Contains(':');
 
     private static void Table(StringBuilder page, string title, IEnumerable<ConfigurationKey> keys, string? about = null)
     {
@@ -130,6 +141,8 @@ internal static partial class ConfigurationReference
         page.Append("\n\n");
     }
 
+    private static bool IsList(Type type) => type == typeof(IReadOnlyList<string>) || OptionKey.IsListType(type);
+
     private static Type TypeOf(PropertyInfo property) => Nullable.GetUnderlyingType(property.PropertyType) ?? property.PropertyType;
 
     private static string Kind(PropertyInfo property) => TypeOf(property) switch
@@ -139,7 +152,7 @@ internal static partial class ConfigurationReference
         var type when type == typeof(TimeSpan) => "time",
         var type when type == typeof(NodeInterface) => "address, name, subnet or `auto`",
         var type when type == typeof(IPNetwork) => "network",
-        var type when type == typeof(IReadOnlyList<string>) => "list of texts",
+        var type when IsList(type) => "list of texts",
         { IsEnum: true } type => string.Join(", ", Enum.GetNames(type).Select(static name => $"`{name}`")),
         _ => "number",
     };
@@ -157,7 +170,8 @@ internal static partial class ConfigurationReference
     {
         null => "none",
         bool value => value ? "`true`" : "`false`",
-        IReadOnlyList<string> list => string.Join(", ", list.Select(static one => $"`{one}`")),
+        IEnumerable<string> list when !list.Any() => "none",
+        IEnumerable<string> list => string.Join(", ", list.Select(static one => $"`{one}`")),
         int or long => $"{DefaultValue(property):N0}",
         var other => $"`{other}`",
     };
@@ -169,8 +183,12 @@ internal static partial class ConfigurationReference
         {
             _ when type == typeof(bool) => new JsonObject { ["type"] = "boolean" },
             _ when type == typeof(int) || type == typeof(long) => new JsonObject { ["type"] = "integer" },
-            _ when type == typeof(IReadOnlyList<string>) =>
-                new JsonObject { ["type"] = "array", ["items"] = new JsonObject { ["type"] = "string" } },
+            _ when IsList(type) => new JsonObject
+            {
+                // What a variable may name in one text, a file may as well.
+                ["type"] = OptionKey.IsListType(type) ? new JsonArray("array", "string") : "array",
+                ["items"] = new JsonObject { ["type"] = "string" },
+            },
             _ when type == typeof(TimeSpan) =>
                 new JsonObject { ["type"] = "string", ["pattern"] = @"^(\d+\.)?\d{1,2}:\d{1,2}(:\d{1,2}(\.\d{1,7})?)?$" },
             { IsEnum: true } => new JsonObject { ["enum"] = new JsonArray([.. Enum.GetNames(type).Select(static name => (JsonNode)name)]) },
@@ -206,8 +224,9 @@ internal static partial class ConfigurationReference
         return properties;
     }
 
-    private static JsonObject Child(JsonObject owner, string part)
+    private static JsonObject Child(JsonObject owner, string[] path)
     {
+        string part = path[^1];
         if (part == ConfigurationKeys.AnyTopic)
         {
             if (owner["additionalProperties"] is not JsonObject topic)
@@ -222,12 +241,11 @@ internal static partial class ConfigurationReference
         var properties = Properties(owner);
         if (properties[part] is not JsonObject child)
         {
-            var type = typeof(QuickSilverOptions).GetProperty(part);
             properties[part] = child = Object(part switch
             {
                 ConfigurationKeys.Topics => "The options of topics, by the name of the topic.",
                 ConfigurationKeys.Hosting => "How the node ends with the host, and its health checks.",
-                _ => Summary(type!).Replace("`", "", StringComparison.Ordinal),
+                _ => Summary(GroupOf(path)).Replace("`", "", StringComparison.Ordinal),
             });
             if (part != ConfigurationKeys.Topics)
             {
@@ -237,6 +255,10 @@ internal static partial class ConfigurationReference
 
         return child;
     }
+
+    private static PropertyInfo GroupOf(string[] path) => path.Aggregate(
+        (Owner: typeof(QuickSilverOptions), Group: (PropertyInfo?)null),
+        static (found, part) => found.Owner.GetProperty(part) is { } group ? (group.PropertyType, group) : found).Group!;
 
     private static string Summary(PropertyInfo property) => Documentation[$"P:{property.DeclaringType!.FullName}.{property.Name}"];
 
@@ -273,7 +295,8 @@ internal static partial class ConfigurationReference
                 ? QuickSilverServiceCollectionExtensions.LiveCheck
                 : QuickSilverServiceCollectionExtensions.ReadyCheck,
             'P' when parts[^2] == nameof(NodeLimits) => $"Limits:{last}",
-            'P' when parts[^2] == nameof(EmbeddedServiceOptions) => $"Service:{last}",
+            'P' when parts[^2] == nameof(EmbeddedServiceOptions) => $"{MembershipOptions.HostedKey}:{last}",
+            'P' when parts[^2] == nameof(MembershipOptions) => $"{nameof(QuickSilverOptions.Membership)}:{last}",
             'P' when parts[^2] is nameof(NodeStatus) or nameof(NodeCounters) or nameof(MessageHeaders) => $"{parts[^2]}.{last}",
             _ => last,
         };

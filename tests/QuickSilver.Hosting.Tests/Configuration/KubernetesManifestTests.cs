@@ -92,7 +92,7 @@ public sealed class KubernetesManifestTests
 
         Assert.Equal("trading", options.Cluster);
         Assert.Equal("10.1.2.3", options.Interface!.ToString());
-        Assert.Equal("quicksilver-gms:7400", options.MembershipService);
+        Assert.Equal(["quicksilver-gms:7400"], options.Membership.Servers);
         Assert.Equal(Dissemination.Unicast, options.Dissemination);
         string secret = worker.VolumeMounts.Single(static mount => mount.Name == "secret").MountPath;
         Assert.Equal($"{secret}/cluster.secret", options.Security.SecretFile);

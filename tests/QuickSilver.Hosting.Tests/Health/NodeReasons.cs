@@ -13,7 +13,7 @@ internal static class NodeReasons
 {
     private static readonly TimeSpan HalfSecond = TimeSpan.FromMilliseconds(500);
 
-    private static QuickSilverOptions Options => new() { MembershipService = "10.0.0.1:7400" };
+    private static QuickSilverOptions Options => new() { Membership = { Servers = ["10.0.0.1:7400"] } };
 
     public static async Task<StatusReason> NotJoinedAsync()
     {

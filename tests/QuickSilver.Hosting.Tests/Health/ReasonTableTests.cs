@@ -11,7 +11,7 @@ public sealed class ReasonTableTests
     {
         [StatusReasonKind.NotJoined] = new(
             NodeReasons.NotJoinedAsync,
-            ["looking for a membership service", "Last failure: connection refused."], Service, "MembershipService, Cluster"),
+            ["looking for a membership service", "Last failure: connection refused."], Service, "Membership:Servers, Cluster"),
         [StatusReasonKind.Refused] = new(
             NodeReasons.RefusedAsync,
             ["the membership service refused it", "service of cluster 'b'"], Service, "Correct what the service names"),
@@ -37,8 +37,8 @@ public sealed class ReasonTableTests
             "an answer to its probes", "Allow UDP between the members"),
         [StatusReasonKind.NotDiscoverable] = new(
             ClusterReasons.NotDiscoverable,
-            ["No other node has been found since this node started to host the membership service at ", "the option MembershipService"],
-            "other nodes to find it", "name a MembershipService"),
+            ["No other node has been found since this node started to host the membership service at ", "the option Membership:Servers"],
+            "other nodes to find it", "name a service in Membership:Servers"),
         [StatusReasonKind.AddressLost] = new(
             ClusterReasons.AddressLost,
             ["No interface of this machine has the address 10.", " of this node any more"],

@@ -36,6 +36,8 @@ internal sealed record Scene
 
     public Hardships Hardships => Cluster.Hardships;
 
+    private EmbeddedServiceOptions Hosted => Cluster.Options.Membership.Hosted;
+
     /// <summary>
     /// Whether nodes may lose each other and stay up: when the service changes, or when it takes back those from which it was cut off.
     /// </summary>
@@ -44,7 +46,7 @@ internal sealed record Scene
         || Standing is not null
         || Kinds.HasFlag(FaultKinds.Membership)
         || (Hardships & ServiceChanges) != 0
-        || (IsCutOff && Cluster.Options.Service.HeartbeatInterval * Cluster.Options.Service.MissedHeartbeatLimit < LongestPartition);
+        || (IsCutOff && Hosted.HeartbeatInterval * Hosted.MissedHeartbeatLimit < LongestPartition);
 
     private bool IsCutOff => Kinds.HasFlag(FaultKinds.Partition) || (Hardships & CutOff) != 0;
 
@@ -60,7 +62,7 @@ internal sealed record Scene
         string deaths = (DieTalking ? ", nodes that die talking" : "") + (DieUnheard ? ", nodes that die unheard by some" : "")
             + (BridgeShare > 0 ? ", bridges over partitions" : "");
         string hard = (Hardships == Hardships.None ? "" : $", {Hardships}") + (Standing is { } fault ? $", {fault} stands" : "");
-        return $"{Cluster.Nodes} nodes with {membership}{servers}, heartbeats of {options.Service.HeartbeatInterval}, {packets}, "
+        return $"{Cluster.Nodes} nodes with {membership}{servers}, heartbeats of {options.Membership.Hosted.HeartbeatInterval}, {packets}, "
             + $"{Topics} topics in {Bundles} bundles, {Cluster.TopicSets}, clocks from {Cluster.Epoch:u}{odd}{deaths}{hard}";
     }
 }

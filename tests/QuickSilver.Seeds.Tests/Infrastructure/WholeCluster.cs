@@ -111,7 +111,7 @@ internal sealed class WholeCluster : IDisposable
 
         if (Setup.Rights is { } rights)
         {
-            options = options with { Service = options.Service with { Rights = rights } };
+            options = options.Copy(copy => copy.Membership.Hosted.Rights = rights);
         }
 
         return ProtocolOptions.Of(options, new ProtocolSetup

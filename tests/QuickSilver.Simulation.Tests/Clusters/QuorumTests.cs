@@ -15,7 +15,7 @@ public sealed class QuorumTests : IDisposable
         Seed = 3,
         NodeOptions = new QuickSilverOptions
         {
-            Service = { HeartbeatInterval = Second / 10, MissedHeartbeatLimit = 10 },
+            Membership = { Hosted = { HeartbeatInterval = Second / 10, MissedHeartbeatLimit = 10 } },
             Limits = { PublishQueueBytes = 1 << 20 },
         },
     });

@@ -139,7 +139,7 @@ public sealed class SimulatedClusterTests
     {
         var options = new SimulationOptions
         {
-            NodeOptions = new QuickSilverOptions { Service = { HeartbeatInterval = TimeSpan.FromMilliseconds(100) } },
+            NodeOptions = new QuickSilverOptions { Membership = { Hosted = { HeartbeatInterval = TimeSpan.FromMilliseconds(100) } } },
         };
         using var cluster = new SimulatedCluster(options);
         var got = Heard(cluster);

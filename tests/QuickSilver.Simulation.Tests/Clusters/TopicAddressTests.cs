@@ -66,12 +66,15 @@ public sealed class TopicAddressTests
             Seed = 5,
             NodeOptions = new QuickSilverOptions
             {
-                Service =
+                Membership =
                 {
-                    MulticastNetwork = System.Net.IPNetwork.Parse(network),
-                    LastGroupPort = lastPort,
-                    TopicAddresses = most,
-                    TopicAddressesPerNode = mostOfNode,
+                    Hosted =
+                    {
+                        MulticastNetwork = System.Net.IPNetwork.Parse(network),
+                        LastGroupPort = lastPort,
+                        TopicAddresses = most,
+                        TopicAddressesPerNode = mostOfNode,
+                    },
                 },
             },
         });
@@ -120,7 +123,7 @@ public sealed class TopicAddressTests
                 StartedNodes = 1,
                 Seed = seed,
                 Membership = membership,
-                NodeOptions = new QuickSilverOptions { Service = { HeartbeatInterval = Second / 5 } },
+                NodeOptions = new QuickSilverOptions { Membership = { Hosted = { HeartbeatInterval = Second / 5 } } },
             });
             Cluster.Start(PlayAsync);
             foreach (var node in Cluster.Nodes.Skip(Host + 1))

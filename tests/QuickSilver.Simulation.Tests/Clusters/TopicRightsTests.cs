@@ -154,7 +154,7 @@ public sealed class TopicRightsTests
             Nodes = 3,
             Seed = seed,
             Membership = placement,
-            NodeOptions = new QuickSilverOptions { Service = { Rights = _rights } },
+            NodeOptions = new QuickSilverOptions { Membership = { Hosted = { Rights = _rights } } },
         });
         string[] identities = ["pricer", "reader", identity];
         foreach (var node in cluster.Nodes)

@@ -43,7 +43,7 @@ public sealed class ServerNamesTests
     {
         var failure = await Assert.ThrowsAsync<MembershipUnreachableException>(() => ResolveAsync(Names("nowhere:7400")));
         Assert.Contains("nowhere", failure.Message);
-        Assert.Contains(nameof(QuickSilverOptions.MembershipService), failure.Message);
+        Assert.Contains(MembershipOptions.ServersKey, failure.Message);
     }
 
     [Fact]
@@ -71,7 +71,7 @@ public sealed class ServerNamesTests
         service.Start();
         var options = new QuickSilverOptions
         {
-            MembershipService = $"service:{((IPEndPoint)service.LocalEndpoint).Port}",
+            Membership = { Servers = [$"service:{((IPEndPoint)service.LocalEndpoint).Port}"] },
             Interface = NodeInterface.Loopback,
             Limits = { BufferBytes = 8 << 20 },
         };
@@ -100,7 +100,7 @@ public sealed class ServerNamesTests
     private static async Task<IEnumerable<string>> ResolveAsync(ServerNames names) =>
         (await names.ResolveAsync(CancellationToken.None)).Select(static one => one.ToString());
 
-    private ServerNames Names(string servers) => new(servers, family: null, (host, family, _) =>
+    private ServerNames Names(string servers) => new(servers.Split(','), family: null, (host, family, _) =>
     {
         _families.Add(family);
         return _hosts.TryGetValue(host, out var addresses)

@@ -52,7 +52,9 @@ public sealed class SecuredNodeTests : IDisposable
         other.UseSecret(Secret.Of("cluster", RandomNumberGenerator.GetBytes(Secret.LeastKeyBytes)).Reveal());
         foreach (var security in new[] { other, new SecurityOptions() })
         {
-            var options = With(security) with { MembershipMode = MembershipMode.Find, StartTimeout = TimeSpan.FromSeconds(1) };
+            var options = With(security);
+            options.Membership.Mode = MembershipMode.Find;
+            options.StartTimeout = TimeSpan.FromSeconds(1);
             await Assert.ThrowsAsync<MembershipUnreachableException>(() => QuickSilverNode.StartAsync(options).OrFail());
         }
     }
@@ -108,7 +110,7 @@ public sealed class SecuredNodeTests : IDisposable
         Assert.Contains(
             "this node does not host one, because other nodes would not accept its certificate as that of a service: it is not for "
             + "a service. Issue one with 'qsm keys certificate --role both', or name a service. Start the service, or correct "
-            + "MembershipService, Cluster, Interface, DiscoveryPort or Security.",
+            + "Membership:Servers, Cluster, Interface, DiscoveryPort or Security.",
             failure.Message,
             StringComparison.Ordinal);
         Assert.Contains(_logs.Entries, static entry => entry.Text.StartsWith("This node never hosts", StringComparison.Ordinal));
@@ -161,7 +163,7 @@ public sealed class SecuredNodeTests : IDisposable
     public async Task Rules_without_an_identity_are_refused()
     {
         var options = With(new SecurityOptions());
-        options.Service.RightsFile = _path;
+        options.Membership.Hosted.RightsFile = _path;
         await Assert.ThrowsAsync<QuickSilverOptionsException>(() => QuickSilverNode.StartAsync(options).OrFail());
     }
 

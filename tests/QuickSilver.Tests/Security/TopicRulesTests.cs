@@ -64,7 +64,7 @@ public sealed class TopicRulesTests
         string path = Path.GetTempFileName();
         File.WriteAllText(path, text);
         var failure = Assert.Throws<QuickSilverOptionsException>(() => TopicRules.Read(path));
-        Assert.StartsWith($"The option Service:RightsFile is \"{path}\", which cannot be used: ", failure.Message);
+        Assert.StartsWith($"The option Membership:Hosted:RightsFile is \"{path}\", which cannot be used: ", failure.Message);
         Assert.Contains(expected, failure.Message);
         File.Delete(path);
     }
@@ -99,7 +99,7 @@ public sealed class TopicRulesTests
     public void A_node_that_hosts_the_service_logs_what_the_rules_of_its_program_throw()
     {
         var logs = new RecordingLogs();
-        var node = new QuickSilverOptions { Service = { Rights = new Throwing() } };
+        var node = new QuickSilverOptions { Membership = { Hosted = { Rights = new Throwing() } } };
         var protocols = ProtocolOptions.Of(node, new ProtocolSetup { Logs = logs });
         Assert.False(protocols.Service.Access!.MayPublish("pricer", "prices/EUR"));
         var (_, level, _, exception) = Assert.Single(logs.Entries);

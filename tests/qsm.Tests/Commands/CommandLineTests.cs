@@ -19,9 +19,9 @@ public sealed class CommandLineTests
     [InlineData("--interface: \"10.0.0.0/33\" is not a subnet.", "pub", "t", "--interface", "10.0.0.0/33")]
     [InlineData("The option Interface is 192.0.2.77. Allowed: an address of this machine: ", "pub", "t",
         "--interface", "192.0.2.77")]
-    [InlineData("The option MembershipService is \"nowhere\". Allowed: \"host:port\"", "pub", "t", "--gms", "nowhere")]
-    [InlineData("The option Service:MulticastNetwork is 239.192.0.0/31. Allowed: an IPv4 network of prefix length 8 to 30 ", "gms",
-        "--multicast-range", "239.192.0.0/31")]
+    [InlineData("The option Membership:Servers:0 is \"nowhere\". Allowed: \"host:port\"", "pub", "t", "--gms", "nowhere")]
+    [InlineData("The option Membership:Hosted:MulticastNetwork is 239.192.0.0/31. Allowed: an IPv4 network of prefix length 8 to 30 ",
+        "gms", "--multicast-range", "239.192.0.0/31")]
     [InlineData("--of: '5' is less than the sum of --first and --nodes, 6.", "swarm", "--nodes", "4", "--first", "2", "--of", "5")]
     [InlineData("Required argument 'TOPIC' missing", "pub")]
     [InlineData("Unrecognized option '--frob'.", "pub", "t", "--frob")]
@@ -43,7 +43,7 @@ public sealed class CommandLineTests
     [InlineData("--interval: '0' is not a number from 0.2 to 60.", "top", "--interval", "0")]
     [InlineData("--rows: '33' is not a number from 1 to 32.", "top", "--rows", "33")]
     [InlineData("--sort: 'x' is none of rate, name, queued, pending, acks, token, late, gc, memory.", "top", "--sort", "x")]
-    [InlineData("The option MembershipService is \"nowhere\". Allowed: \"host:port\"", "top", "--gms", "nowhere")]
+    [InlineData("The option Membership:Servers:0 is \"nowhere\". Allowed: \"host:port\"", "top", "--gms", "nowhere")]
     [InlineData("--guarantee: '1' is none of ", "sub", "t", "--guarantee", "1")]
     [InlineData("--guarantee: 'foo' is none of ", "sub", "t", "--guarantee", "foo")]
     [InlineData("--security: /nowhere/x cannot be read: ", "pub", "t", "--security", "/nowhere/x")]

@@ -56,8 +56,8 @@ internal static class GmsCommand
         {
             ReadRange(parse.GetValue(range), session.Options);
             GroupPortsOption.Read(parse.GetValue(ports), session.Options);
-            session.Options.Service.RightsFile = parse.GetValue(rights);
-            session.Options.Service.HeartbeatInterval = TimeSpan.FromSeconds(parse.GetValue(heartbeat));
+            session.Options.Membership.Hosted.RightsFile = parse.GetValue(rights);
+            session.Options.Membership.Hosted.HeartbeatInterval = TimeSpan.FromSeconds(parse.GetValue(heartbeat));
             var at = parse.GetValue(listen)!;
             if (LoopbackRule.Refuses(session.Options.Security, at.Address))
             {
@@ -130,6 +130,6 @@ internal static class GmsCommand
                 ExitCode.Usage, $"--multicast-range: '{text}' is not a range, such as 239.192.0.0/14 or ff15::5153:8000:0/98.");
         }
 
-        options.Service.MulticastNetwork = network;
+        options.Membership.Hosted.MulticastNetwork = network;
     }
 }

@@ -77,8 +77,8 @@ internal static class Examination
         try
         {
             return (
-                options.MembershipService is { } named
-                    ? await NodeComposition.ResolveAsync(named, options.Interface.Family, interrupted)
+                options.Membership.HasServers
+                    ? await NodeComposition.ResolveAsync(options.Membership.Servers, options.Interface.Family, interrupted)
                     : [],
                 null);
         }

@@ -80,8 +80,8 @@ internal sealed class ClusterWatch : IClusterSnapshotReader, IAsyncDisposable
         try
         {
             OptionRules.Check(session.Options);
-            var servers = session.Options.MembershipService is { } named
-                ? await NodeComposition.ResolveAsync(named, session.Options.Interface.Family, session.Interrupted)
+            var servers = session.Options.Membership is { HasServers: true } membership
+                ? await NodeComposition.ResolveAsync(membership.Servers, session.Options.Interface.Family, session.Interrupted)
                 : [];
             var choice = NodeComposition.Choose(session.Options.Interface, servers);
             if (!isExamination)

@@ -96,5 +96,5 @@ internal sealed class HostVisibility(DiscoveryContext context, IPEndPoint servic
 
     private static string Advice =>
         "If there are other nodes, the network does not carry multicast. Start a membership service (qsm gms) and "
-        + "give all nodes its address in the option MembershipService.";
+        + "give all nodes its address in the option Membership:Servers.";
 }

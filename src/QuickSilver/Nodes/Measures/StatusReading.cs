@@ -153,7 +153,7 @@ internal sealed class StatusReading
                 Service);
     }
 
-    private string Service => (_parts.ServiceEndPoint, _options.MembershipService) switch
+    private string Service => (_parts.ServiceEndPoint, _options.Membership.ServersInWords) switch
     {
         ({ } found, _) => $"the membership service at {found}",
         (null, { } named) => $"the membership service at {named}",

@@ -9,7 +9,7 @@ internal static class StatusReasons
     {
         [StatusReasonKind.NotJoined] = (
             "The node looks for a membership service and has found none that admits it.",
-            "Start the service, or correct MembershipService, Cluster, Interface, DiscoveryPort or Security."),
+            "Start the service, or correct Membership:Servers, Cluster, Interface, DiscoveryPort or Security."),
         [StatusReasonKind.Refused] = (
             "A membership service answered and refused the node.",
             "Correct what the service names."),
@@ -32,7 +32,7 @@ internal static class StatusReasons
             "Allow UDP between the members in both directions, and check Interface."),
         [StatusReasonKind.NotDiscoverable] = (
             "The node hosts the membership service and cannot hear its own discovery datagrams, or no other node has found it.",
-            "If there are other nodes, allow multicast to the discovery port, or name a MembershipService on all nodes."),
+            "If there are other nodes, allow multicast to the discovery port, or name a service in Membership:Servers on all nodes."),
         [StatusReasonKind.GroupRefused] = (
             "The system does not open the port of a region's or a topic's group. Members get its packets otherwise, which is slow.",
             "End the program that uses the port, raise the limit of open files, or restore the interface. The node tries again by itself, "
@@ -100,7 +100,7 @@ internal static class StatusReasons
             "Two nodes host a membership service of this cluster, and TCP does not pass from one to the other: there are two clusters.",
             "Allow TCP between the nodes in both directions. The clusters join by themselves."),
         [StatusReasonKind.ServersApart] = (
-            "MembershipService names several servers, and the one that took the node in shares nothing with the others: nodes that reach "
+            "Membership:Servers names several servers, and the one that took the node in shares nothing with the others: nodes that reach "
             + "another of them are in another cluster.",
             "Start all servers with the same --etcd and --cluster, or name one server."),
         [StatusReasonKind.ThreadPoolStarved] = (

@@ -77,7 +77,7 @@ internal abstract partial class FaultyRun(string name, ITestOutputHelper? output
     }
 
     private static SynchronyChecker[] Synchrony(Scene scene) =>
-        scene.Cluster.PinsTopics && !scene.MayPart ? [new SynchronyChecker(scene.Cluster.Options.Service.Replicas)] : [];
+        scene.Cluster.PinsTopics && !scene.MayPart ? [new SynchronyChecker(scene.Cluster.Options.Membership.Hosted.Replicas)] : [];
 
     // Neighbours share bundles of topics, so that regions have several members; single topics come and go.
     private static void Open(WholeCluster cluster, Scene scene)

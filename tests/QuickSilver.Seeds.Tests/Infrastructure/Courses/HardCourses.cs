@@ -64,7 +64,7 @@ internal static class HardCourses
 
         if (scene.Hardships.HasFlag(Hardships.Removals))
         {
-            var service = scene.Cluster.Options.Service;
+            var service = scene.Cluster.Options.Membership.Hosted;
             var limit = service.HeartbeatInterval * service.MissedHeartbeatLimit;
             AddRemovals(schedule, plan, limit, SeededRandom.Derive(seed, purpose: 29, owner: 4));
         }

@@ -24,8 +24,11 @@ internal abstract partial class FaultyRun
     private static readonly TimeSpan LongLongestStanding = TimeSpan.FromSeconds(120);
 
     // As long as a removal by missed heartbeats may take, and then what a changed view takes to settle.
-    private static TimeSpan ProgressBound(Scene scene) =>
-        (scene.Cluster.Options.Service.HeartbeatInterval * (scene.Cluster.Options.Service.MissedHeartbeatLimit + 2)) + (Second * 5);
+    private static TimeSpan ProgressBound(Scene scene)
+    {
+        var hosted = scene.Cluster.Options.Membership.Hosted;
+        return (hosted.HeartbeatInterval * (hosted.MissedHeartbeatLimit + 2)) + (Second * 5);
+    }
 
     private static RunResult PlayStanding(Scene scene, ulong seed, RecordTail tail)
     {

@@ -177,7 +177,7 @@ public sealed class FeedTests
             Nodes = nodes ?? subscribedBefore,
             Seed = 3,
             Link = new LinkModel { Loss = loss, BytesPerSecond = 30_000_000, QueueLimit = Second },
-            NodeOptions = new QuickSilverOptions { Service = { HeartbeatInterval = TimeSpan.FromMilliseconds(500) } },
+            NodeOptions = new QuickSilverOptions { Membership = { Hosted = { HeartbeatInterval = TimeSpan.FromMilliseconds(500) } } },
         });
         cluster.Start();
         for (int i = 1; i < subscribedBefore; i++)

@@ -76,7 +76,7 @@ public sealed class NoMulticastTests
         {
             Assert.Equal(1, node.KnownNodes);
             Assert.True(node.Node.Status.IsReady);
-            Assert.Contains("give all nodes its address in the option MembershipService", node.Node.Status.Reason);
+            Assert.Contains("give all nodes its address in the option Membership:Servers", node.Node.Status.Reason);
         });
     }
 

@@ -18,7 +18,7 @@ public sealed class ServiceChangeTests : IDisposable
         StartedNodes = Nodes - 1,
         Seed = 20,
         TopicDelay = TimeSpan.Zero,
-        NodeOptions = new QuickSilverOptions { Service = { HeartbeatInterval = Second / 5 } },
+        NodeOptions = new QuickSilverOptions { Membership = { Hosted = { HeartbeatInterval = Second / 5 } } },
     });
 
     private readonly List<(int Receiver, int Sender, int Number, TimeSpan At)> _received = [];

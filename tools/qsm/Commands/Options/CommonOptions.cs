@@ -126,7 +126,7 @@ internal sealed class CommonOptions
     {
         var options = new QuickSilverOptions
         {
-            MembershipService = parse.GetValue(_gms),
+            Membership = { Servers = [.. parse.GetValue(_gms)?.Split(',') ?? []] },
             Cluster = parse.GetValue(_cluster)!,
             Interface = parse.GetValue(_interface) ?? NodeInterface.Loopback,
             Dissemination = parse.GetValue(_unicast) ? Dissemination.Unicast : Dissemination.Auto,

@@ -34,7 +34,7 @@ internal static class GroupPortsOption
                 + "first, such as 10000-32767.");
         }
 
-        options.Service.FirstGroupPort = from;
-        options.Service.LastGroupPort = to;
+        options.Membership.Hosted.FirstGroupPort = from;
+        options.Membership.Hosted.LastGroupPort = to;
     }
 }

@@ -88,7 +88,7 @@ internal static class ServersCheck
     private static string WhenAway(int named, ServiceHost? host) => (host, named) switch
     {
         (ServiceHost.Node, 0) =>
-            "A node hosts the service. If it is away, another node takes over, if it may host (MembershipMode) and names no server.",
+            "A node hosts the service. If it is away, another node takes over, if it may host (Membership:Mode) and names no server.",
         (ServiceHost.Node, _) =>
             "A node hosts the service. If it is away, another node takes over at another address, and nodes that name this one do not "
             + "join. Let all nodes look for the service, or run servers with 'qsm gms'.",

@@ -16,9 +16,9 @@ internal static class PortReader
 
     public static PortFacts Read(QuickSilverOptions options, IPAddress local)
     {
-        var (first, last) = (options.Service.FirstGroupPort, options.Service.LastGroupPort);
+        var (first, last) = (options.Membership.Hosted.FirstGroupPort, options.Membership.Hosted.LastGroupPort);
         var group = ProtocolOptions.Of(options).Service.RangeFor(local).BaseAddress;
-        bool usesDiscovery = options.MembershipService is null;
+        bool usesDiscovery = !options.Membership.HasServers;
         return new PortFacts(options.DiscoveryPort, first, last, EphemeralPorts.Read())
         {
             UsesDiscovery = usesDiscovery,
