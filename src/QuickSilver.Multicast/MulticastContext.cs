@@ -2,6 +2,7 @@ using QuickSilver.Core.Environment;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Ordering.Credit;
 using QuickSilver.Multicast.Paths;
@@ -27,11 +28,12 @@ internal sealed class MulticastContext : NodeContext, IRepairPush, IRepairQueue,
         Paths = new NodePaths(this);
         Schemes = new SchemeContext(this, Paths, this, options.Repair);
         Sending = new SendingParts(Schemes, options.Repair);
+        Dissemination = new DisseminationParts(this);
         Receiving = new ReceivingParts(this, Schemes)
         {
             Repair = options.Repair,
             Stability = options.Stability,
-            Dissemination = options.Dissemination,
+            Dissemination = options.Dissemination.ForNode(Dissemination),
         };
         Parking = new ParkingBudget(options.ParkedBytesOfTopic, options.ParkedBytes, environment.Heap);
     }
@@ -39,6 +41,8 @@ internal sealed class MulticastContext : NodeContext, IRepairPush, IRepairQueue,
     public NodePaths Paths { get; }
 
     public SchemeContext Schemes { get; }
+
+    public DisseminationParts Dissemination { get; }
 
     public SendingParts Sending { get; }
 

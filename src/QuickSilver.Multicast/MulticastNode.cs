@@ -61,12 +61,17 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IViewsObs
             OnWait = () => _topics!.Waits.Look(),
         };
         Keys?.Begin(_context);
-        _context.Sending.GroupPort = options.Unicast || options.Dissemination != GroupMulticast.Scheme ? null : _ports.Groups;
+        var dissemination = _context.Receiving.Dissemination;
+        _context.Sending.GroupPort = dissemination.SharesTopics ? _ports.Groups : null;
         _context.Receiving.Receiver = splitter;
-        _context.Sending.Deaf = new DeafMembers(_context, _ports.Groups, region => _applied.Regions.GetValueOrDefault(region));
+        _context.Sending.Deaf = new DeafMembers(_context, _ports.Groups, region => _applied.Regions.GetValueOrDefault(region))
+        {
+            Use = dissemination,
+        };
+        (_context.Dissemination.Ports, _context.Dissemination.Deaf) = (_ports, _context.Sending.Deaf);
         _open = new OpenViews(_context.Receiving, splitter, this);
         _report = new SettlementReport(_context, _applied);
-        _topics = new TopicStreams(_context, _applied, _report, _ports, _open);
+        _topics = new TopicStreams(_context, _applied, _report, _open);
         Readings = new VitalReadings(_context, _context.Sending.Retention, _topics, _open.All);
         _ways = new PacketWays(_context.Sending, _topics, _open, control);
         _dispatcher = new PacketDispatcher(_context, _open, new DataHandler(_open, _ways, _topics.Router), _ways) { Keys = Keys };
@@ -230,6 +235,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IViewsObs
             () => Keys?.Dispose(),
             _context.ControlPort.Dispose,
             _ports.Dispose,
+            _context.Receiving.Dissemination.Close,
             () => _context.Receiving.TopicPorts?.Close(),
             _dispatcher.Close,
             _ways.Close,
@@ -264,6 +270,11 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IViewsObs
         foreach (var kind in _context.Receiving.Repair.Kinds)
         {
             handlers.Register(kind, "the repair scheme", new RegionRepairHandler(_open));
+        }
+
+        foreach (var kind in _context.Receiving.Dissemination.Kinds)
+        {
+            handlers.Register(kind, "the dissemination scheme", _context.Receiving.Dissemination);
         }
     }
 }

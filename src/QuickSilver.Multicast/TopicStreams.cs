@@ -5,7 +5,6 @@ using QuickSilver.Core.Requests;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
-using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Ordering.BestEffort;
@@ -26,7 +25,6 @@ internal sealed class TopicStreams : Request, IOrderingNode, ISentStreams, IWait
     private readonly MulticastContext _context;
     private readonly AppliedConfiguration _applied;
     private readonly SettlementReport _report;
-    private readonly SendingPorts _ports;
     private readonly OpenViews _open;
     // _marks and _losses are null until a best-effort topic needs them.
     private BestEffortMarks? _marks;
@@ -43,12 +41,11 @@ internal sealed class TopicStreams : Request, IOrderingNode, ISentStreams, IWait
     private bool _isClosed;
 
     public TopicStreams(
-        MulticastContext context, AppliedConfiguration applied, SettlementReport report, SendingPorts ports, OpenViews open)
+        MulticastContext context, AppliedConfiguration applied, SettlementReport report, OpenViews open)
     {
         _context = context;
         _applied = applied;
         _report = report;
-        _ports = ports;
         _open = open;
         Router = new MessageRouter(this, open);
     }
@@ -152,7 +149,7 @@ internal sealed class TopicStreams : Request, IOrderingNode, ISentStreams, IWait
             return null;
         }
 
-        var path = _context.Receiving.Dissemination.ToSend(_context, _ports, _context.Sending.Deaf, view);
+        var path = _context.Receiving.Dissemination.ToSend(view);
         stream = new RegionSender(_context.Sending, view, streamClass, path) { RoutedAt = _applied.Number };
         Sent.Add(stream);
         return stream;

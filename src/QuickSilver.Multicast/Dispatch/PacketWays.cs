@@ -134,7 +134,7 @@ internal sealed class PacketWays : IPacketHandler
         }
 
         UnheardSenders.OnAnswer(region.View, sender, notice.Word, region.MayHear);
-        if (notice.Word == HearingWord.Unserved && region.View.Group is not null && region.IsSilent(sender))
+        if (notice.Word == HearingWord.Unserved && region.HasGroup && region.IsSilent(sender))
         {
             UnheardSenders.OnSilent(region.View, sender, region.MayHear);
         }
@@ -211,7 +211,7 @@ internal sealed class PacketWays : IPacketHandler
                 UnheardSenders.OnHeard(region.View.RegionId, stream.Sender);
             }
         }
-        else if (_way == Way.Unicast && region is { SupersededAt: 0, View.Group: not null } && !stream.IsSenderGone
+        else if (_way == Way.Unicast && region is { SupersededAt: 0, HasGroup: true } && !stream.IsSenderGone
             && stream.Heard.IsSilent(_parts.Node.Environment.Now))
         {
             UnheardSenders.OnSilent(region.View, stream.Sender, region.MayHear);

@@ -31,9 +31,9 @@ internal sealed class GroupMulticast(SendingPorts ports, IPEndPoint group, Regio
 
     public int SpreadDatagrams { get; private set; }
 
-    public SendOutcome Send(ReadOnlySpan<byte> run, int segmentBytes) => !IsUnderWay && deaf.IsEmpty
-        ? ports.Groups.Send(run, segmentBytes, _group)
-        : SendWithCopies(run, segmentBytes);
+    public SendOutcome Send(in DataRun run) => !IsUnderWay && deaf.IsEmpty
+        ? ports.Groups.Send(run.Bytes, run.SegmentBytes, _group)
+        : SendWithCopies(run.Bytes, run.SegmentBytes);
 
     public SendOutcome Spread(ReadOnlySpan<byte> packet)
     {
@@ -121,9 +121,17 @@ internal sealed class GroupMulticast(SendingPorts ports, IPEndPoint group, Regio
 
     private sealed class Default : IDisseminationScheme
     {
-        public IDisseminator ToSend(NodeContext context, SendingPorts ports, DeafMembers deaf, RegionView view) =>
-            !context.Options.Unicast && view.Group is { } group
-                ? new GroupMulticast(ports, group, view, context, deaf)
-                : new UnicastFanOut(ports.Copies, view, context.Directory);
+        public INodeDissemination ForNode(DisseminationParts parts) => new Node(parts);
+    }
+
+    private sealed class Node(DisseminationParts parts) : INodeDissemination
+    {
+        public bool SharesTopics => !parts.Node.Options.Unicast;
+
+        public bool MayUseGroup(RegionView view) => true;
+
+        public IDisseminator ToSend(RegionView view) => !parts.Node.Options.Unicast && view.Group is { } group
+            ? new GroupMulticast(parts.Ports, group, view, parts.Node, parts.Deaf)
+            : new UnicastFanOut(parts.Ports.Copies, view, parts.Node.Directory);
     }
 }

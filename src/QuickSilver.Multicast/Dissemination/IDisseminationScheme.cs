@@ -5,13 +5,45 @@ using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Multicast.Dissemination;
 
-// A way of reaching the members of a view. A node has one scheme, and all nodes of a cluster have the same.
+// A way of reaching the members of a view. A node has one scheme, which may consist of several (RegionalDissemination), and all nodes of a
+// cluster have the same.
 internal interface IDisseminationScheme
 {
-    IDisseminator ToSend(NodeContext context, SendingPorts ports, DeafMembers deaf, RegionView view);
+    INodeDissemination ForNode(DisseminationParts parts);
+}
+
+// What a scheme may use of the node. The ports and the deaf members are set before the node has its first view.
+internal sealed class DisseminationParts(NodeContext node)
+{
+    public NodeContext Node => node;
+
+    public SendingPorts Ports { get; set; } = null!;
+
+    public DeafMembers Deaf { get; set; } = null!;
+}
+
+// A node's part of a scheme. It lasts as long as the node, such as the links of an overlay, on which the trees of many regions lie.
+internal interface INodeDissemination : IGroupUse, IPacketHandler
+{
+    /// <summary>The kinds of the scheme's own packets, of the range of protocols. They come to this object.</summary>
+    IReadOnlyList<PacketKind> Kinds => [];
+
+    /// <summary>
+    /// Whether packets for several regions may be sent once, to the address of their topic. All regions use their groups then.
+    /// </summary>
+    bool SharesTopics { get; }
+
+    IDisseminator ToSend(RegionView view);
 
     /// <summary>Returns what a member does with packets besides delivering them; null: nothing.</summary>
-    IForwarder? ToForward(NodeContext context, RegionView view) => null;
+    IForwarder? ToForward(RegionView view) => null;
+
+    DropReason IPacketHandler.OnPacket(in PacketHeader header, NodeKey sender) => DropReason.UnknownKind;
+
+    /// <summary>The node ends. Its views are closed.</summary>
+    void Close()
+    {
+    }
 }
 
 // A member's part of a scheme in which members forward packets.

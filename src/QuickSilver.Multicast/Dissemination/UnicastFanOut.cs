@@ -18,11 +18,11 @@ internal sealed class UnicastFanOut(IDatagramPort port, RegionView view, NodeDir
 
     public int SpreadDatagrams { get; private set; }
 
-    public SendOutcome Send(ReadOnlySpan<byte> run, int segmentBytes)
+    public SendOutcome Send(in DataRun run)
     {
         for (; _next < view.Members.Length; _next++)
         {
-            if (directory.Find(view.Members[_next]) is { } address && port.Send(run, segmentBytes, address) == SendOutcome.Busy)
+            if (directory.Find(view.Members[_next]) is { } address && port.Send(run.Bytes, run.SegmentBytes, address) == SendOutcome.Busy)
             {
                 return SendOutcome.Busy;
             }

@@ -39,6 +39,9 @@ internal sealed class DeafMembers
     /// <summary>Reports the deaf members, and the senders that this node itself does not hear.</summary>
     public HearingReport Report { get; }
 
+    /// <summary>Null: all views use their groups, if any does.</summary>
+    public IGroupUse? Use { get; init; }
+
     /// <summary>Changes whenever the targets of any region may have changed.</summary>
     public int Version { get; private set; }
 
@@ -93,6 +96,9 @@ internal sealed class DeafMembers
         }
     }
 
+    /// <summary>Whether a member of the view that gets packets by unicast alone is deaf.</summary>
+    public bool UsesGroup(RegionView view) => !_context.Options.Unicast && Use?.MayUseGroup(view) != false;
+
     public bool IsMember(ulong region, NodeKey node) => _viewOf(region) is { } view && view.Members.AsSpan().BinarySearch(node) >= 0;
 
     /// <summary>
@@ -105,7 +111,7 @@ internal sealed class DeafMembers
             return false;
         }
 
-        if (_context.Options.Unicast)
+        if (!UsesGroup(view))
         {
             Answer(view, member, word == HearingWord.Hears ? HearingWord.Unserved : HearingWord.NoGroups);
             return false;

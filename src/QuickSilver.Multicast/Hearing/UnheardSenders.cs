@@ -96,8 +96,8 @@ internal sealed class UnheardSenders
         var senders = new SortedDictionary<NodeKey, RegionView>();
         foreach (var entry in _entries.Values)
         {
-            // A node whose options exclude groups hears none by choice.
-            if (entry.Hearing.IsDeaf && !_context.Options.Unicast
+            // Where groups are not used, none is heard by choice.
+            if (entry.Hearing.IsDeaf && _report.Deaf!.UsesGroup(entry.View)
                 && (!senders.TryGetValue(entry.Sender, out var known) || entry.View.RegionId < known.RegionId))
             {
                 senders[entry.Sender] = entry.View;

@@ -85,7 +85,7 @@ internal sealed class OpenViews(ReceivingParts parts, IDatagramReceiver receiver
     public void Open(RegionView view, IStreamConsumer consumer)
     {
         RegionPort? port = null;
-        if (!Context.Options.Unicast && view.Group is { } group)
+        if (!Context.Options.Unicast && view.Group is { } group && parts.Dissemination.MayUseGroup(view))
         {
             var ports = _ports ??= [];
             if (!ports.TryGetValue(group, out port))

@@ -23,7 +23,7 @@ internal sealed class ReceivingParts(NodeContext node, SchemeContext schemes)
 
     public required IStabilityScheme Stability { get; init; }
 
-    public required IDisseminationScheme Dissemination { get; init; }
+    public required INodeDissemination Dissemination { get; init; }
 
     /// <summary>How old a gap of a best-effort stream is when it is given up.</summary>
     public TimeSpan BestEffortPatience => schemes.BestEffortPatience;

@@ -50,8 +50,9 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView, IHealedView
         Template = context.Template(view);
         PullClock = new PullClock(context.Options);
         Stability = parts.Stability.ForRegion(parts.Schemes, this);
+        HasGroup = view.Group is not null && parts.Dissemination.MayUseGroup(view);
         Healing = parts.Repair.ForRegion(parts.Schemes, this);
-        Forwarder = parts.Dissemination.ToForward(context, view);
+        Forwarder = parts.Dissemination.ToForward(view);
         _closing = new ViewClosing(context, view.Configuration, Stability, Live);
         OpenedAt = context.Environment.Now;
     }
@@ -61,6 +62,8 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView, IHealedView
     public IForwarder? Forwarder { get; }
     // Null if the repair scheme does nothing for whole views.
     public IRegionRepair? Healing { get; }
+    // Whether senders use the group of the view, so that a packet that comes by unicast alone was not heard there.
+    public bool HasGroup { get; }
     public RegionPort? Port { get; }
     // Whether this member receives nothing that is sent to the view's group, and depends on what others send to it alone.
     public bool IsDeaf => Port is { IsDeaf: true };

@@ -46,6 +46,7 @@ internal sealed class RunTransmitter
         _mostInRun = parts.PacketsInRun(context.Options.PacketBytes);
         _resumeAlarm = new Alarm(Resume);
         _opensAt = context.Environment.Now + context.Options.ReconfigurationPause;
+        path.OnRoom = OnRoom;
     }
 
     // What goes out in one call, and what a block of packet memory holds.
@@ -106,7 +107,11 @@ internal sealed class RunTransmitter
         return true;
     }
 
-    public void Close() => _context.Environment.Cancel(_resumeAlarm);
+    public void Close()
+    {
+        _context.Environment.Cancel(_resumeAlarm);
+        _path.Close();
+    }
 
     private bool TryOpen()
     {
@@ -126,9 +131,9 @@ internal sealed class RunTransmitter
         var (count, bytes) = _packets.RunFrom(_window.Sent + 1, most);
         ref var head = ref _packets[_window.Sent + 1];
         var run = head.IsShared
-            ? _context.Scratch.Of<SharedCopies>().Of(_packets, _window.Sent + 1, count, _template)
-            : head.Lease!.Span.Slice(head.Offset, bytes);
-        var outcome = _path.Send(run, head.Length);
+            ? new DataRun(_context.Scratch.Of<SharedCopies>().Of(_packets, _window.Sent + 1, count, _template), head.Length, null, 0)
+            : new DataRun(head.Lease!.Span.Slice(head.Offset, bytes), head.Length, head.Lease, head.Offset);
+        var outcome = _path.Send(run);
         if (outcome == SendOutcome.Busy)
         {
             _underWay = count;
@@ -155,6 +160,15 @@ internal sealed class RunTransmitter
         {
             _isHeld = true;
             _context.Environment.Schedule(_resumeAlarm, delay);
+        }
+    }
+
+    private void OnRoom()
+    {
+        if (_isHeld && _isOpen)
+        {
+            _context.Environment.Cancel(_resumeAlarm);
+            Resume();
         }
     }
 

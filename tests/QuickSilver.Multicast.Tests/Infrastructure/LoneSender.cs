@@ -154,8 +154,10 @@ internal sealed class RecordingPath : IDisseminator
 
     public int Packets => Runs.Sum(run => run.Length);
 
-    public SendOutcome Send(ReadOnlySpan<byte> run, int segmentBytes)
+    public SendOutcome Send(in DataRun sent)
     {
+        var run = sent.Bytes;
+        int segmentBytes = sent.SegmentBytes;
         var packets = new List<SentPacket>();
         for (; run.Length > 0; run = run[Math.Min(segmentBytes, run.Length)..])
         {

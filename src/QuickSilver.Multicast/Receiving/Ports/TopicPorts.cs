@@ -46,7 +46,7 @@ internal sealed class TopicPorts(ReceivingParts parts, IDatagramReceiver receive
             }
         }
 
-        foreach (ulong topic in parts.Node.Options.Unicast ? [] : news)
+        foreach (ulong topic in parts.Dissemination.SharesTopics ? news : [])
         {
             if (addressOf(topic) is { } group && !_ports.ContainsKey(topic))
             {
