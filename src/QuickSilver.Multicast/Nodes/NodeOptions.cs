@@ -172,6 +172,7 @@ internal record NodeOptions
         AtMost(1, PacketsPerKeyEpoch);
         AtMost(PacketsPerKeyEpoch, PacketSealer.DefaultPacketsPerEpoch);
         AtMost(PacketBytes, RepairBytesPerSecond);
+        AtMost(2 * SlabPool.BlockBytes, LeastRetentionBytes);
         AtMost(LeastRetentionBytes, RetentionBytes);
         AtMost(MaxMessageBytes, ReassemblyBytes);
         AtMost(ParkedBytesOfTopic, ParkedBytes);

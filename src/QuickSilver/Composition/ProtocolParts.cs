@@ -23,6 +23,7 @@ internal abstract class ProtocolParts(
     private readonly GuardedLoggers _logs = GuardedLoggers.Of(logs);
     private MembershipClient? _membership;
     private MulticastNode? _multicast;
+    private LayerCounters _counters = LayerCounters.None;
 
     public virtual TopicProtocols Protocols => options.Protocols;
 
@@ -82,6 +83,7 @@ internal abstract class ProtocolParts(
         });
         _multicast.Observer = observer;
         _multicast.Log = _logs.CreateLogger("QuickSilver.Multicast");
+        Volatile.Write(ref _counters, CountersOf(_multicast, _membership!));
         _membership!.Start();
     }
 
@@ -125,8 +127,7 @@ internal abstract class ProtocolParts(
 
     public bool IsMember(NodeKey node) => _multicast?.Context.Directory.Contains(node) == true;
 
-    // Made by the first reader after Begin.
-    public LayerCounters Counters => field ?? (_multicast is { } multicast ? field = CountersOf(multicast) : LayerCounters.None);
+    public LayerCounters Counters => Volatile.Read(ref _counters);
 
     public bool IsSegmented => _multicast is { MaxRunSegments: > 1 };
 
@@ -139,10 +140,10 @@ internal abstract class ProtocolParts(
         _membership?.Dispose();
     }
 
-    private LayerCounters CountersOf(MulticastNode multicast) => new()
+    private LayerCounters CountersOf(MulticastNode multicast, MembershipClient membership) => new()
     {
         Core = CoreCounters,
-        Membership = _membership!.Counters,
+        Membership = membership.Counters,
         Multicast = multicast.Counters,
         Retention = multicast.Context.Sending.Retention,
         PacketBytes = multicast.Context.Options.PacketBytes,

@@ -1,7 +1,6 @@
 namespace QuickSilver.Diagnostics;
 
-// The cells from which the counters of a node's public API are read, by any thread. The core thread is the only writer of a cell, unless a
-// comment says otherwise.
+// The cells of a node's own figures, which any thread reads. The core thread is the only writer of a cell, unless a comment says otherwise.
 internal sealed class NodeCounterCells
 {
     public long Published;

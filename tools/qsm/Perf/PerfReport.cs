@@ -124,7 +124,7 @@ internal sealed record PerfReport
         KernelDrops = to.KernelDrops - from.KernelDrops,
         Repairs = to.Repairs - from.Repairs,
         DatagramPath = node.Status.DatagramPath,
-        VitalSigns = to.VitalSigns,
+        VitalSigns = Perf.VitalSigns.Of(node),
     };
 
     public void Print(bool json)
