@@ -14,7 +14,7 @@ internal sealed class HostedConsumption<T>(
 {
     private readonly Lock _lock = new();
     private readonly TaskCompletionSource<SubscriptionEnd> _completion = new(SoleThreadContext.Completions);
-    private readonly ConsumerOptions<T> _options = options with { OnEnded = null };
+    private readonly ConsumerOptions<T> _options = options.Copy(static own => own.OnEnded = null);
     private IConsumption? _current;
     // Whether it begins on no other node.
     private bool _isLast;

@@ -196,7 +196,7 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
         Func<Message<T>, CancellationToken, ValueTask> consumer, ConsumerOptions<T>? options, Type? type, IAsyncDisposable? resources)
     {
         ArgumentNullException.ThrowIfNull(consumer);
-        options ??= new ConsumerOptions<T>();
+        options = options?.Copy() ?? new ConsumerOptions<T>();
         OptionRules.Check(options);
         var consumption = new HostedConsumption<T>(consumer, options, Detach, OnEndFault)
         {

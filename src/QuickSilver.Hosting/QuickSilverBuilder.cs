@@ -112,7 +112,7 @@ public sealed partial class QuickSilverBuilder
         where TConsumer : class, IConsumer<T>
     {
         var checkedOptions = Check<T>(name, options);
-        consumer ??= new ConsumerOptions<T>();
+        consumer = consumer?.Copy() ?? new ConsumerOptions<T>();
         OptionRules.Check(consumer);
         Check(scope);
         Services.TryAddScoped<TConsumer>();
@@ -129,7 +129,7 @@ public sealed partial class QuickSilverBuilder
     private TopicOptions Check<T>(string name, TopicOptions? options)
     {
         TopicName.Check(name);
-        options ??= new TopicOptions();
+        options = options?.Copy() ?? new TopicOptions();
         OptionRules.Check(options);
         CodecOptions.Check<T>(options);
         Services.AddKeyedSingleton(Node, new AddedTopic(name, options));

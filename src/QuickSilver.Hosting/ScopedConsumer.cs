@@ -12,20 +12,20 @@ internal sealed class ScopedConsumer<T, TConsumer>(IServiceScopeFactory scopes, 
     private readonly Lazy<(AsyncServiceScope Scope, TConsumer Consumer)> _shared = new(() => Create(scopes));
 
     /// <summary>The options with the callbacks of the consumer. Those of the application's options are called first.</summary>
-    public ConsumerOptions<T> Options => options with
+    public ConsumerOptions<T> Options => options.Copy(own =>
     {
-        OnDeadLetter = OnDeadLetterAsync,
-        OnGap = gap =>
+        own.OnDeadLetter = OnDeadLetterAsync;
+        own.OnGap = gap =>
         {
             options.OnGap?.Invoke(gap);
             Call(consumer => consumer.OnGap(gap));
-        },
-        OnEnded = end =>
+        };
+        own.OnEnded = end =>
         {
             options.OnEnded?.Invoke(end);
             Call(consumer => consumer.OnEnded(end));
-        },
-    };
+        };
+    });
 
     public async ValueTask ConsumeAsync(Message<T> message, CancellationToken cancellationToken)
     {

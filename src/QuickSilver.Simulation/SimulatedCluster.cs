@@ -62,8 +62,8 @@ public sealed class SimulatedCluster : IDisposable
     public SimulatedCluster(SimulationOptions options)
     {
         ArgumentNullException.ThrowIfNull(options);
-        options.Check();
-        Options = options;
+        Options = options with { NodeOptions = options.NodeOptions?.Copy()! };
+        Options.Check();
         Machines = new SimulatedMachines(options with { SharesPacketMemory = !options.IsSealed });
         Time = new ScenarioTime(Machines);
         Random = new SimulatedRandom(SeededRandom.Derive(options.Seed, purpose: 9, owner: 0));
@@ -126,17 +126,15 @@ public sealed class SimulatedCluster : IDisposable
     // One for all: what loggers throw is counted for the whole cluster, and an idle node has nothing of its own for it.
     internal GuardedLoggers Logs => field ??= GuardedLoggers.Of(Options.LoggerFactory ?? NullLoggerFactory.Instance);
 
-    // One for all nodes; a node that starts after its user has changed an option finds it changed.
-    internal ProtocolOptions ProtocolOptions => field?.Node == Options.NodeOptions
-        ? field
-        : field = ProtocolOptions.Of(Options.NodeOptions.Copy(), new ProtocolSetup
-        {
-            TopicSets = Options.TopicSets,
-            LeastSends = Options.LeastSends,
-            IsSealed = Options.IsSealed,
-            PacketsPerKeyEpoch = Options.PacketsPerKeyEpoch,
-            Experiments = Options.Experiments,
-        });
+    // One for all nodes.
+    internal ProtocolOptions ProtocolOptions => field ??= ProtocolOptions.Of(Options.NodeOptions.Copy(), new ProtocolSetup
+    {
+        TopicSets = Options.TopicSets,
+        LeastSends = Options.LeastSends,
+        IsSealed = Options.IsSealed,
+        PacketsPerKeyEpoch = Options.PacketsPerKeyEpoch,
+        Experiments = Options.Experiments,
+    });
 
     // The nodes share what they know of the cluster.
     internal ConfigurationCache Configurations { get; } = new();

@@ -40,7 +40,8 @@ public sealed record SimulationOptions
     /// <summary>
     /// The options of each node. The simulator sets their interface, membership service and packet memory, and ignores the values given
     /// here. With <see cref="QuickSilverOptions.StorageDirectory"/>, the disk of each machine keeps its files when the process restarts,
-    /// and loses what was not synced when the machine loses power. Default: the defaults of <see cref="QuickSilverOptions"/>.
+    /// and loses what was not synced when the machine loses power. The cluster takes a copy when it is created. Default: the
+    /// defaults of <see cref="QuickSilverOptions"/>.
     /// </summary>
     public QuickSilverOptions NodeOptions { get; init; } = new();
 

@@ -4,9 +4,9 @@ namespace QuickSilver;
 
 /// <summary>
 /// The options of the membership service that a node hosts if it finds none. They apply to the whole cluster while the node hosts it. A
-/// node that another service admitted follows that service.
+/// node that another service admitted follows that service. The node takes a copy when it starts, so a later change has no effect.
 /// </summary>
-public sealed record EmbeddedServiceOptions
+public sealed class EmbeddedServiceOptions
 {
     /// <summary>
     /// The interval at which members send heartbeats to a service that this node hosts: 50 ms to 1 min; default 1 s. The service removes a
@@ -74,4 +74,6 @@ public sealed record EmbeddedServiceOptions
     /// Requires a secret or a certificate. Null (default): none.
     /// </summary>
     public ITopicRights? Rights { get; set; }
+
+    internal EmbeddedServiceOptions Copy() => (EmbeddedServiceOptions)MemberwiseClone();
 }

@@ -21,7 +21,10 @@ public enum MembershipMode
     Host = 2,
 }
 
-/// <summary>How a node comes to a membership service: the servers of one, or one that the nodes find and host by themselves.</summary>
+/// <summary>
+/// How a node comes to a membership service: the servers of one, or one that the nodes find and host by themselves. The node takes a copy
+/// when it starts, with one of the list, so a later change has no effect.
+/// </summary>
 public sealed class MembershipOptions
 {
     internal const string ServersKey = $"{nameof(QuickSilverOptions.Membership)}:{nameof(Servers)}";
@@ -52,5 +55,12 @@ public sealed class MembershipOptions
     /// <summary>The servers as messages name them; null: none are named.</summary>
     internal string? ServersInWords => HasServers ? string.Join(", ", Servers) : null;
 
-    internal MembershipOptions Copy() => new() { Servers = [.. Servers], Mode = Mode, Hosted = Hosted with { } };
+    /// <summary>A copy that shares neither the list nor the group with this.</summary>
+    internal MembershipOptions Copy()
+    {
+        var copy = (MembershipOptions)MemberwiseClone();
+        copy.Servers = Servers is null ? null! : [.. Servers];
+        copy.Hosted = Hosted?.Copy()!;
+        return copy;
+    }
 }

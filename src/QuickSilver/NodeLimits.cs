@@ -1,7 +1,10 @@
 namespace QuickSilver;
 
-/// <summary>The memory that a node may use, and the rate at which it may repair.</summary>
-public sealed record NodeLimits
+/// <summary>
+/// The memory that a node may use, and the rate at which it may repair. The node takes a copy when it starts, so a later change has no
+/// effect.
+/// </summary>
+public sealed class NodeLimits
 {
     /// <summary>
     /// The size of packet memory for received packets, packets kept for repair, and sent packets: 32 MiB to 16 GiB; default 256 MiB. With
@@ -52,4 +55,6 @@ public sealed record NodeLimits
     /// after a large loss can displace new data. Repairs above the limit are sent later, or by another member.
     /// </summary>
     public long RepairBytesPerSecond { get; set; } = 64L << 20;
+
+    internal NodeLimits Copy() => (NodeLimits)MemberwiseClone();
 }

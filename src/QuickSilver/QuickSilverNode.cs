@@ -113,14 +113,13 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
     public static Task<QuickSilverNode> StartAsync(
         QuickSilverOptions? options = null, ILoggerFactory? loggerFactory = null, CancellationToken cancellationToken = default)
     {
-        options ??= new QuickSilverOptions();
-        OptionRules.Check(options);
         // A copy: what the caller changes afterwards was not checked.
-        var checkedOptions = options.Copy();
+        var own = options?.Copy() ?? new QuickSilverOptions();
+        OptionRules.Check(own);
         // Once for all layers, so that what the loggers throw is counted together.
         var guarded = GuardedLoggers.Of(loggerFactory ?? NullLoggerFactory.Instance);
         cancellationToken.ThrowIfCancellationRequested();
-        return NodeStart.OnMachineAsync(checkedOptions, guarded, cancellationToken);
+        return NodeStart.OnMachineAsync(own, guarded, cancellationToken);
     }
 
     /// <summary>
@@ -186,7 +185,7 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
         string name, TopicOptions? options = null, Action<GapNotice>? onGap = null, CancellationToken cancellationToken = default)
     {
         TopicName.Check(name);
-        options ??= new TopicOptions();
+        options = options?.Copy() ?? new TopicOptions();
         OptionRules.Check(options);
         _ = CodecOptions.Of<T>(options);
         _core.CheckNotStopped();
@@ -210,7 +209,7 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
         string name, RequesterOptions? options = null, CancellationToken cancellationToken = default)
     {
         TopicName.Check(name);
-        options ??= new RequesterOptions();
+        options = options?.Copy() ?? new RequesterOptions();
         OptionRules.Check(options);
         return RequestsOf(CodecOptions.Of<TRequest, TReply>(options)).OpenRequesterAsync(name, Letters, options, cancellationToken);
     }
@@ -235,7 +234,7 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
     {
         TopicName.Check(name);
         ArgumentNullException.ThrowIfNull(handler);
-        options ??= new ResponderOptions();
+        options = options?.Copy() ?? new ResponderOptions();
         OptionRules.Check(options);
         var requests = RequestsOf(CodecOptions.Of<TRequest, TReply>(options));
         return requests.OpenResponderAsync(name, Letters, handler, options, cancellationToken);
@@ -257,7 +256,7 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
     {
         TopicName.Check(name);
         StateOpening.CheckKey<TKey>();
-        options ??= new StateOptions();
+        options = options?.Copy() ?? new StateOptions();
         OptionRules.Check(options);
         _core.CheckNotStopped();
         var (keys, values) = CodecOptions.Of<TKey, TValue>(options);
@@ -286,7 +285,7 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
     {
         TopicName.CheckPrefix(prefix);
         ArgumentNullException.ThrowIfNull(handler);
-        var use = new PrefixUse<T>(prefix, handler, options ?? new PrefixOptions<T>());
+        var use = new PrefixUse<T>(prefix, handler, options?.Copy() ?? new PrefixOptions<T>());
         OptionRules.Check(use.Options);
         _core.CheckNotStopped();
         var codec = CodecOptions.Of<T>(use.Options.Topic);
@@ -404,7 +403,7 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
         where TTopic : class, ITopicEndpoint
     {
         TopicName.Check(name);
-        options ??= new TopicOptions();
+        options = options?.Copy() ?? new TopicOptions();
         OptionRules.Check(options);
         codec ??= CodecOptions.Of<T>(options);
         _core.CheckNotStopped();

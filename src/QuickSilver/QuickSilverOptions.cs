@@ -37,9 +37,9 @@ public enum SenderSharing
 
 /// <summary>
 /// The options of a node. All values are checked at start. An invalid value is refused with its key, such as <c>Limits:BufferBytes</c>, and
-/// its range.
+/// its range. The node takes a copy of the options and of their groups when it starts, so a later change has no effect.
 /// </summary>
-public sealed record QuickSilverOptions
+public sealed class QuickSilverOptions
 {
     /// <summary>How the node comes to a membership service. Default: it finds or hosts one.</summary>
     public MembershipOptions Membership { get; set; } = new();
@@ -157,7 +157,11 @@ public sealed record QuickSilverOptions
     /// <summary>A copy that shares no group with this, and is then changed.</summary>
     internal QuickSilverOptions Copy(Action<QuickSilverOptions>? change = null)
     {
-        var copy = this with { Membership = Membership.Copy(), Security = Security with { }, Limits = Limits with { } };
+        var copy = (QuickSilverOptions)MemberwiseClone();
+        // A group that is null is refused later, with its key.
+        copy.Membership = Membership?.Copy()!;
+        copy.Security = Security?.Copy()!;
+        copy.Limits = Limits?.Copy()!;
         change?.Invoke(copy);
         return copy;
     }

@@ -214,7 +214,7 @@ internal sealed class MixedFaults(
                 IsEmbedded = scene.Cluster.IsEmbedded || StandingFaults.IsOfHost(fault),
                 ReaderCapacity = fault == StandingFault.SleepingReader ? FewMessages : scene.Cluster.ReaderCapacity,
                 // Before what a healthy node waits for must continue, so that of these too it is seen whether they name what they wait for.
-                Options = scene.Cluster.Options with { StallWarning = TimeSpan.FromSeconds(2) },
+                Options = scene.Cluster.Options.Copy(static copy => copy.StallWarning = TimeSpan.FromSeconds(2)),
             };
             return scene with
             {
@@ -238,10 +238,7 @@ internal sealed class MixedFaults(
         var options = cluster.Options;
         if (drawn.HasFlag(Hardships.LittleMemory))
         {
-            options = options with
-            {
-                Limits = options.Limits with { RetentionBytes = retention, BufferBytes = LeastBufferBytes },
-            };
+            options = options.Copy(copy => (copy.Limits.RetentionBytes, copy.Limits.BufferBytes) = (retention, LeastBufferBytes));
             cluster = cluster with { PoolBytes = LeastBufferBytes, ReassemblyBytes = LeastReassemblyBytes };
         }
 
@@ -249,7 +246,7 @@ internal sealed class MixedFaults(
         {
             // A sender may be four windows ahead of each of many members: with the least rate, repairing them takes minutes.
             long rate = Math.Max(options.Limits.RepairBytesPerSecond, LeastRepairRateOfLarge);
-            options = options with { Limits = options.Limits with { RepairBytesPerSecond = rate } };
+            options = options.Copy(copy => copy.Limits.RepairBytesPerSecond = rate);
         }
 
         if (drawn.HasFlag(Hardships.SlowLinks))
@@ -257,14 +254,14 @@ internal sealed class MixedFaults(
             // As above: half of the slowest link would be too little.
             int least = drawn.HasFlag(Hardships.LargeMessages) ? LeastMegabitsOfLarge : megabits;
             int bytesPerSecond = Math.Max(megabits, least) * 1_000_000 / 8;
-            options = options with { Limits = options.Limits with { RepairBytesPerSecond = bytesPerSecond / 2 } };
+            options = options.Copy(copy => copy.Limits.RepairBytesPerSecond = bytesPerSecond / 2);
             cluster = cluster with { Link = cluster.Link with { BytesPerSecond = bytesPerSecond } };
         }
 
         if ((drawn & WithoutMulticast) != 0)
         {
             // Embedded services find each other by multicast: without, options must name one.
-            options = options with { Dissemination = new QuickSilverOptions().Dissemination };
+            options = options.Copy(static copy => copy.Dissemination = new QuickSilverOptions().Dissemination);
             cluster = cluster with { IsEmbedded = false, Hardships = drawn & ~Hardships.LoneHost };
         }
 

@@ -211,7 +211,7 @@ public sealed class OptionRulesTests
             .Where(static name => !name.StartsWith("Security:", StringComparison.Ordinal) && name != "Membership:Hosted:RightsFile");
         Assert.Empty(options.Except(Wrong.Select(row => row.Data.Item1)));
         var topicOptions = typeof(TopicOptions).GetProperties().Select(property => property.Name)
-            .Except(["EqualityContract", "StampPublishTime", "ReceiveOwnMessages", "RequireQuorum"]);
+            .Except(["StampPublishTime", "ReceiveOwnMessages", "RequireQuorum"]);
         Assert.Empty(topicOptions.Except(WrongTopic.Select(row => row.Data.Item1)));
     }
 
@@ -242,18 +242,6 @@ public sealed class OptionRulesTests
         OptionRules.Check(new ResponderOptions());
         OptionRules.Check(new StateOptions());
         OptionRules.Check(new PrefixOptions<string>());
-    }
-
-    [Fact]
-    public async Task A_change_in_a_group_of_options_after_the_start_has_no_effect()
-    {
-        var options = new QuickSilverOptions();
-        var copy = options.Copy();
-        options.Limits.BufferBytes = 1;
-        options.Membership.Hosted.Replicas = 0;
-        var defaults = new QuickSilverOptions();
-        Assert.All(OptionKey.All, option => Assert.Equal(option.Get(defaults), option.Get(copy)));
-        await Assert.ThrowsAsync<QuickSilverOptionsException>(() => QuickSilverNode.StartAsync(options));
     }
 
     private static QuickSilverOptions WithNetwork(string network) =>

@@ -46,7 +46,8 @@ public sealed class StorageDirectoryOptionTests : IDisposable
         Directory.CreateDirectory(_folder);
         string file = Path.Combine(_folder, "file");
         File.WriteAllText(file, "");
-        var options = OnLoopback() with { StorageDirectory = file };
+        var options = OnLoopback();
+        options.StorageDirectory = file;
         var refusal = await Assert.ThrowsAsync<QuickSilverOptionsException>(() => QuickSilverNode.StartAsync(options).OrFail());
         Assert.Contains("there is a file at this path. Name a directory", refusal.Message, StringComparison.Ordinal);
     }
@@ -54,7 +55,9 @@ public sealed class StorageDirectoryOptionTests : IDisposable
     [Fact]
     public async Task A_node_without_the_option_writes_nothing()
     {
-        await using var node = await QuickSilverNode.StartAsync(OnLoopback() with { StorageDirectory = null }).OrFail();
+        var options = OnLoopback();
+        options.StorageDirectory = null;
+        await using var node = await QuickSilverNode.StartAsync(options).OrFail();
         Assert.False(Directory.Exists(_folder));
     }
 

@@ -52,7 +52,7 @@ internal sealed class HostingOptionsCheck(HostedNode node, IServiceProvider prov
         }
 
         // Set on a copy, which is not shared yet.
-        var changed = options with { };
+        var changed = options.Copy();
         foreach (var key in ConfigurationKeys.OfTopics)
         {
             if (values.TryGetValue(key.Property.Name, out object? value))

@@ -81,7 +81,9 @@ internal sealed class HostedPrefix<T, TConsumer>(
             _ended.Clear();
         }
 
-        var all = options with { Consumer = consumer.Options, OnTopic = OnTopic };
+        var all = options.Copy();
+        all.Consumer = consumer.Options;
+        all.OnTopic = OnTopic;
         return node.OpenPrefixAsync<T>(
             Name,
             (_, message, cancelled) => consumer.ConsumeAsync(message, cancelled),

@@ -23,7 +23,7 @@ public sealed partial class QuickSilverBuilder
     public QuickSilverBuilder AddRequester<TRequest, TReply>(string name, RequesterOptions? options = null)
     {
         TopicName.Check(name);
-        options ??= new RequesterOptions();
+        options = options?.Copy() ?? new RequesterOptions();
         OptionRules.Check(options);
         CodecOptions.Check<TRequest, TReply>(options);
         return AddShared(
@@ -55,7 +55,7 @@ public sealed partial class QuickSilverBuilder
         where THandler : class, IRequestHandler<TRequest, TReply>
     {
         TopicName.Check(name);
-        options ??= new ResponderOptions();
+        options = options?.Copy() ?? new ResponderOptions();
         OptionRules.Check(options);
         CodecOptions.Check<TRequest, TReply>(options);
         Check(scope);
@@ -81,7 +81,7 @@ public sealed partial class QuickSilverBuilder
         where TKey : notnull
     {
         TopicName.Check(name);
-        options ??= new StateOptions();
+        options = options?.Copy() ?? new StateOptions();
         OptionRules.Check(options);
         CodecOptions.Check<TKey, TValue>(options);
         return AddShared(
@@ -121,7 +121,7 @@ public sealed partial class QuickSilverBuilder
         where TConsumer : class, IConsumer<T>
     {
         TopicName.CheckPrefix(prefix);
-        options ??= new PrefixOptions<T>();
+        options = options?.Copy() ?? new PrefixOptions<T>();
         OptionRules.Check(options);
         CodecOptions.Check<T>(options.Topic);
         Check(scope);

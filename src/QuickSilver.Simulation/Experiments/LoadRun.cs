@@ -55,7 +55,7 @@ internal sealed class LoadRun : IDisposable
         }
 
         var nodes = new QuickSilverOptions { SegmentationOffload = plan.Host.SegmentationOffload };
-        nodes = plan.OnePerPacket ? nodes with { PacketBytes = PacketOfOne(plan.MessageBytes) } : nodes;
+        nodes.PacketBytes = plan.OnePerPacket ? PacketOfOne(plan.MessageBytes) : nodes.PacketBytes;
         nodes.Membership.Hosted.Replicas = plan.Replicas ?? nodes.Membership.Hosted.Replicas;
         _cluster = new SimulatedCluster(new SimulationOptions
         {

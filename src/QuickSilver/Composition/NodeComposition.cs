@@ -47,7 +47,7 @@ internal static class NodeComposition
     /// <param name="local">The address of the interface.</param>
     public static QuickSilverOptions OnWire(QuickSilverOptions options, IPAddress local) =>
         local.AddressFamily == AddressFamily.InterNetworkV6 && options.PacketBytes == QuickSilverOptions.DefaultPacketBytes
-            ? options with { PacketBytes = QuickSilverOptions.DefaultPacketBytesV6 }
+            ? options.Copy(static copy => copy.PacketBytes = QuickSilverOptions.DefaultPacketBytesV6)
             : options;
 
     // A node that may host answers at this port. If another program has it, no node would find this one, now or after the present service.

@@ -31,12 +31,11 @@ public sealed class InMemoryNetwork
     public Task<QuickSilverNode> StartNodeAsync(
         QuickSilverOptions? options = null, ILoggerFactory? loggerFactory = null, CancellationToken cancellationToken = default)
     {
-        options ??= new QuickSilverOptions();
-        OptionRules.Check(options);
+        var own = options?.Copy() ?? new QuickSilverOptions();
+        OptionRules.Check(own);
         cancellationToken.ThrowIfCancellationRequested();
-        var copy = options.Copy();
         var logs = GuardedLoggers.Of(loggerFactory ?? NullLoggerFactory.Instance);
-        return QuickSilverNode.StartAsync(new InMemoryParts(ClusterOf(copy.Cluster), copy, logs), copy, logs, cancellationToken);
+        return QuickSilverNode.StartAsync(new InMemoryParts(ClusterOf(own.Cluster), own, logs), own, logs, cancellationToken);
     }
 
     private InMemoryCluster ClusterOf(string name)

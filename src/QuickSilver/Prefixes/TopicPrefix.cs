@@ -300,14 +300,11 @@ internal sealed class TopicPrefix<T> : ITopicPrefix
         {
             topic.Consumption = endpoint.Subscribe(
                 (message, stop) => _handler(name, message, stop),
-                consumer with
+                consumer.Copy(own => own.OnEnded = end =>
                 {
-                    OnEnded = end =>
-                    {
-                        _core.Run(() => OnConsumerEnded(topic, end));
-                        consumer.OnEnded?.Invoke(end);
-                    },
-                });
+                    _core.Run(() => OnConsumerEnded(topic, end));
+                    consumer.OnEnded?.Invoke(end);
+                }));
         }
         catch (Exception exception)
         {

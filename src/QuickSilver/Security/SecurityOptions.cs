@@ -24,9 +24,9 @@ public enum SecurityMode
 /// </summary>
 /// <remarks>
 /// Files are read at start, and again when they have changed and a connection is made, at most once a second. So a secret is replaced
-/// without a restart.
+/// without a restart. The node takes a copy of the options when it starts, so a later change of the options has no effect.
 /// </remarks>
-public sealed record SecurityOptions
+public sealed class SecurityOptions
 {
     /// <summary>
     /// Whether the node is protected. Default: <see cref="SecurityMode.Auto"/>, with a secret or a certificate, or on the loopback
@@ -111,5 +111,13 @@ public sealed record SecurityOptions
 
         Certificate = certificate;
         Authorities = authorities;
+    }
+
+    /// <summary>A copy that shares no collection with this.</summary>
+    internal SecurityOptions Copy()
+    {
+        var copy = (SecurityOptions)MemberwiseClone();
+        copy.Authorities = Authorities is null ? null : [.. Authorities];
+        return copy;
     }
 }

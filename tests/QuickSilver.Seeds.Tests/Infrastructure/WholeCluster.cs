@@ -106,7 +106,8 @@ internal sealed class WholeCluster : IDisposable
         bool isSealed = Setup.Hardships.HasFlag(Hardships.Sealed);
         if (isSealed)
         {
-            options = options with { PacketBytes = Math.Max(MulticastOptions.LeastDatagramBytes(isSealed), options.PacketBytes) };
+            int least = MulticastOptions.LeastDatagramBytes(isSealed);
+            options = options.Copy(copy => copy.PacketBytes = Math.Max(least, copy.PacketBytes));
         }
 
         if (Setup.Rights is { } rights)

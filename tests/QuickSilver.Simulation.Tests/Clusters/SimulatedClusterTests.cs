@@ -120,6 +120,18 @@ public sealed class SimulatedClusterTests
     }
 
     [Fact]
+    public void Options_of_nodes_that_change_after_the_cluster_was_created_have_no_effect()
+    {
+        var options = new QuickSilverOptions { Name = "first" };
+        using var cluster = new SimulatedCluster(new SimulationOptions { Nodes = 1, NodeOptions = options });
+        options.Name = "second";
+        options.Limits.BufferBytes = 0;
+        cluster.Start();
+        cluster.Run(Second);
+        Assert.Equal("first", cluster.Nodes[0].Node.NameOf(cluster.Nodes[0].Node.Id));
+    }
+
+    [Fact]
     public void Nodes_that_are_not_started_join_when_they_are()
     {
         using var cluster = new SimulatedCluster(new SimulationOptions { Nodes = 4, StartedNodes = 2 });

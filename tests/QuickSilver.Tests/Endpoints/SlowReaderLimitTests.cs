@@ -85,7 +85,9 @@ public sealed class SlowReaderLimitTests
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync();
-        var topic = await parts.OpenSubscriberAsync<string>(node, Name, Limited with { ReaderCapacity = 8 });
+        var options = Limited.Copy();
+        options.ReaderCapacity = 8;
+        var topic = await parts.OpenSubscriberAsync<string>(node, Name, options);
         var receiver = parts.ReceiverOf(Name);
         await using var reader = topic.ReadAllAsync().GetAsyncEnumerator();
         var next = reader.MoveNextAsync();

@@ -180,7 +180,8 @@ public sealed class SecuredNodeTests : IDisposable
         using var own = CertificateIssue.Of(authority, "pricer", role, now.AddDays(-8), now.AddDays(8));
         var security = new SecurityOptions();
         security.UseCertificate(own, [X509CertificateLoader.LoadCertificate(believed.RawData)]);
-        var options = With(security) with { StartTimeout = TimeSpan.FromSeconds(1) };
+        var options = With(security);
+        options.StartTimeout = TimeSpan.FromSeconds(1);
         await using var node = await QuickSilverNode.StartAsync(options, _logs).OrFail();
     }
 

@@ -79,7 +79,7 @@ public sealed class TopicProtocolTests
             Protocol = new ProtocolChoice(_factory) { Parameters = ContractParameters.Of("depth=2"), Settings = settings },
         };
         await parts.OpenPublisherAsync<byte[]>(node, "mirrored", options);
-        await parts.OpenSubscriberAsync<byte[]>(node, "mirrored", options with
+        await parts.OpenSubscriberAsync<byte[]>(node, "mirrored", new TopicOptions
         {
             Protocol = options.Protocol with { Settings = new Settings() },
         });

@@ -76,7 +76,7 @@ public sealed class LoopbackRuleTests
         var refused = await Assert.ThrowsAsync<QuickSilverOptionsException>(() => QuickSilverNode.StartAsync(options).OrFail());
         Assert.StartsWith($"{address} ", refused.Unprotected);
 
-        var keyed = options with { Security = new SecurityOptions { SecretFile = "/nonexistent/cluster.secret" } };
+        var keyed = options.Copy(static copy => copy.Security.SecretFile = "/nonexistent/cluster.secret");
         var missing = await Assert.ThrowsAsync<QuickSilverOptionsException>(() => QuickSilverNode.StartAsync(keyed).OrFail());
         Assert.Null(missing.Unprotected);
         Assert.Contains("/nonexistent/cluster.secret cannot be read", missing.Message);

@@ -16,8 +16,18 @@ internal sealed record WatchPlan(string[] Names, Guarantee? Assumed, bool Waits)
 
     public TopicOptions OfPrefix(Guarantee guarantee) => AsReader(new TopicOptions { Guarantee = guarantee }, CapacityOfPrefix);
 
-    private TopicOptions AsReader(TopicOptions topic, int capacity) =>
-        Waits ? topic : topic with { SlowReader = SlowReaderPolicy.DropOldest, ReaderCapacity = capacity };
+    private TopicOptions AsReader(TopicOptions topic, int capacity)
+    {
+        if (Waits)
+        {
+            return topic;
+        }
+
+        var reader = topic.Copy();
+        reader.SlowReader = SlowReaderPolicy.DropOldest;
+        reader.ReaderCapacity = capacity;
+        return reader;
+    }
 }
 
 // What is subscribed, and ends.

@@ -79,7 +79,7 @@ internal sealed class TypedSubscription<T> : TopicSubscription, IRingOwner
     public IConsumption Subscribe(Func<Message<T>, CancellationToken, ValueTask> consumer, ConsumerOptions<T>? options)
     {
         ArgumentNullException.ThrowIfNull(consumer);
-        options ??= new ConsumerOptions<T>();
+        options = options?.Copy() ?? new ConsumerOptions<T>();
         OptionRules.Check(options);
         CheckSubscribes();
         var consumption = new Consumption<T>(this, _ring, consumer, options);

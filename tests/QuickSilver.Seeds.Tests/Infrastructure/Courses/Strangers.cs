@@ -26,7 +26,7 @@ internal sealed class Strangers : IDisposable
     public Strangers(WholeCluster cluster)
     {
         _cluster = cluster;
-        _options = ProtocolOptions.Of(cluster.Options with { Cluster = "strangers" });
+        _options = ProtocolOptions.Of(cluster.Options.Copy(static copy => copy.Cluster = "strangers"));
         for (int i = 0; i < Count; i++)
         {
             cluster.Watch(BeginAsync(cluster.Simulation.AddNode()));

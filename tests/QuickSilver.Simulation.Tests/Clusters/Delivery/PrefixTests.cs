@@ -270,13 +270,17 @@ public sealed class PrefixTests
     private static ITopicPublisher<string> Open(SimulatedCluster cluster, int node, string name) =>
         cluster.RunUntilCompleted(cluster.Nodes[node].Node.OpenPublisherAsync<string>(name));
 
-    private ITopicPrefix OpenPrefix(SimulatedCluster cluster, int node, PrefixOptions<string>? options = null) =>
-        cluster.RunUntilCompleted(cluster.Nodes[node].Node.OpenPrefixAsync<string>(
+    private ITopicPrefix OpenPrefix(SimulatedCluster cluster, int node, PrefixOptions<string>? options = null)
+    {
+        options ??= new PrefixOptions<string>();
+        options.OnTopic = _told.Add;
+        return cluster.RunUntilCompleted(cluster.Nodes[node].Node.OpenPrefixAsync<string>(
             Prefix,
             (topic, message, _) =>
             {
                 _got.Add((topic, message.Value));
                 return default;
             },
-            (options ?? new PrefixOptions<string>()) with { OnTopic = _told.Add }));
+            options));
+    }
 }
