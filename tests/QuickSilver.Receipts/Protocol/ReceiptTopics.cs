@@ -19,6 +19,9 @@ internal sealed class ReceiptTopics : ITopicProtocol, ILetterReader, IPacketHand
 
     private const PacketKind Question = (PacketKind)47;
 
+    // The messages have streams of their own, and wait for no packet of other topics.
+    private const byte ReceiptStream = 1;
+
     private readonly IProtocolNode _node;
     private readonly ILetters _letters;
     private readonly Alarm _ask;
@@ -168,7 +171,13 @@ internal sealed class ReceiptTopics : ITopicProtocol, ILetterReader, IPacketHand
     }
 
     private static ChannelSpec ChannelOf(in ProtocolTopic topic) =>
-        new(topic.Id) { Reliability = Reliability.Reliable, IsPinned = true, Parameters = topic.Contract.Parameters };
+        new(topic.Id)
+        {
+            Reliability = Reliability.Reliable,
+            IsPinned = true,
+            StreamNumber = ReceiptStream,
+            Parameters = topic.Contract.Parameters,
+        };
 
     // The contract was described here or matched with one that was.
     private static int EveryOf(ReadOnlySpan<byte> parameters)
