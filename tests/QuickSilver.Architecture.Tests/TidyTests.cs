@@ -37,6 +37,11 @@ public sealed class TidyTests
     public void Types_are_named_for_what_they_are() => Violations.AssertNone(Finds(
         Everywhere, [".cs"], @"\b(class|struct|interface|enum|record)\s+\w*(Manager|Helpers?|Utils?|Utility|Utilities)\b"));
 
+    // A name states its subject first.
+    [Fact]
+    public void Names_of_tests_do_not_begin_with_a_relative_clause() => Violations.AssertNone(Finds(
+        ["tests"], [".cs"], @"public (async )?(void|Task|ValueTask) (What|Whatever|Who)_\w+\("));
+
     [Fact]
     public void Constructors_take_few_parameters() => Violations.AssertNone(
         from assembly in Assemblies.Shipped

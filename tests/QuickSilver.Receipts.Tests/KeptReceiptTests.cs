@@ -85,7 +85,7 @@ public sealed class KeptReceiptTests
     }
 
     [Fact]
-    public void What_was_passed_on_is_on_disk_whatever_disks_and_processes_do()
+    public void Messages_that_were_passed_on_are_on_disk_despite_faults_of_disks_and_processes()
     {
         for (ulong seed = 1; seed <= 20; seed++)
         {

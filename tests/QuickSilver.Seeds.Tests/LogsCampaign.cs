@@ -18,7 +18,7 @@ public sealed class LogsCampaign(ITestOutputHelper output)
     private const ulong MostLiars = 40;
 
     [Fact]
-    public void What_was_synced_survives_unless_it_rotted_and_nothing_rotten_is_mistaken_for_whole()
+    public void Synced_records_survive_unless_they_rotted_and_no_rotten_record_is_mistaken_for_whole()
     {
         foreach (ulong seed in SeedChoice.Of(FewestSeeds))
         {

@@ -196,7 +196,7 @@ public sealed class SlabPoolTests
     }
 
     [Fact]
-    public void With_a_tracker_who_reads_a_returned_block_sees_no_packet()
+    public void With_a_tracker_a_reader_of_a_returned_block_sees_no_packet()
     {
         var pool = new SlabPool(SlabPool.BlockBytes) { Tracker = new LeaseTracker() };
         var lease = pool.TryRent()!;

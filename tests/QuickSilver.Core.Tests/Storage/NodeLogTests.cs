@@ -115,7 +115,7 @@ public sealed class NodeLogTests
     }
 
     [Fact]
-    public void What_a_sync_makes_durable_beside_a_failed_read_counts_and_is_not_reported()
+    public void A_sync_beside_a_failed_read_counts_as_durable_and_is_not_reported()
     {
         _file.End(value: 100);
         _log.Sync();

@@ -48,7 +48,7 @@ public sealed class DatagramSocketTests : IDisposable
     }
 
     [Fact]
-    public void A_run_is_cut_into_datagrams_for_who_takes_no_runs()
+    public void A_run_is_cut_into_datagrams_for_a_receiver_that_takes_no_runs()
     {
         var sender = Open(new DatagramPortOptions());
         Assert.SkipWhen(sender.MaxRunSegments == 1, "This system has no segmentation offload.");

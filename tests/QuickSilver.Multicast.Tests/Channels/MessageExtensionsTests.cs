@@ -44,7 +44,7 @@ public sealed class MessageExtensionsTests
     }
 
     [Fact]
-    public void What_has_no_room_is_not_added()
+    public void An_entry_without_room_is_not_added()
     {
         var fields = new byte[2 * MessageExtensions.MostBytes];
 
@@ -66,7 +66,7 @@ public sealed class MessageExtensionsTests
         Assert.Equal(-1, MessageExtensions.Measure(Array.ConvertAll(bytes, one => (byte)one)));
 
     [Fact]
-    public void What_was_added_is_measured_and_read_again()
+    public void Fields_that_were_added_are_measured_and_read_again()
     {
         var field = Gen.Choose(1, 255).SelectMany(kind => Gen.Choose(0, 40).Select(length => (Kind: (ExtensionKind)kind, Length: length)));
         Prop.ForAll(field.ListOf().ToArbitrary(), fields =>
@@ -97,7 +97,7 @@ public sealed class MessageExtensionsTests
     }
 
     [Fact]
-    public void Whatever_the_bytes_are_nothing_beyond_them_is_read()
+    public void Nothing_is_read_beyond_the_bytes()
     {
         Prop.ForAll<byte[]>(bytes =>
         {

@@ -108,7 +108,7 @@ public sealed class PacketDispatcherTests
     }
 
     [Fact]
-    public void What_is_refused_when_it_comes_again_is_counted()
+    public void A_packet_that_is_refused_when_it_comes_again_is_counted()
     {
         MakeEarly();
         _bench.Announcements.Answer = static () => DropReason.UnknownSender;
@@ -119,7 +119,7 @@ public sealed class PacketDispatcherTests
     }
 
     [Fact]
-    public void What_is_early_still_is_kept_in_its_order_and_does_not_become_younger()
+    public void Packets_that_are_still_early_are_kept_in_order_and_do_not_become_younger()
     {
         MakeEarly();
         _bench.Environment.Advance(Age - TimeSpan.FromSeconds(1));

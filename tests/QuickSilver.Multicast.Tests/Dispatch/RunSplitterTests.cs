@@ -83,7 +83,7 @@ public sealed class RunSplitterTests
     }
 
     [Fact]
-    public void What_runs_bring_adds_up()
+    public void Packets_of_several_runs_add_up()
     {
         _bench.Receive(DispatchBench.Announcement(1), DispatchBench.Announcement(2));
         _bench.Receive(DispatchBench.Announcement(3));

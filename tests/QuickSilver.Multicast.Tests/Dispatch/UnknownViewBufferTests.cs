@@ -68,7 +68,7 @@ public sealed class UnknownViewBufferTests
     }
 
     [Fact]
-    public void What_is_too_old_makes_room()
+    public void Entries_that_are_too_old_make_room()
     {
         for (int i = 0; i < 4; i++)
         {

@@ -34,7 +34,7 @@ public sealed class HearingNoticeTests
     [InlineData(12, 0)]
     [InlineData(13, 7)]
     [InlineData(13, 255)]
-    public void What_is_cut_short_or_of_no_known_word_is_refused(int bytes, byte word)
+    public void A_notice_that_is_cut_short_or_has_no_known_word_is_refused(int bytes, byte word)
     {
         var body = new byte[13];
         body[12] = word;

@@ -60,7 +60,7 @@ public sealed class TopicHearingTests
     }
 
     [Fact]
-    public void What_was_missed_long_ago_does_not_count()
+    public void Misses_of_long_ago_do_not_count()
     {
         Miss(topic: 1, packets: 2, apartMs: 1_000);
         _bench.Environment.Advance(600_000);

@@ -45,7 +45,7 @@ public sealed class PauseNoticeTests
     public void A_cause_has_its_number(byte cause, byte number) => Assert.Equal(number, cause);
 
     [Fact]
-    public void What_was_written_is_read_and_later_fields_are_ignored()
+    public void Written_fields_are_read_and_later_ones_are_ignored()
     {
         var body = new PacketHeader(Packet(1, Ms(1500), Ms(20), PauseCause.Handler)).Body.ToArray();
         Assert.True(PauseNotice.TryRead([.. body, 7, 7], out var notice));

@@ -39,7 +39,7 @@ public sealed class KeptPacketsTests
     }
 
     [Fact]
-    public void What_members_of_the_ring_lack_is_kept_although_others_keep_it_too()
+    public void Packets_that_members_of_the_ring_lack_are_kept_although_others_keep_them_too()
     {
         var kept = Kept(Retention.OwnPartition);
         Take(Enumerable.Range(1, Packets));
@@ -82,7 +82,7 @@ public sealed class KeptPacketsTests
     }
 
     [Fact]
-    public void What_is_replicated_only_grows()
+    public void The_replicated_number_only_grows()
     {
         var kept = Kept(Retention.OwnPartition);
         Assert.True(kept.Replicate(5));

@@ -24,7 +24,7 @@ public sealed class PacketWindowTests
     }
 
     [Fact]
-    public void What_is_put_is_held_with_its_bytes()
+    public void Packets_that_are_put_are_held_with_their_bytes()
     {
         Put(1, 3);
 

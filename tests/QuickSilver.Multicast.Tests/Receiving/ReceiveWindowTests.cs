@@ -59,7 +59,7 @@ public sealed class ReceiveWindowTests
     }
 
     [Fact]
-    public void What_came_or_was_given_up_was_had()
+    public void Packets_that_came_or_were_given_up_count_as_had()
     {
         Take(1);
         Take(4);
@@ -208,7 +208,7 @@ public sealed class ReceiveWindowTests
     }
 
     [Fact]
-    public void What_cannot_be_supplied_is_what_is_not_held_and_all_that_never_came()
+    public void Packets_that_are_not_held_and_all_that_never_came_cannot_be_supplied()
     {
         Take(2);
         Take(3);
@@ -234,7 +234,7 @@ public sealed class ReceiveWindowTests
     }
 
     [Fact]
-    public void Whatever_comes_each_number_up_to_the_highest_that_arrived_is_held_or_missing()
+    public void Each_number_up_to_the_highest_that_arrived_is_held_or_missing()
     {
         var step = Gen.Choose(0, 9).SelectMany(kind => Gen.Choose(1, 64).Select(number => (Kind: kind, Number: (long)number)));
         Prop.ForAll(step.ListOf().ToArbitrary(), steps =>

@@ -130,7 +130,7 @@ public sealed class SealedClusterTests
     }
 
     [Fact]
-    public void What_is_not_sealed_is_refused_and_so_is_what_a_node_seals_where_none_do()
+    public void Unsealed_packets_are_refused_and_so_are_sealed_ones_where_none_are()
     {
         var cluster = Running(7, new LinkModel(), Sealed);
         PublishAndRequire(cluster);

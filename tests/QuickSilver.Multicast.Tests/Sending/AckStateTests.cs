@@ -10,7 +10,7 @@ public sealed class AckStateTests
     private AckState _acks;
 
     [Fact]
-    public void What_is_acknowledged_only_grows()
+    public void The_acknowledged_number_only_grows()
     {
         Assert.True(_acks.OnAck(5, Start));
         Assert.False(_acks.OnAck(5, Start));
@@ -50,7 +50,7 @@ public sealed class AckStateTests
     }
 
     [Fact]
-    public void What_a_best_effort_stream_has_sent_counts_as_held()
+    public void Packets_of_a_best_effort_stream_count_as_held_once_sent()
     {
         _acks.SkipTo(7);
         Assert.Equal(7, _acks.Through);

@@ -24,7 +24,7 @@ public sealed class AnnouncementTests
     }
 
     [Fact]
-    public void What_is_sent_meanwhile_puts_the_announcement_off()
+    public void Packets_sent_meanwhile_put_the_announcement_off()
     {
         _sender.Send(1);
         for (int i = 0; i < 10; i++)

@@ -52,7 +52,7 @@ public sealed class PacketBlockTests
     [InlineData(0)]
     [InlineData(1)]
     [InlineData(PacketBytes)]
-    public void What_of_a_payload_has_no_room_is_left_for_the_next_packet(int more)
+    public void The_rest_of_a_payload_without_room_is_left_for_the_next_packet(int more)
     {
         byte[] payload = [.. Enumerable.Range(0, PacketBytes - PacketHeader.Bytes - MessageHeader.Bytes + more).Select(i => (byte)i)];
         _block.Open();
@@ -68,7 +68,7 @@ public sealed class PacketBlockTests
     }
 
     [Fact]
-    public void What_was_in_the_memory_before_is_not_in_a_padded_packet()
+    public void Earlier_content_of_the_memory_is_not_in_a_padded_packet()
     {
         _block.Open();
         _block.Packet(PacketBytes).Fill(0xFF);

@@ -184,7 +184,7 @@ public sealed class RepairTests
     }
 
     [Fact]
-    public void What_was_sent_to_all_waits_twice_as_long_each_time()
+    public void A_packet_sent_to_all_waits_twice_as_long_each_time()
     {
         double wait = _sender.Options.PullRepeat.TotalMilliseconds;
         _sender.AskForAll(3, 3);

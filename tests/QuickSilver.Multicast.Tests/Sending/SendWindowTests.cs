@@ -18,7 +18,7 @@ public sealed class SendWindowTests
     }
 
     [Fact]
-    public void What_is_read_and_not_consumed_makes_room_for_some_windows_only()
+    public void Packets_that_are_read_and_not_consumed_make_room_for_some_windows_only()
     {
         for (int i = 0; i < SendWindow.RepairWindows; i++)
         {

@@ -44,7 +44,7 @@ public sealed class StreamLimitTests
     }
 
     [Fact]
-    public void What_was_read_and_not_taken_is_the_readers_limit()
+    public void Packets_that_were_read_and_not_taken_are_the_readers_limit()
     {
         _sender.Send(Window * 8);
         for (int i = 0; i < SendWindow.RepairWindows; i++)

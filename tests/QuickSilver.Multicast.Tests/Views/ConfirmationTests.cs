@@ -28,7 +28,7 @@ public sealed class ConfirmationTests : IConfirmingNode
     void IConfirmingNode.ConfirmIfSettled() => _looks++;
 
     [Fact]
-    public void What_is_sent_into_a_current_view_holds_nothing_up()
+    public void Packets_sent_into_a_current_view_hold_nothing_up()
     {
         Confirmation.Hold(_sent, Configuration, this, ref _confirmation);
         Assert.Null(_confirmation);

@@ -49,7 +49,7 @@ public sealed class AggregateClockTests
     }
 
     [Fact]
-    public void What_was_measured_when_members_change_does_not_count()
+    public void A_measurement_during_a_change_of_members_does_not_count()
     {
         _clock.OnArrived(A, 5, Ms(0));
         _clock.Reset();

@@ -72,7 +72,7 @@ public sealed class BlockingHandlerTests
     }
 
     [Fact]
-    public async Task What_waits_behind_a_handler_that_blocked_is_reported_when_its_endpoint_ends()
+    public async Task Messages_behind_a_handler_that_blocked_are_reported_when_its_endpoint_ends()
     {
         await using var bench = await ConsumerBench.StartAsync();
         using var gate = new ManualResetEventSlim();

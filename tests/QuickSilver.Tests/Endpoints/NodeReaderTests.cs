@@ -93,7 +93,7 @@ public sealed class NodeReaderTests
     }
 
     [Fact]
-    public async Task What_is_wrong_with_the_call_is_thrown_by_the_call_and_what_the_cluster_refuses_by_the_enumeration()
+    public async Task Wrong_arguments_are_thrown_by_the_call_and_refusals_of_the_cluster_by_the_enumeration()
     {
         var node = await _network.StartNodeAsync().OrFail();
         Assert.Throws<ArgumentException>(() => node.ReadAllAsync<string>("prices/*"));

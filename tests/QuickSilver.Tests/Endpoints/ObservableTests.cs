@@ -106,7 +106,7 @@ public sealed class ObservableTests
     }
 
     [Fact]
-    public async Task What_an_observer_throws_is_logged_and_counted()
+    public async Task Exceptions_of_observers_are_logged_and_counted()
     {
         await using var parts = new FakeParts();
         var logs = new RecordingLogs();

@@ -45,7 +45,7 @@ public sealed class PublishGateTests
     }
 
     [Fact]
-    public void What_came_is_taken_oldest_first()
+    public void Items_are_taken_oldest_first()
     {
         _bench.Push(1);
         _bench.Push(2);
@@ -116,7 +116,7 @@ public sealed class PublishGateTests
 
     // Otherwise the publishers of a topic that a slow reader holds stand still until all of that has gone.
     [Fact]
-    public async Task What_comes_from_the_lane_widens_the_room_until_nothing_is_queued()
+    public async Task Messages_from_the_lane_widen_the_room_until_nothing_is_queued()
     {
         int filled = Fill();
         _bench.TakeInbox();
@@ -271,7 +271,7 @@ public sealed class PublishGateTests
     }
 
     [Fact]
-    public async Task What_fits_the_lane_waits_for_the_lane_and_not_past_it()
+    public async Task Messages_that_fit_the_lane_wait_for_it_and_not_past_it()
     {
         FillLane();
         var request = _bench.Request(100);
@@ -312,7 +312,7 @@ public sealed class PublishGateTests
     }
 
     [Fact]
-    public async Task What_does_not_fit_the_lane_follows_those_that_went_into_it_before()
+    public async Task Messages_that_do_not_fit_the_lane_follow_those_that_went_into_it_before()
     {
         FillLane();
         var small = _bench.Request(1, 100);
@@ -328,7 +328,7 @@ public sealed class PublishGateTests
     }
 
     [Fact]
-    public void What_fits_the_lane_goes_past_it_while_older_messages_of_the_topic_wait_there()
+    public void Messages_that_fit_the_lane_go_past_it_while_older_messages_of_the_topic_wait_there()
     {
         FillLane();
         Gate.SetQueued(true);

@@ -137,7 +137,7 @@ public sealed class PublishLossTests
     }
 
     [Fact]
-    public async Task What_a_disposed_endpoint_drops_behind_a_topic_without_room_counts_as_accepted_once()
+    public async Task Messages_that_a_disposed_endpoint_drops_behind_a_topic_without_room_count_as_accepted_once()
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync(logs: _logs);

@@ -73,7 +73,7 @@ public sealed class PublishShortageTests
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public void What_an_exception_left_is_sent_after_a_pause_although_nothing_else_comes(bool goesPastTheLane)
+    public void Messages_left_by_an_exception_are_sent_after_a_pause_although_nothing_else_comes(bool goesPastTheLane)
     {
         var bench = new PublishBench();
         var sender = new FakeSender { Room = int.MaxValue, Throws = new InvalidOperationException("a test") };

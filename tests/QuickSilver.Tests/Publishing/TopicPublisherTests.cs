@@ -121,7 +121,7 @@ public sealed class TopicPublisherTests
     }
 
     [Fact]
-    public void What_spilled_out_of_the_lane_is_put_in_by_where_it_lay()
+    public void Messages_that_spilled_out_of_the_lane_are_put_in_by_where_they_lay()
     {
         // The lane has passed all these marks.
         Publisher.Open(_sender);
@@ -166,7 +166,7 @@ public sealed class TopicPublisherTests
     }
 
     [Fact]
-    public void What_comes_after_the_close_fails_with_the_same_reason()
+    public void Calls_after_the_close_fail_with_the_same_reason()
     {
         Publisher.Open(_sender);
         var reason = new InvalidOperationException("over");
@@ -201,7 +201,7 @@ public sealed class TopicPublisherTests
     }
 
     [Fact]
-    public void What_an_ended_endpoint_had_queued_goes_without_waiting_for_room_and_the_others_stay_in_order()
+    public void Queued_messages_of_an_ended_endpoint_go_without_waiting_for_room_and_the_others_stay_in_order()
     {
         _sender.GiveRoom(0);
         Publisher.Open(_sender);
@@ -223,7 +223,7 @@ public sealed class TopicPublisherTests
     }
 
     [Fact]
-    public void What_is_published_after_an_endpoint_ended_the_queue_comes_behind_what_is_left()
+    public void Messages_published_after_an_endpoint_ended_the_queue_come_behind_those_left()
     {
         _sender.GiveRoom(0);
         Publisher.Open(_sender);

@@ -16,7 +16,7 @@ public sealed class MessageHeadersTests
     private static readonly DateTimeOffset Time = new(2026, 3, 4, 5, 6, 7, TimeSpan.Zero);
 
     [Fact]
-    public void What_is_set_is_read_and_can_be_replaced_and_removed()
+    public void A_value_that_is_set_is_read_and_can_be_replaced_and_removed()
     {
         var headers = new MessageHeaders { CorrelationId = "order-17", ["tenant"] = "blue", ["priority"] = string.Empty };
 

@@ -171,7 +171,7 @@ public sealed class TopicCoreTests
     }
 
     [Fact]
-    public async Task What_is_still_opening_when_the_node_ends_fails_with_the_nodes_reason()
+    public async Task Openings_that_are_pending_when_the_node_ends_fail_with_its_reason()
     {
         await using var parts = new FakeParts();
         parts.Service.HoldsAnswers = true;

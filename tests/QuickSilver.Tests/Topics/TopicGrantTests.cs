@@ -10,7 +10,7 @@ public sealed class TopicGrantTests
     private TopicGrant _grant;
 
     [Fact]
-    public void What_was_asked_for_is_granted_with_the_answer()
+    public void A_request_is_granted_with_the_answer()
     {
         _grant.BeginAsk(Both);
         Assert.True(_grant.IsAsking);

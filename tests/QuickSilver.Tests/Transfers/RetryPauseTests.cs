@@ -26,7 +26,7 @@ public sealed class RetryPauseTests
     }
 
     [Fact]
-    public void What_was_given_in_vain_is_asked_for_again_after_a_multiple_of_the_time_that_it_took()
+    public void An_answer_in_vain_is_requested_again_after_a_multiple_of_the_time_that_it_took()
     {
         _pause.OnUseless(TimeSpan.FromSeconds(1));
         Assert.False(_pause.IsOver(TimeSpan.FromSeconds(19)));

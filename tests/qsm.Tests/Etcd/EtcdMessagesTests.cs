@@ -15,7 +15,7 @@ public sealed class EtcdMessagesTests
     [InlineData("""{"header":{"revision":1e400}}""")]
     [InlineData("[]")]
     [InlineData("")]
-    public void An_answer_that_is_none_is_an_error_of_who_sent_it(string answer) =>
+    public void An_invalid_answer_is_an_error_of_its_sender(string answer) =>
         Assert.Throws<JsonException>(() => JsonSerializer.Deserialize(answer, EtcdJson.Default.EtcdTransactionResponse));
 
     [Fact]

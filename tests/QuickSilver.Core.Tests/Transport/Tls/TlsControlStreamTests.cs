@@ -228,7 +228,7 @@ public sealed class TlsControlStreamTests
     }
 
     [Fact]
-    public void Four_addresses_that_never_begin_their_handshakes_keep_no_other_out_and_who_gives_way_is_counted_with_the_reason()
+    public void Four_addresses_that_never_begin_their_handshakes_keep_no_other_out_and_those_that_give_way_are_counted()
     {
         using var service = new TlsService(TlsHouse.Of(Ours));
         var silent = new List<Socket>();

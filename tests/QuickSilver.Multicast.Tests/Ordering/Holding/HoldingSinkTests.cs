@@ -75,7 +75,7 @@ public sealed class HoldingSinkTests
 
     // Not within the call, which is in the middle of another sender's run.
     [Fact]
-    public void What_a_passed_message_has_let_pass_follows_soon()
+    public void Messages_behind_a_passed_message_follow_soon()
     {
         _gate.After[B] = A;
         Offer(B, 1);
@@ -265,7 +265,7 @@ public sealed class HoldingSinkTests
     }
 
     [Fact]
-    public void What_waits_is_untaken_together_with_what_waits_behind_it()
+    public void A_waiting_message_is_untaken_together_with_those_behind_it()
     {
         _gate.Closed.Add(A);
         Offer(A, 3);

@@ -51,7 +51,7 @@ public sealed class StableReportTests
     }
 
     [Fact]
-    public void What_a_slow_reader_has_not_taken_is_reported_to_it_when_it_has()
+    public void Messages_not_taken_by_a_slow_reader_are_reported_to_it_when_it_takes_them()
     {
         var cluster = Running(3, members: 3);
         var sink = cluster[1].SinkOf(Topic);

@@ -55,7 +55,7 @@ public sealed class PeerPullRepairTests
     }
 
     [Fact]
-    public void What_is_due_together_goes_in_one_request_to_each_partition()
+    public void Packets_that_are_due_together_go_in_one_request_to_each_partition()
     {
         _member.Receive(1, 4, 6, 9, 12, 15, 17, 19);
         _member.Advance(_member.Options.ReorderWindow);

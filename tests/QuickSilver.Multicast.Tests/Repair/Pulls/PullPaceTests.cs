@@ -56,7 +56,7 @@ public sealed class PullPaceTests
     }
 
     [Fact]
-    public void What_was_answered_in_time_lets_more_be_asked_for_again()
+    public void Answers_in_time_let_more_be_requested_again()
     {
         _member.Receive(1, 6_000);
         _member.Advance(20);

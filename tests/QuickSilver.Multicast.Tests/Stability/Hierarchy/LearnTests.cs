@@ -26,7 +26,7 @@ public sealed class LearnTests
     }
 
     [Fact]
-    public void What_is_settled_never_goes_back()
+    public void The_settled_number_never_goes_back()
     {
         _member.Receive(1, 2, 3);
         Tell(_member, record => record.Stable = record.Replicated = record.HeldByAny = 3);

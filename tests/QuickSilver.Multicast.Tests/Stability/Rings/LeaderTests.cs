@@ -100,7 +100,7 @@ public sealed class LeaderTests
     }
 
     [Fact]
-    public void What_was_acknowledged_is_not_acknowledged_again_without_news()
+    public void An_acknowledgement_is_not_repeated_without_news()
     {
         _leader.Receive(1);
         _leader.RunRounds(2);
@@ -163,7 +163,7 @@ public sealed class LeaderTests
     }
 
     [Fact]
-    public void What_members_say_is_bounded_by_what_the_leader_itself_has()
+    public void Reports_of_members_are_bounded_by_what_the_leader_itself_has()
     {
         _leader.Receive(1, 2, 4);
         _leader.Advance(1);

@@ -57,7 +57,7 @@ public sealed class DashboardScenarios : IDisposable
     }
 
     [Fact]
-    public async Task Connections_without_the_token_keep_no_user_out_who_has_it()
+    public async Task Connections_without_the_token_keep_no_user_with_it_out()
     {
         Assert.SkipUnless(OperatingSystem.IsLinux(), "other systems have one loopback address");
         const int Connections = 200;

@@ -47,7 +47,7 @@ public sealed class ChangeQueueTests
     }
 
     [Fact]
-    public void What_waits_at_the_end_is_still_taken()
+    public void Items_that_wait_at_the_end_are_still_taken()
     {
         _queue.Put("a", 1);
         _queue.End(null);

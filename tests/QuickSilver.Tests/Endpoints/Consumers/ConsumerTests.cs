@@ -139,7 +139,7 @@ public sealed class ConsumerTests
     }
 
     [Fact]
-    public async Task What_is_skipped_goes_to_the_handler_of_dead_letters_and_is_logged()
+    public async Task Skipped_messages_go_to_the_handler_of_dead_letters_and_are_logged()
     {
         var logs = new RecordingLogs();
         await using var bench = await ConsumerBench.StartAsync(logs: logs);

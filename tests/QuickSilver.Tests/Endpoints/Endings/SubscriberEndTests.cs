@@ -84,7 +84,7 @@ public sealed class SubscriberEndTests
     }
 
     [Fact]
-    public async Task What_a_disposed_consumer_leaves_is_reported_when_its_endpoint_ends()
+    public async Task Messages_left_by_a_disposed_consumer_are_reported_when_its_endpoint_ends()
     {
         await using var bench = await ConsumerBench.StartAsync(logs: _logs);
         var called = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -106,7 +106,7 @@ public sealed class SubscriberEndTests
 
     // Without a reader the buffer keeps the newest messages only.
     [Fact]
-    public async Task What_was_dropped_after_a_consumer_was_disposed_is_reported_when_its_endpoint_ends()
+    public async Task Drops_after_a_consumer_was_disposed_are_reported_when_its_endpoint_ends()
     {
         await using var bench = await ConsumerBench.StartAsync(Small, _logs);
         var called = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -221,7 +221,7 @@ public sealed class SubscriberEndTests
     }
 
     [Fact]
-    public async Task What_comes_after_an_end_that_did_not_wait_for_a_blocked_core_thread_is_reported()
+    public async Task Messages_after_an_end_that_did_not_wait_for_a_blocked_core_thread_are_reported()
     {
         await using var bench = await ConsumerBench.StartAsync(logs: _logs);
         using var gate = new ManualResetEventSlim();
@@ -265,7 +265,7 @@ public sealed class SubscriberEndTests
     }
 
     [Fact]
-    public async Task What_a_removed_node_cannot_hand_on_to_handlers_is_reported()
+    public async Task Messages_that_a_removed_node_cannot_hand_on_to_handlers_are_reported()
     {
         await using var bench = await ConsumerBench.StartAsync(logs: _logs);
         using var handler = Record(bench, out var told);
@@ -283,7 +283,7 @@ public sealed class SubscriberEndTests
     [Theory]
     [InlineData(0)]
     [InlineData(300)]
-    public async Task What_a_node_whose_core_thread_answers_late_cannot_hand_on_is_reported(int lateMilliseconds)
+    public async Task Messages_that_a_node_with_a_late_core_thread_cannot_hand_on_are_reported(int lateMilliseconds)
     {
         await using var bench = await ConsumerBench.StartAsync(Small, _logs);
         var called = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -312,7 +312,7 @@ public sealed class SubscriberEndTests
     [InlineData(false, false)]
     [InlineData(false, true)]
     [InlineData(true, false)]
-    public async Task What_comes_while_no_service_lets_the_node_leave_the_topic_is_reported(bool isRead, bool comesBack)
+    public async Task Messages_that_come_while_no_service_lets_the_node_leave_the_topic_are_reported(bool isRead, bool comesBack)
     {
         await using var bench = await ConsumerBench.StartAsync(Small, _logs);
         using var end = new CancellationTokenSource();
