@@ -108,9 +108,10 @@ public sealed class ClientTests
                 builder.AddKeyedQuickSilver("lan2", static settings => settings.DisableHealthChecks = true);
             },
             ("ConnectionStrings:bus", Connection),
-            ("ConnectionStrings:lan2", "Servers=127.0.0.1:7124;Cluster=second"));
+            ("ConnectionStrings:lan2", "Servers=127.0.0.1:7124,[::1]:7125;Cluster=second"));
         var options = host.Services.GetRequiredService<IOptionsMonitor<QuickSilverOptions>>();
         Assert.Equal(("trading", "second"), (options.CurrentValue.Cluster, options.Get("lan2").Cluster));
+        Assert.Equal(["127.0.0.1:7124", "[::1]:7125"], options.Get("lan2").Membership.Servers);
         Assert.Equal(["quicksilver-live", "quicksilver-ready"], Checks(host));
     }
 

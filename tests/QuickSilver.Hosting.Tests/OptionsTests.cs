@@ -1,4 +1,5 @@
 using System.Net;
+using System.Text;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
@@ -163,6 +164,28 @@ public sealed class OptionsTests
         {
             Environment.SetEnvironmentVariable($"{prefix}QuickSilver__Membership__Servers", null);
         }
+    }
+
+    [Theory]
+    [InlineData("[ \"a:1\", \"b:2\" ]", "a:1", "b:2")]
+    [InlineData("\"a:1,b:2\"", "a:1", "b:2")]
+    public void A_file_names_servers_in_a_list_or_in_one_text(string json, params string[] servers)
+    {
+        using var file = new MemoryStream(Encoding.UTF8.GetBytes($"{{ \"Membership\": {{ \"Servers\": {json} }} }}"));
+        var options = new QuickSilverOptions { Membership = { Servers = ["d:4"] } };
+        OptionsBinding.Bind(new ConfigurationBuilder().AddJsonStream(file).Build(), options);
+        Assert.Equal(servers, options.Membership.Servers);
+    }
+
+    // In configuration it is the same as a variable without a value, with which a node would host a cluster of its own unnoticed.
+    [Fact]
+    public async Task An_empty_list_in_a_file_fails_the_hosts_start_and_says_to_leave_the_option_out()
+    {
+        using var file = new MemoryStream("{ \"Membership\": { \"Servers\": [] } }"u8.ToArray());
+        var settings = new ConfigurationBuilder().AddJsonStream(file).Build();
+        await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver(settings));
+        var failure = await Assert.ThrowsAsync<OptionsValidationException>(() => hosted.Host.StartAsync()).OrFail();
+        Assert.EndsWith("or no Membership:Servers at all for embedded membership.", Assert.Single(failure.Failures));
     }
 
     [Theory]

@@ -86,7 +86,8 @@ internal static partial class ConfigurationReference
             ConfigurationKeys.OfNode.Where(static key => IsIn(nameof(QuickSilverOptions.Membership), key.Name)),
             "Each server is an entry of the list: `Membership:Servers:0`, `Membership:Servers:1`. A variable or an argument may name all "
             + "in one text, with commas between: `QuickSilver__Membership__Servers=10.0.0.1:7400,10.0.0.2:7400`. If both are given, the "
-            + "text applies.");
+            + "text applies. An empty list or text is refused, because a variable without a value would otherwise start another cluster: "
+            + "leave the option out for embedded membership.");
         Table(page, "The membership service that the node may host", ConfigurationKeys.OfNode.Where(
             static key => IsIn(MembershipOptions.HostedKey, key.Name)));
         Table(page, "Limits", ConfigurationKeys.OfNode.Where(static key => IsIn(nameof(QuickSilverOptions.Limits), key.Name)));
