@@ -116,7 +116,7 @@ internal sealed class ConfigurationApplier(
             return;
         }
 
-        applied.Regions[view.RegionId] = view;
+        applied.Set(view);
         Keys?.Add(view);
         if (view.Members.AsSpan().BinarySearch(context.Self) >= 0)
         {

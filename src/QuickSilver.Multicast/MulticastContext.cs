@@ -3,6 +3,7 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Ordering.Credit;
 using QuickSilver.Multicast.Paths;
@@ -16,7 +17,7 @@ namespace QuickSilver.Multicast;
 
 // The parts of one node's multicast that the rooms use, each created when it is first used: a node without open topics needs none of them.
 // No room names this type; each gets the parts that it uses.
-internal sealed class MulticastContext : NodeContext, IRepairPush, IRepairQueue, IPacketHandler
+internal sealed class MulticastContext : NodeContext, IRepairPush, IRepairQueue, IPacketHandler, IDisseminationParts
 {
     private PendingRepairs? _pendingRepairs;
     // Null until the service or another node requests an echo.
@@ -28,12 +29,11 @@ internal sealed class MulticastContext : NodeContext, IRepairPush, IRepairQueue,
         Paths = new NodePaths(this);
         Schemes = new SchemeContext(this, Paths, this, options.Repair);
         Sending = new SendingParts(Schemes, options.Repair);
-        Dissemination = new DisseminationParts(this);
         Receiving = new ReceivingParts(this, Schemes)
         {
             Repair = options.Repair,
             Stability = options.Stability,
-            Dissemination = options.Dissemination.ForNode(Dissemination),
+            Dissemination = options.Dissemination.ForNode(this),
         };
         Parking = new ParkingBudget(options.ParkedBytesOfTopic, options.ParkedBytes, environment.Heap);
     }
@@ -42,7 +42,8 @@ internal sealed class MulticastContext : NodeContext, IRepairPush, IRepairQueue,
 
     public SchemeContext Schemes { get; }
 
-    public DisseminationParts Dissemination { get; }
+    /// <summary>Set before the node has its first view.</summary>
+    public SendingPorts Ports { get; set; } = null!;
 
     public SendingParts Sending { get; }
 
@@ -55,6 +56,10 @@ internal sealed class MulticastContext : NodeContext, IRepairPush, IRepairQueue,
     public NodePauses? Pauses { get; set; }
 
     PendingRepairs IRepairQueue.Pending => _pendingRepairs ??= new PendingRepairs(Sending);
+
+    NodeContext IDisseminationParts.Node => this;
+
+    DeafMembers IDisseminationParts.Deaf => Sending.Deaf;
 
     /// <summary>Sends what streams have registered to be flushed, and what waits to be sent to several regions at once.</summary>
     public void FlushSockets() => Sending.SocketsIfAny?.FlushAll();

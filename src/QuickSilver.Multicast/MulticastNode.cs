@@ -61,6 +61,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IViewsObs
             OnWait = () => _topics!.Waits.Look(),
         };
         Keys?.Begin(_context);
+        _context.Ports = _ports;
         var dissemination = _context.Receiving.Dissemination;
         _context.Sending.GroupPort = dissemination.SharesTopics ? _ports.Groups : null;
         _context.Receiving.Receiver = splitter;
@@ -68,7 +69,6 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IViewsObs
         {
             Use = dissemination,
         };
-        (_context.Dissemination.Ports, _context.Dissemination.Deaf) = (_ports, _context.Sending.Deaf);
         _open = new OpenViews(_context.Receiving, splitter, this);
         _report = new SettlementReport(_context, _applied);
         _topics = new TopicStreams(_context, _applied, _report, _open);

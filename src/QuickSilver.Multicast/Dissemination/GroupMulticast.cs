@@ -121,10 +121,10 @@ internal sealed class GroupMulticast(SendingPorts ports, IPEndPoint group, Regio
 
     private sealed class Default : IDisseminationScheme
     {
-        public INodeDissemination ForNode(DisseminationParts parts) => new Node(parts);
+        public INodeDissemination ForNode(IDisseminationParts parts) => new Node(parts);
     }
 
-    private sealed class Node(DisseminationParts parts) : INodeDissemination
+    private sealed class Node(IDisseminationParts parts) : INodeDissemination
     {
         public bool SharesTopics => !parts.Node.Options.Unicast;
 

@@ -9,17 +9,17 @@ namespace QuickSilver.Multicast.Dissemination;
 // cluster have the same.
 internal interface IDisseminationScheme
 {
-    INodeDissemination ForNode(DisseminationParts parts);
+    INodeDissemination ForNode(IDisseminationParts parts);
 }
 
 // What a scheme may use of the node. The ports and the deaf members are set before the node has its first view.
-internal sealed class DisseminationParts(NodeContext node)
+internal interface IDisseminationParts
 {
-    public NodeContext Node => node;
+    NodeContext Node { get; }
 
-    public SendingPorts Ports { get; set; } = null!;
+    SendingPorts Ports { get; }
 
-    public DeafMembers Deaf { get; set; } = null!;
+    DeafMembers Deaf { get; }
 }
 
 // A node's part of a scheme. It lasts as long as the node, such as the links of an overlay, on which the trees of many regions lie.

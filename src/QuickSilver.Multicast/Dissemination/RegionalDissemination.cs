@@ -6,7 +6,7 @@ namespace QuickSilver.Multicast.Dissemination;
 // Chooses a scheme for each region. The choice depends on nothing but the view, so all nodes make the same.
 internal sealed class RegionalDissemination(Func<RegionView, int> choose, params IDisseminationScheme[] schemes) : IDisseminationScheme
 {
-    public INodeDissemination ForNode(DisseminationParts parts) =>
+    public INodeDissemination ForNode(IDisseminationParts parts) =>
         new Chosen(choose, [.. schemes.Select(scheme => scheme.ForNode(parts))]);
 
     private sealed class Chosen(Func<RegionView, int> choose, INodeDissemination[] all) : INodeDissemination

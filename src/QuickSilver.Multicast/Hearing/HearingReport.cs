@@ -11,11 +11,11 @@ internal sealed class HearingReport
 {
     private static readonly TimeSpan Delay = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan LogSpacing = TimeSpan.FromSeconds(10);
+    // The keys under which the troubles are registered at each node.
+    private static readonly object Silence = new();
+    private static readonly object Deafness = new();
 
     private readonly NodeContext _context;
-    // The keys under which the troubles are registered.
-    private readonly object _silence = new();
-    private readonly object _deafness = new();
     private Alarm? _alarm;
     private (int Count, NodeKey Node) _loggedSilent;
     private (int Count, NodeKey Node) _loggedDeaf;
@@ -50,11 +50,11 @@ internal sealed class HearingReport
         var (deafCount, member) = Deaf?.Deaf() ?? default;
         _context.Counters.UnheardSenders = silentCount;
         _context.Counters.DeafMembers = deafCount;
-        SetTrouble(_silence, silentCount > 0, TroubleKind.SendersNotHeard, () =>
+        SetTrouble(Silence, silentCount > 0, TroubleKind.SendersNotHeard, () =>
             $"This node does not hear {Counted.Of(silentCount, "sender")} over multicast, for example {Named(sender)}. "
                 + "Copies come by unicast. "
             + $"The network or a firewall blocks the group {view?.Group}.");
-        SetTrouble(_deafness, deafCount > 0, TroubleKind.NotHeard, () =>
+        SetTrouble(Deafness, deafCount > 0, TroubleKind.NotHeard, () =>
             $"{Counted.Of(deafCount, "node")} to which this node sends {(deafCount == 1 ? "does" : "do")} not hear it over multicast, "
             + $"for example {Named(member)}: {Consequence}.");
         Log((silentCount, sender), (deafCount, member), view);

@@ -31,9 +31,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     private readonly INodeParts _parts;
     private readonly QuickSilverOptions _options;
     private readonly GuardedLoggers _logs;
-    private readonly Dictionary<ulong, TopicCore> _byId = [];
-    // The same topics in the order of opening, so that an action on all topics has an order that does not depend on a hash.
-    private readonly List<TopicCore> _topics = [];
+    private readonly NodeTopics _topics = new();
     // Created when the node knows its id.
     private NodeMeter? _meter;
     // Null unless an option asks for it.
@@ -45,11 +43,8 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     private bool _isServiceSilent;
     // Created before the first topic, so that every topic and endpoint can use it on any thread.
     private NodePublishing? _publishing;
-    // Of the topics whose subscribers the application wants to know. Null until the first.
-    private List<SubscriberInterest>? _followed;
-    // Created with the first wait.
+    // Created with the first wait, and with the first topic.
     private TopicWaits? _waits;
-    // Created with the first topic.
     private BlockingHandlers? _handlers;
     // Its continuations run on the core thread (QuickSilverNode.StartAsync).
     private readonly TaskCompletionSource _joined = new();
@@ -68,7 +63,6 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     private bool _hasBegun;
     // Why this incarnation of the node has ended; null while it is a member.
     private NodeExpelledException? _end;
-    private int _openTopics;
 
     public NodeCore(INodeParts parts, QuickSilverOptions options, ILoggerFactory logs)
     {
@@ -88,7 +82,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         }
 
         _status = new StatusReading(parts, options, Troubles);
-        _losses = new ServiceLossWatch(Environment, _topics, parts.IsServiceHosted, ReadStatus, Log);
+        _losses = new ServiceLossWatch(Environment, _topics.Ordered, parts.IsServiceHosted, ReadStatus, Log);
         _pulse = new Alarm(OnPulse);
     }
 
@@ -196,7 +190,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         }
 
         var self = new NodeId(Membership.Self.Id, Membership.Self.Incarnation);
-        _metered = _options.MeteredTopics > 0 ? new MeteredTopics(_options.MeteredTopics, _topics, EndpointRegistry) : null;
+        _metered = _options.MeteredTopics > 0 ? new MeteredTopics(_options.MeteredTopics, _topics.Ordered, EndpointRegistry) : null;
         Volatile.Write(ref _meter, Readings.BeginMeter(_options.Cluster, self, _metered));
     }
 
@@ -222,11 +216,9 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
 
         CheckNotStopped();
         ulong id = TopicId.Of(name);
-        if (_byId.TryGetValue(id, out var topic))
+        if (_topics.Find(name, id) is { } open)
         {
-            return topic.Name == name
-                ? topic
-                : throw ContractMismatchException.SameHash(name, topic.Name);
+            return open;
         }
 
         contract = (_contracts ??= new SharedContracts()).Of(contract);
@@ -245,10 +237,8 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
             Protocols.Set(id, settings);
         }
 
-        topic = new TopicCore(this, name, id, contract);
-        _byId.Add(id, topic);
+        var topic = new TopicCore(this, name, id, contract);
         _topics.Add(topic);
-        Volatile.Write(ref _openTopics, _topics.Count);
         return topic;
     }
 
@@ -267,7 +257,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     {
         if (_waits is null)
         {
-            Volatile.Write(ref _waits, new TopicWaits(Environment, _options.StallWarning, _topics, _publishing!.Intake.Lane, Log)
+            Volatile.Write(ref _waits, new TopicWaits(Environment, _options.StallWarning, _topics.Ordered, _publishing!.Intake.Lane, Log)
             {
                 Protocols = Protocols,
             });
@@ -290,9 +280,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     {
         _metered?.Forget(topic);
         _protocols?.Forget(topic.Id);
-        _byId.Remove(topic.Id);
         _topics.Remove(topic);
-        Volatile.Write(ref _openTopics, _topics.Count);
     }
 
     public TopicView? ViewOf(ulong topicId) => _parts.ViewOf(topicId);
@@ -305,28 +293,16 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
 
     public bool IsSelf(NodeKey node) => node.Id == Self.Id && node.Incarnation == Self.Incarnation;
 
-    public void Follow(SubscriberInterest interest) => (_followed ??= []).Add(interest);
+    public void Follow(SubscriberInterest interest) => _topics.Follow(interest);
 
-    public void Unfollow(SubscriberInterest interest) => _followed?.Remove(interest);
+    public void Unfollow(SubscriberInterest interest) => _topics.Unfollow(interest);
 
-    public List<TopicEndpoint> OpenEndpoints() => [.. _topics.SelectMany(static topic => topic.Endpoints)];
+    public List<TopicEndpoint> OpenEndpoints() => _topics.OpenEndpoints();
 
     public void OnConfiguration(ConfigurationChange change)
     {
         OnJoined();
-        foreach (var view in change.Topics)
-        {
-            if (_byId.TryGetValue(view.TopicId, out var topic))
-            {
-                topic.OnView(view);
-            }
-        }
-
-        foreach (var interest in _followed ?? [])
-        {
-            interest.Refresh();
-        }
-
+        _topics.OnConfiguration(change);
         _protocols?.OnConfiguration();
     }
 
@@ -345,7 +321,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     }
 
     public void OnTopicRefused(ulong topicId, string reason, string? deniedTo = null) =>
-        _byId.GetValueOrDefault(topicId)?.OnRefused(reason, deniedTo);
+        _topics.Find(topicId)?.OnRefused(reason, deniedTo);
 
     public void OnGaveUp(string reason)
     {
@@ -359,7 +335,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
 
     public void OnSnapshotWanted(int rows, Action<NodeSnapshot> completed)
     {
-        _signs ??= new SignsReading(Readings, _parts, _options, _topics, ReadStatus);
+        _signs ??= new SignsReading(Readings, _parts, _options, _topics.Ordered, ReadStatus);
         completed(_signs.Read(rows));
     }
 
@@ -371,7 +347,6 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         _joined.TrySetException(failure);
         PublishLosses.Remedy = failure.Message;
         EndTopics(failure);
-
         _losses.EndChange(NodeStatusChangeKind.Expelled);
         _expelled.TrySetResult();
     }
@@ -390,14 +365,10 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     private void EndTopics(Exception reason)
     {
         PublishLosses.Collect();
-        foreach (var topic in _topics.ToArray())
-        {
-            topic.OnNodeFailed(reason);
-        }
+        _topics.OnNodeFailed(reason);
 
         // After what the endpoints do at their end, which they have passed to the core thread.
-        Run(() => PublishLosses.Tell(
-            _hasBegun ? _parts.Multicast.ReadUnacknowledged() : [], id => _byId.GetValueOrDefault(id)?.Name));
+        Run(() => PublishLosses.Tell(_hasBegun ? _parts.Multicast.ReadUnacknowledged() : [], _topics.NameOf));
     }
 
     public void OnServiceReachable(bool reachable)
@@ -477,7 +448,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         return EndpointRegistry.End();
     }
 
-    public NodeStatus ReadStatus() => _status.Read(State, Volatile.Read(ref _openTopics));
+    public NodeStatus ReadStatus() => _status.Read(State, _topics.Count);
 
     private void OnJoined()
     {

@@ -106,7 +106,7 @@ public sealed class ChainTests : SchemeContract
 
         public int ClosedNodes { get; set; }
 
-        public INodeDissemination ForNode(DisseminationParts parts)
+        public INodeDissemination ForNode(IDisseminationParts parts)
         {
             OpenedNodes++;
             return new Node(this, parts);
@@ -126,7 +126,7 @@ public sealed class ChainTests : SchemeContract
             return null;
         }
 
-        private sealed class Node(Chain chain, DisseminationParts parts) : INodeDissemination
+        private sealed class Node(Chain chain, IDisseminationParts parts) : INodeDissemination
         {
             public bool SharesTopics => false;
 
@@ -148,12 +148,12 @@ public sealed class ChainTests : SchemeContract
             private static readonly TimeSpan Pause = TimeSpan.FromMicroseconds(100);
 
             private readonly Chain _chain;
-            private readonly DisseminationParts _parts;
+            private readonly IDisseminationParts _parts;
             private readonly RegionView _view;
             private readonly Queue<(Lease Lease, int Offset, int Length, int Segment)> _queue = new();
             private readonly Alarm _next;
 
-            public Head(Chain chain, DisseminationParts parts, RegionView view)
+            public Head(Chain chain, IDisseminationParts parts, RegionView view)
             {
                 (_chain, _parts, _view) = (chain, parts, view);
                 _next = new Alarm(SendNext);
