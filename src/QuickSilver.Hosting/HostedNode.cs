@@ -39,4 +39,4 @@ internal sealed record HostedNode(string? Key)
 }
 
 // A topic that was added to a node, whose options configuration may change. There is one for each endpoint.
-internal sealed record AddedTopic(string Name, TopicOptions Options);
+internal sealed record AddedTopic(string Name, TopicOptions Options, Type Payload, TopicAttribute? Declared);

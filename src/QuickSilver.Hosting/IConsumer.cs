@@ -2,7 +2,7 @@ namespace QuickSilver.Hosting;
 
 /// <summary>
 /// Handles the messages of a topic outside the node's core thread, so that it may wait. Register it with
-/// <see cref="QuickSilverBuilder.AddConsumer"/>.
+/// <see cref="QuickSilverBuilder.AddConsumer{T, TConsumer}(string, ConsumerOptions{T}?, ConsumerScope, TopicOptions?)"/>.
 /// </summary>
 /// <typeparam name="T">The topic's payload type.</typeparam>
 public interface IConsumer<T>

@@ -4,6 +4,7 @@ using Microsoft.Extensions.DependencyInjection.Extensions;
 using QuickSilver.Endpoints;
 using QuickSilver.Hosting.Configuration;
 using QuickSilver.Topics;
+using QuickSilver.Topics.Declarations;
 
 namespace QuickSilver.Hosting;
 
@@ -39,7 +40,10 @@ public sealed partial class QuickSilverBuilder
     /// <typeparam name="T">The payload type.</typeparam>
     /// <param name="name">The topic's name.</param>
     /// <param name="options">The options. Null: the defaults.</param>
-    /// <exception cref="ArgumentException">The name is invalid, or the topic was already added.</exception>
+    /// <exception cref="ArgumentException">
+    /// The name is invalid, the topic was already added, or the options have another guarantee than the one that the type declares (<see
+    /// cref="TopicAttribute"/>).
+    /// </exception>
     /// <exception cref="QuickSilverOptionsException">An option is invalid.</exception>
     public QuickSilverBuilder AddTopic<T>(string name, TopicOptions? options = null) =>
         Add<T>(
@@ -51,16 +55,38 @@ public sealed partial class QuickSilverBuilder
             typeof(ITopicSubscriber<T>));
 
     /// <summary>
+    /// Adds the topic that the payload type declares with <see cref="TopicAttribute"/>, to publish and to subscribe. It is injected as one
+    /// that is added by its name.
+    /// </summary>
+    /// <exception cref="InvalidOperationException">The type declares no topic, or one with an invalid name.</exception>
+    /// <inheritdoc cref="AddTopic{T}(string, TopicOptions?)"/>
+    public QuickSilverBuilder AddTopic<T>(TopicOptions? options = null) => AddTopic<T>(DeclaredTopic.NameOf<T>(), options);
+
+    /// <summary>
     /// Adds a topic to publish only. Inject <see cref="ITopicPublisher{T}"/>. The node does not receive the topic's messages for it.
     /// </summary>
-    /// <inheritdoc cref="AddTopic{T}"/>
+    /// <inheritdoc cref="AddTopic{T}(string, TopicOptions?)"/>
     public QuickSilverBuilder AddPublisher<T>(string name, TopicOptions? options = null) =>
         Add<T>(name, TopicAccess.Publish, options, typeof(ITopicPublisher<T>));
 
+    /// <summary>
+    /// Adds the topic that the payload type declares with <see cref="TopicAttribute"/>, to publish only. Inject
+    /// <see cref="ITopicPublisher{T}"/>.
+    /// </summary>
+    /// <inheritdoc cref="AddTopic{T}(TopicOptions?)"/>
+    public QuickSilverBuilder AddPublisher<T>(TopicOptions? options = null) => AddPublisher<T>(DeclaredTopic.NameOf<T>(), options);
+
     /// <summary>Adds a topic to subscribe only. Inject <see cref="ITopicSubscriber{T}"/>.</summary>
-    /// <inheritdoc cref="AddTopic{T}"/>
+    /// <inheritdoc cref="AddTopic{T}(string, TopicOptions?)"/>
     public QuickSilverBuilder AddSubscriber<T>(string name, TopicOptions? options = null) =>
         Add<T>(name, TopicAccess.Subscribe, options, typeof(ITopicSubscriber<T>));
+
+    /// <summary>
+    /// Adds the topic that the payload type declares with <see cref="TopicAttribute"/>, to subscribe only. Inject
+    /// <see cref="ITopicSubscriber{T}"/>.
+    /// </summary>
+    /// <inheritdoc cref="AddTopic{T}(TopicOptions?)"/>
+    public QuickSilverBuilder AddSubscriber<T>(TopicOptions? options = null) => AddSubscriber<T>(DeclaredTopic.NameOf<T>(), options);
 
     /// <summary>
     /// Adds a singleton service that handles a topic's messages on the node's core thread. It has an endpoint of its own, which only
@@ -88,6 +114,17 @@ public sealed partial class QuickSilverBuilder
     }
 
     /// <summary>
+    /// Adds a singleton service that handles, on the node's core thread, the messages of the topic that the payload type declares with
+    /// <see cref="TopicAttribute"/>.
+    /// </summary>
+    /// <exception cref="InvalidOperationException">The type declares no topic, or one with an invalid name.</exception>
+    /// <inheritdoc cref="AddTopicHandler{T, THandler}(string, TopicOptions?)"/>
+    public QuickSilverBuilder AddTopicHandler<
+        T, [DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicConstructors)] THandler>(TopicOptions? options = null)
+        where THandler : class, ITopicHandler<T> =>
+        AddTopicHandler<T, THandler>(DeclaredTopic.NameOf<T>(), options);
+
+    /// <summary>
     /// Adds a consumer, which handles a topic's messages outside the core thread and may wait. It has an endpoint of its own, which only
     /// subscribes. It is registered as a scoped service, unless it is registered already. When the host stops, it takes no more messages,
     /// and has 5 s to handle those that it has taken, before published messages are drained; then the token of its calls is cancelled. If
@@ -101,7 +138,9 @@ public sealed partial class QuickSilverBuilder
     /// </param>
     /// <param name="scope">For what a consumer is created. Default: for each message.</param>
     /// <param name="options">The options of the topic. Null: the defaults.</param>
-    /// <exception cref="ArgumentException">The name is invalid.</exception>
+    /// <exception cref="ArgumentException">
+    /// The name is invalid, or the options have another guarantee than the one that the type declares (<see cref="TopicAttribute"/>).
+    /// </exception>
     /// <exception cref="QuickSilverOptionsException">An option is invalid.</exception>
     public QuickSilverBuilder AddConsumer<
         T, [DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicConstructors)] TConsumer>(
@@ -126,13 +165,28 @@ public sealed partial class QuickSilverBuilder
         return this;
     }
 
+    /// <summary>
+    /// Adds a consumer of the topic that the payload type declares with <see cref="TopicAttribute"/>. It is called as one that is added
+    /// with the name of its topic.
+    /// </summary>
+    /// <exception cref="InvalidOperationException">The type declares no topic, or one with an invalid name.</exception>
+    /// <inheritdoc cref="AddConsumer{T, TConsumer}(string, ConsumerOptions{T}?, ConsumerScope, TopicOptions?)"/>
+    public QuickSilverBuilder AddConsumer<
+        T, [DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicConstructors)] TConsumer>(
+        ConsumerOptions<T>? consumer = null,
+        ConsumerScope scope = ConsumerScope.Message,
+        TopicOptions? options = null)
+        where TConsumer : class, IConsumer<T> =>
+        AddConsumer<T, TConsumer>(DeclaredTopic.NameOf<T>(), consumer, scope, options);
+
     private TopicOptions Check<T>(string name, TopicOptions? options)
     {
         TopicName.Check(name);
         options = options?.Copy() ?? new TopicOptions();
+        DeclaredTopic.Apply<T>(options);
         OptionRules.Check(options);
         CodecOptions.Check<T>(options);
-        Services.AddKeyedSingleton(Node, new AddedTopic(name, options));
+        Services.AddKeyedSingleton(Node, new AddedTopic(name, options, typeof(T), DeclaredTopic.Of<T>()));
         return options;
     }
 

@@ -14,6 +14,7 @@ using QuickSilver.Serialization;
 using QuickSilver.Serialization.Generated;
 using QuickSilver.States;
 using QuickSilver.Topics;
+using QuickSilver.Topics.Declarations;
 
 namespace QuickSilver;
 
@@ -127,7 +128,8 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
     /// project, or a type with <see cref="TopicOptions{T}.Codec"/>.
     /// </summary>
     /// <exception cref="ArgumentException">
-    /// The name does not have 1 to 255 characters, or has control characters or wildcards; or the options have the codec of another type.
+    /// The name does not have 1 to 255 characters, or has control characters or wildcards; or the options have the codec of another type,
+    /// or another guarantee than the one that the type declares (<see cref="TopicAttribute"/>).
     /// </exception>
     /// <exception cref="QuickSilverOptionsException">An option is invalid.</exception>
     /// <exception cref="NotSupportedException">
@@ -177,7 +179,10 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
     /// <exception cref="SlowReaderException">The reader was too slow (<see cref="TopicOptions.SlowReaderLimit"/>).</exception>
     /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
     /// <exception cref="OperationCanceledException">A token cancelled the enumeration.</exception>
-    /// <exception cref="ArgumentException">The name does not have 1 to 255 characters, or has control characters or wildcards.</exception>
+    /// <exception cref="ArgumentException">
+    /// The name does not have 1 to 255 characters, or has control characters or wildcards; or the options have the codec of another type,
+    /// or another guarantee than the one that the type declares (<see cref="TopicAttribute"/>).
+    /// </exception>
     /// <exception cref="QuickSilverOptionsException">An option is invalid.</exception>
     /// <exception cref="NotSupportedException">The type has no codec, or its schema is invalid or too large.</exception>
     /// <exception cref="ObjectDisposedException">The node was disposed.</exception>
@@ -186,6 +191,7 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
     {
         TopicName.Check(name);
         options = options?.Copy() ?? new TopicOptions();
+        DeclaredTopic.Apply<T>(options);
         OptionRules.Check(options);
         _ = CodecOptions.Of<T>(options);
         _core.CheckNotStopped();
@@ -287,6 +293,7 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
         ArgumentNullException.ThrowIfNull(handler);
         var use = new PrefixUse<T>(prefix, handler, options?.Copy() ?? new PrefixOptions<T>());
         OptionRules.Check(use.Options);
+        DeclaredTopic.Apply<T>(use.Options.Topic);
         _core.CheckNotStopped();
         var codec = CodecOptions.Of<T>(use.Options.Topic);
         return new TopicPrefix<T>(this, _core, () => _core.Membership.Follows, codec, use).OpenAsync(cancellationToken);
@@ -404,6 +411,7 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
     {
         TopicName.Check(name);
         options = options?.Copy() ?? new TopicOptions();
+        DeclaredTopic.Apply<T>(options);
         OptionRules.Check(options);
         codec ??= CodecOptions.Of<T>(options);
         _core.CheckNotStopped();

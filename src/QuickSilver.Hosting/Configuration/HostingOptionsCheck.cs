@@ -2,6 +2,7 @@ using System.Globalization;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 using QuickSilver.Topics;
+using QuickSilver.Topics.Declarations;
 
 namespace QuickSilver.Hosting.Configuration;
 
@@ -78,7 +79,7 @@ internal sealed class HostingOptionsCheck(HostedNode node, IServiceProvider prov
 
             AddedTopic[] configured = [.. added.Where(one => one.Name.Equals(topic, StringComparison.OrdinalIgnoreCase))];
             failures.AddRange(configured
-                .SelectMany(one => OptionRules.Failures(OfTopic(one.Name, one.Options, options)))
+                .SelectMany(one => Failures(one, OfTopic(one.Name, one.Options, options)))
                 .Distinct()
                 .Select(failure => failure.Replace("The option ", $"The option {key}:", StringComparison.Ordinal)));
             if (configured.Length == 0)
@@ -90,6 +91,15 @@ internal sealed class HostingOptionsCheck(HostedNode node, IServiceProvider prov
                     + $"Topics of the host: {(names.Length == 0 ? "none" : string.Join(", ", names))}. Remove the key, or add the topic.");
             }
         }
+    }
+
+    private static IEnumerable<string> Failures(AddedTopic topic, TopicOptions options)
+    {
+        var failures = OptionRules.Failures(options);
+        return topic.Declared is { } declared && DeclaredTopic.IsContradicted(declared, options)
+            ? [.. failures, $"The option {nameof(options.Guarantee)} is {options.Guarantee}. Allowed: {declared.Guarantee}, which "
+                + $"{topic.Payload} declares."]
+            : failures;
     }
 
     private static void CheckTime(string option, TimeSpan time, List<string> failures)

@@ -3,6 +3,7 @@ using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.DependencyInjection.Extensions;
 using QuickSilver.Hosting.Patterns;
 using QuickSilver.Topics;
+using QuickSilver.Topics.Declarations;
 
 namespace QuickSilver.Hosting;
 
@@ -94,9 +95,9 @@ public sealed partial class QuickSilverBuilder
 
     /// <summary>
     /// Adds a consumer of all topics whose names begin so: those that are published, and those to come. It is called as one that is
-    /// added with <see cref="AddConsumer"/>, in order for each topic, and for several topics at the same time.
-    /// <see cref="Message{T}.Topic"/> is the topic of a message. When the host stops, it handles what it has taken, up to
-    /// <see cref="QuickSilverHostingOptions.ConsumerLimit"/>.
+    /// added with <see cref="AddConsumer{T, TConsumer}(string, ConsumerOptions{T}?, ConsumerScope, TopicOptions?)"/>, in order for each
+    /// topic, and for several topics at the same time. <see cref="Message{T}.Topic"/> is the topic of a message. When the
+    /// host stops, it handles what it has taken, up to <see cref="QuickSilverHostingOptions.ConsumerLimit"/>.
     /// </summary>
     /// <remarks>
     /// <see cref="IConsumer{T}.OnEnded"/> is called for each topic that ends. A topic whose consumer has stopped because of an error fails
@@ -123,6 +124,7 @@ public sealed partial class QuickSilverBuilder
         TopicName.CheckPrefix(prefix);
         options = options?.Copy() ?? new PrefixOptions<T>();
         OptionRules.Check(options);
+        DeclaredTopic.Apply<T>(options.Topic);
         CodecOptions.Check<T>(options.Topic);
         Check(scope);
         Services.TryAddScoped<TConsumer>();

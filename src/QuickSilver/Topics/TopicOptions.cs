@@ -9,6 +9,8 @@ namespace QuickSilver;
 /// </summary>
 public class TopicOptions
 {
+    private Guarantee? _guarantee;
+
     /// <summary>Initializes the options with the defaults.</summary>
     public TopicOptions()
     {
@@ -17,7 +19,7 @@ public class TopicOptions
     private protected TopicOptions(TopicOptions options)
     {
         ArgumentNullException.ThrowIfNull(options);
-        Guarantee = options.Guarantee;
+        _guarantee = options._guarantee;
         ReaderCapacity = options.ReaderCapacity;
         SlowReader = options.SlowReader;
         SlowReaderLimit = options.SlowReaderLimit;
@@ -28,8 +30,15 @@ public class TopicOptions
         Protocol = options.Protocol;
     }
 
-    /// <summary>The delivery guarantee, which is part of the topic's contract. Default: <see cref="Guarantee.Reliable"/>.</summary>
-    public Guarantee Guarantee { get; set; } = Guarantee.Reliable;
+    /// <summary>
+    /// The delivery guarantee, which is part of the topic's contract. Default: <see cref="Guarantee.Reliable"/>, or the one that the
+    /// payload type declares with <see cref="TopicAttribute"/>. Another one than the declared is refused.
+    /// </summary>
+    public Guarantee Guarantee
+    {
+        get => _guarantee ?? Guarantee.Reliable;
+        set => _guarantee = value;
+    }
 
     /// <summary>
     /// The maximum number of messages that wait for <see cref="ITopicSubscriber{T}.ReadAllAsync"/>: 1 to 1,048,576;
@@ -85,6 +94,9 @@ public class TopicOptions
 
     // The protocol of the topic, which replaces Guarantee; null: that of the guarantee.
     internal ProtocolChoice? Protocol { get; set; }
+
+    /// <summary>The guarantee that was set; null if it is the default.</summary>
+    internal Guarantee? GivenGuarantee => _guarantee;
 
     internal string GuaranteeName => Protocol?.Factory.Guarantee ?? Guarantee.ToString();
 

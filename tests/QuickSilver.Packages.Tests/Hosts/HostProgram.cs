@@ -25,8 +25,8 @@ public static class HostProgram
         });
         builder.Services.AddSingleton<Handled>();
         builder.Services.AddQuickSilver(builder.Configuration.GetSection("QuickSilver"))
-            .AddTopic<Order>("orders")
-            .AddConsumer<Order, Packer>("orders")
+            .AddTopic<Order>()
+            .AddConsumer<Order, Packer>()
             .AddTopicHandler<Order, Counter>("orders")
             .AddRequester<string, Order>("find")
             .AddResponder<string, Order, Finder>("find")
@@ -53,11 +53,29 @@ public static class HostProgram
             break;
         }
 
+        var node = await host.Services.GetRequiredService<IQuickSilverNodeAccessor>().GetAsync();
+        await using (var ticks = await node.OpenTopicAsync<Tick>())
+        {
+            Console.WriteLine(ticks.Name);
+        }
+
+        // Not in the call, where it would be reported when this is compiled.
+        var reliable = new TopicOptions { Guarantee = Guarantee.Reliable };
+        try
+        {
+            await node.OpenTopicAsync<Tick>(reliable);
+        }
+        catch (ArgumentException)
+        {
+            Console.WriteLine("ticks are best effort");
+        }
+
         await host.StopAsync();
         Console.WriteLine("done");
     }
 }
 
+[Topic("orders")]
 [DataContract]
 public sealed record Order(
     [property: DataMember(Order = 1)] int Number,
@@ -66,6 +84,10 @@ public sealed record Order(
 
 [DataContract]
 public sealed record Address([property: DataMember(Order = 1)] string City);
+
+[Topic("ticks", Guarantee = Guarantee.BestEffort)]
+[DataContract]
+public readonly record struct Tick([property: DataMember(Order = 1)] int Number);
 
 public sealed class Handled
 {
