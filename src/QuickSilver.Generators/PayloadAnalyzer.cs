@@ -1,6 +1,5 @@
 using System.Collections.Immutable;
 using Microsoft.CodeAnalysis;
-using Microsoft.CodeAnalysis.CSharp.Syntax;
 using Microsoft.CodeAnalysis.Diagnostics;
 using Microsoft.CodeAnalysis.Operations;
 using QuickSilver.Generators.Reading;
@@ -13,11 +12,7 @@ namespace QuickSilver.Generators;
 [DiagnosticAnalyzer(LanguageNames.CSharp)]
 public sealed class PayloadAnalyzer : DiagnosticAnalyzer
 {
-    private static readonly ImmutableHashSet<string> Calls = ImmutableHashSet.Create(
-        "OpenTopicAsync", "OpenPublisherAsync", "OpenSubscriberAsync", "OpenPrefixAsync", "ReadAllAsync",
-        "AddTopic", "AddPublisher", "AddSubscriber", "AddTopicHandler", "AddConsumer", "AddPrefix");
-
-    // Those of them that have type arguments have codecs.
+    // Options that have type arguments have codecs.
     private static readonly ImmutableHashSet<string> Options = ImmutableHashSet.Create(
         "TopicOptions", "RequesterOptions", "ResponderOptions", "StateOptions");
 
@@ -35,11 +30,8 @@ public sealed class PayloadAnalyzer : DiagnosticAnalyzer
         context.ConfigureGeneratedCodeAnalysis(GeneratedCodeAnalysisFlags.None);
         context.RegisterCompilationStartAction(start =>
         {
-            INamedTypeSymbol?[] openers =
-            [
-                start.Compilation.GetTypeByMetadataName(KnownTypes.Node), start.Compilation.GetTypeByMetadataName(KnownTypes.HostBuilder),
-            ];
-            if (openers.Any(static opener => opener is not null))
+            var openers = TopicCalls.Openers(start.Compilation);
+            if (!openers.IsEmpty)
             {
                 var prefix = start.Compilation.GetTypeByMetadataName(KnownTypes.PrefixOptions);
                 start.RegisterOperationAction(operation => Analyze(operation, openers, prefix), OperationKind.Invocation);
@@ -47,12 +39,12 @@ public sealed class PayloadAnalyzer : DiagnosticAnalyzer
         });
     }
 
-    private static void Analyze(OperationAnalysisContext context, INamedTypeSymbol?[] openers, INamedTypeSymbol? prefix)
+    private static void Analyze(OperationAnalysisContext context, ImmutableArray<INamedTypeSymbol> openers, INamedTypeSymbol? prefix)
     {
         var call = (IInvocationOperation)context.Operation;
         var method = call.TargetMethod;
         bool isPair = PairCalls.Contains(method.Name);
-        if ((!isPair && !Calls.Contains(method.Name))
+        if ((!isPair && !TopicCalls.Names.Contains(method.Name))
             || method.TypeArguments.Length == 0
             || !openers.Contains(method.ContainingType, SymbolEqualityComparer.Default)
             || call.Arguments.Any(argument => !argument.IsImplicit && MayHaveCodec(argument.Value, prefix)))
@@ -77,12 +69,8 @@ public sealed class PayloadAnalyzer : DiagnosticAnalyzer
                 ? $"mark '{payload.Name}' [DataContract] and its members [DataMember(Order = n)]"
                 : "send a [DataContract] type that has it as a member";
         context.ReportDiagnostic(
-            Diagnostic.Create(Rules.PayloadWithoutCodec, NameOf(call).GetLocation(), payload.ToDisplayString(), advice));
+            Diagnostic.Create(Rules.PayloadWithoutCodec, TopicCalls.NameOf(call).GetLocation(), payload.ToDisplayString(), advice));
     }
-
-    // A call in a chain begins where the chain does.
-    private static SyntaxNode NameOf(IInvocationOperation call) =>
-        call.Syntax is InvocationExpressionSyntax { Expression: MemberAccessExpressionSyntax access } ? access.Name : call.Syntax;
 
     // Of a type parameter, only the caller knows.
     private static bool HasCodec(ITypeSymbol type) => type switch

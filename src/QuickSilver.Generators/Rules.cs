@@ -6,6 +6,7 @@ namespace QuickSilver.Generators;
 internal static class Rules
 {
     private const string Serialization = "QuickSilver.Serialization";
+    private const string Topics = "QuickSilver.Topics";
 
     public static readonly DiagnosticDescriptor UnsupportedMemberType = Rule(
         "QS0001",
@@ -106,12 +107,45 @@ internal static class Rules
         "'{0}.{1}' has the type '{2}', and the Kind of a DateTime is not sent: use DateTimeOffset, or send UTC and set the Kind on receipt",
         DiagnosticSeverity.Info);
 
+    public static readonly DiagnosticDescriptor ContradictedGuarantee = Rule(
+        "QS0019",
+        "Options contradict the declared guarantee of a topic",
+        "'{0}' declares the topic '{1}' with the guarantee {2}, and these options have {3}: do not set the guarantee here, or change the "
+        + "declaration",
+        category: Topics);
+
+    public static readonly DiagnosticDescriptor InvalidTopicName = Rule(
+        "QS0020",
+        "A declared topic has an invalid name",
+        "'{0}' declares a topic with an invalid name: {1}",
+        category: Topics);
+
+    public static readonly DiagnosticDescriptor UndeclarableTopic = Rule(
+        "QS0021",
+        "A type cannot declare a topic",
+        "'{0}' cannot declare a topic: {1}",
+        category: Topics);
+
+    public static readonly DiagnosticDescriptor TopicDeclaredTwice = Rule(
+        "QS0022",
+        "Two types declare a topic differently",
+        "'{0}' and '{1}' declare the topic '{2}' differently, and cannot be open at the same time: {3}",
+        category: Topics,
+        tags: WellKnownDiagnosticTags.CompilationEnd);
+
+    public static readonly DiagnosticDescriptor UndeclaredTopic = Rule(
+        "QS0023",
+        "A topic is opened without a name",
+        "'{0}' declares no topic: pass the name of the topic to {1}, or declare it at the type with [Topic(\"name\")]",
+        category: Topics);
+
     private static DiagnosticDescriptor Rule(
         string id,
         string title,
         string message,
         DiagnosticSeverity severity = DiagnosticSeverity.Error,
-        string category = Serialization) =>
+        string category = Serialization,
+        params string[] tags) =>
         new(
             id,
             title,
@@ -119,5 +153,6 @@ internal static class Rules
             category,
             severity,
             isEnabledByDefault: true,
-            description: $"docs/rules/{id}.md shows flagged code, the fix, and the reason.");
+            description: $"docs/rules/{id}.md shows flagged code, the fix, and the reason.",
+            customTags: tags);
 }

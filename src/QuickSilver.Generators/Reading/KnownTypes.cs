@@ -14,6 +14,11 @@ internal static class KnownTypes
     public const string Codec = "QuickSilver.Serialization.IPayloadCodec`1";
     public const string PrefixOptions = "QuickSilver.PrefixOptions`1";
 
+    public const string Topic = "QuickSilver.TopicAttribute";
+    public const string TopicOptions = "QuickSilver.TopicOptions";
+    // A property of both.
+    public const string Guarantee = "Guarantee";
+
     public const string Node = "QuickSilver.QuickSilverNode";
     public const string HostBuilder = "QuickSilver.Hosting.QuickSilverBuilder";
     public const string Subscriber = "QuickSilver.ITopicSubscriber`1";

@@ -34,6 +34,7 @@ internal static class Driver
     public static ImmutableArray<DiagnosticAnalyzer> Analyzers { get; } =
     [
         new ContractAnalyzer(), new HandlerAnalyzer(), new PayloadAnalyzer(), new NullPayloadAnalyzer(), new BorrowedBytesAnalyzer(),
+        new TopicDeclarationAnalyzer(), new DeclaredTopicAnalyzer(),
     ];
 
     public static CSharpCompilation Compile(string source, string name = "Consumer", params MetadataReference[] more) =>
