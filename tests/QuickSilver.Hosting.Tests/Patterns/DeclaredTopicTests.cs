@@ -67,13 +67,14 @@ public sealed class DeclaredTopicTests
     }
 
     [Fact]
-    public async Task Configuration_with_the_declared_guarantee_and_other_options_of_a_declared_topic_is_applied()
+    public async Task Configuration_may_repeat_the_declared_guarantee_and_change_other_options()
     {
         var settings = HostedNodes
             .Settings(("Q:Topics:ticks:Guarantee", "BestEffort"), ("Q:Topics:ticks:ReaderCapacity", "7")).GetSection("Q");
         await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver(settings).AddTopic<Tick>(Options));
         await hosted.Host.StartAsync().OrFail();
         await hosted.Host.Services.GetRequiredService<ITopic<Tick>>().PublishAsync(new Tick(1)).OrFail();
+        Assert.Equal("BestEffort", Assert.Single(hosted.Parts).Service.Requests[^1].Contract.Guarantee);
     }
 
     private static TopicOptions<Tick> Reliable() => new(Options) { Guarantee = Guarantee.Reliable };

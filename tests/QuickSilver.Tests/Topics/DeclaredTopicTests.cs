@@ -1,3 +1,4 @@
+using QuickSilver.Multicast.Protocols;
 using QuickSilver.Serialization;
 using QuickSilver.Serialization.Generated;
 using QuickSilver.Tests.Infrastructure;
@@ -47,6 +48,17 @@ public sealed class DeclaredTopicTests
         Assert.Equal("BestEffort", Assert.Single(parts.Service.Requests).Contract.Guarantee);
         options.Guarantee = Guarantee.BestEffort;
         await using var same = await node.OpenTopicAsync<Tick>("test/other", options).OrFail();
+    }
+
+    [Fact]
+    public async Task A_topic_of_a_protocol_of_its_own_has_the_guarantee_of_the_protocol()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        var options = new TopicOptions<Tick> { Codec = TickCodec, Protocol = new ProtocolChoice(PlainTopics.Inbox) };
+        await using var topic = await node.OpenTopicAsync<Tick>(options).OrFail();
+        var contract = Assert.Single(parts.Service.Requests).Contract;
+        Assert.Equal(("ticks", PlainTopics.Inbox.Guarantee), (topic.Name, contract.Guarantee));
     }
 
     [Fact]
