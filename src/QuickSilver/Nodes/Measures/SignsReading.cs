@@ -144,7 +144,7 @@ internal sealed class SignsReading(
             ref var before = ref CollectionsMarshal.GetValueRefOrAddDefault(_topicsBefore, topic, out bool isKnown);
             var now = (topic.Published, topic.Delivered);
             var rate = isKnown
-                ? (PerSecond(_changes.Of(NodeFigures.Published), span), PerSecond(_changes.Of(NodeFigures.Delivered), span))
+                ? (PerSecond(now.Published - before.Published, span), PerSecond(now.Delivered - before.Delivered, span))
                 : (0, 0);
             before = now;
             rates[topic] = rate;
