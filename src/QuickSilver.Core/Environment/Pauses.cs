@@ -44,7 +44,7 @@ internal sealed class PauseObservers
 
     public void Remove(IPauseObserver observer) => _observers = Array.FindAll(_observers, one => one != observer);
 
-    public void Tell(in Pause pause)
+    public void Report(in Pause pause)
     {
         foreach (var observer in _observers)
         {

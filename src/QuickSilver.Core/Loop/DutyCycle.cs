@@ -249,7 +249,7 @@ internal sealed class DutyCycle(IDutyHost host, CompletionIntake intake, Priorit
         _watch.Count(pause);
         try
         {
-            Pauses.Tell(pause);
+            Pauses.Report(pause);
         }
         catch (Exception exception)
         {

@@ -27,7 +27,7 @@ internal readonly record struct LogOperation(
     private long End => Offset + Memory.Length;
 
     /// <summary>Notifies the log's user that this was done.</summary>
-    public void TellTo(ILogObserver observer, bool isOpen)
+    public void ReportTo(ILogObserver observer, bool isOpen)
     {
         switch (Kind)
         {

@@ -177,8 +177,8 @@ internal sealed class NodeLog : INodeLog, ILogFileOwner
         Advance();
         if (_failure is null)
         {
-            done.TellTo(_observer, isOpen: _state == LogState.Open);
-            TellRoom();
+            done.ReportTo(_observer, isOpen: _state == LogState.Open);
+            ReportRoom();
         }
     }
 
@@ -202,7 +202,7 @@ internal sealed class NodeLog : INodeLog, ILogFileOwner
         }
     }
 
-    private void TellRoom()
+    private void ReportRoom()
     {
         // An append that was refused may be as long as a block: only an empty one surely has room.
         if (_state == LogState.Open && _truncateTo == NoTruncation

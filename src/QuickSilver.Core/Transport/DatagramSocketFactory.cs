@@ -68,7 +68,7 @@ internal sealed class DatagramSocketFactory(IPAddress interfaceAddress, bool seg
             socket.SetRawSocketOption(_interface.Level, _interface.MtuDiscoveryOption, [NeverFragment, 0, 0, 0]);
         }
 
-        if (options.TellsFullQueue && OperatingSystem.IsLinux())
+        if (options.ReportsFullQueue && OperatingSystem.IsLinux())
         {
             socket.SetRawSocketOption(_interface.Level, _interface.ReceiveErrorsOption, [1, 0, 0, 0]);
         }

@@ -32,7 +32,7 @@ internal sealed record DatagramPortOptions
     public bool Receives { get; init; } = true;
     // A send that the interface's queue has no room for is reported as Busy; as a rule the system drops it and says nothing. For
     // ports that send to groups: towards a host, the answer "port unreachable" to one send would refuse the next.
-    public bool TellsFullQueue { get; init; }
+    public bool ReportsFullQueue { get; init; }
     // False forces single datagrams both ways, as where the kernel lacks the offload.
     public bool SegmentationOffload { get; init; } = true;
 }

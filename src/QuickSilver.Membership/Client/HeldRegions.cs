@@ -11,7 +11,7 @@ internal sealed class HeldRegions(NodeKey self)
 {
     // Null while there are none.
     private Dictionary<ulong, RegionView>? _views;
-    private HashSet<ulong>? _told;
+    private HashSet<ulong>? _reported;
 
     /// <summary>The lives that are over, as this node was notified.</summary>
     public ImmutableArray<EndedLife> Ended { get; private set; } = [];
@@ -43,7 +43,7 @@ internal sealed class HeldRegions(NodeKey self)
     }
 
     /// <summary>A registration begins.</summary>
-    public void BeginReport() => _told = null;
+    public void BeginReport() => _reported = null;
 
     /// <summary>Adds to a registration by which of its regions this node gets the topic, and once for each region the view.</summary>
     public SetTopicMessage Report(SetTopicMessage topic, ImmutableArray<ulong> regions)
@@ -57,7 +57,7 @@ internal sealed class HeldRegions(NodeKey self)
         {
             if (_views.TryGetValue(region, out var view))
             {
-                return topic with { Region = region, View = (_told ??= []).Add(region) ? HeldView.Of(view) : null };
+                return topic with { Region = region, View = (_reported ??= []).Add(region) ? HeldView.Of(view) : null };
             }
         }
 

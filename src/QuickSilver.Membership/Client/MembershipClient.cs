@@ -350,7 +350,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IServic
         _reach.Answer(inquiry, _link, _observer);
     }
 
-    string? IServiceMessages.OnFollowedTopics(FollowedTopicsMessage news) => _follows?.OnTold(news);
+    string? IServiceMessages.OnFollowedTopics(FollowedTopicsMessage news) => _follows?.OnFollowedTopics(news);
 
     // A late answer goes to the service that this node has then, which does not wait for it.
     void IServiceMessages.OnSnapshotQuestion(SnapshotQuestionMessage question) => _observer.OnSnapshotWanted(question.Rows, signs =>

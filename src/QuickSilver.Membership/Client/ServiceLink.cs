@@ -344,7 +344,7 @@ internal sealed class ServiceLink : IControlStreamHandler, ServiceDiscovery.IOwn
     private void MoveTo(IPEndPoint leader)
     {
         _successor = leader;
-        Drop("it is silent, and another server leads", isTold: true);
+        Drop("it is silent, and another server leads", isReported: true);
     }
 
     private void OnHeard()
@@ -355,7 +355,7 @@ internal sealed class ServiceLink : IControlStreamHandler, ServiceDiscovery.IOwn
         }
     }
 
-    private void Drop(string reason, bool isTold = false, bool isOfKeys = false, bool isOrderly = false)
+    private void Drop(string reason, bool isReported = false, bool isOfKeys = false, bool isOrderly = false)
     {
         _environment.Cancel(_watchAlarm);
         _search?.Stop();
@@ -379,7 +379,7 @@ internal sealed class ServiceLink : IControlStreamHandler, ServiceDiscovery.IOwn
                 _context.Logger.ServiceLost(reason);
             }
         }
-        else if (!_isStopped && !isTold)
+        else if (!_isStopped && !isReported)
         {
             OnFailed(service, reason, isOfKeys);
             _keyFailures = isOfKeys ? _keyFailures + 1 : 0;
@@ -418,7 +418,7 @@ internal sealed class ServiceLink : IControlStreamHandler, ServiceDiscovery.IOwn
     private void GoTo(IPEndPoint? successor, bool isOrderly)
     {
         _successor = successor;
-        Drop("the service closed the session", isTold: true, isOrderly: isOrderly);
+        Drop("the service closed the session", isReported: true, isOrderly: isOrderly);
     }
 
     // A service that is not there yet may come. Keys that do not fit need a correction by a person.

@@ -37,7 +37,7 @@ internal sealed class TopicFollow(string prefix, int most, Action<TopicNews> cha
     public Action<IPEndPoint, TimeSpan>? Unanswered { get; init; }
 
     /// <summary>Null, or what is wrong with the message.</summary>
-    public string? OnTold(FollowedTopicsMessage message)
+    public string? OnFollowedTopics(FollowedTopicsMessage message)
     {
         _coming = message.Begins ? new HashSet<string>(StringComparer.Ordinal) : _coming;
         var published = new List<string>();
@@ -132,7 +132,7 @@ internal sealed class TopicFollows
     }
 
     /// <summary>Null, or what is wrong with the message. One for a prefix that is not followed any more is dropped.</summary>
-    public string? OnTold(FollowedTopicsMessage message)
+    public string? OnFollowedTopics(FollowedTopicsMessage message)
     {
         if (!_all.TryGetValue(message.Id, out var follow))
         {
@@ -148,7 +148,7 @@ internal sealed class TopicFollows
             Await(follow);
         }
 
-        return follow.OnTold(message);
+        return follow.OnFollowedTopics(message);
     }
 
     /// <summary>The node has ended. Nothing is reported any more.</summary>

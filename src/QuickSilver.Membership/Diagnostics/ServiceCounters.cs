@@ -45,7 +45,7 @@ internal sealed class ServiceCounters
     public long SuspicionsIgnored { get; set; }
     public long FaultArbitrations { get; set; }
     // Pauses that members have reported, and those for which suspicion of the member was reset.
-    public long PausesTold { get; set; }
+    public long PausesReported { get; set; }
     public long PausesExcused { get; set; }
     // Of those removed: because no datagrams passed.
     public long NodesUnreachable { get; set; }

@@ -26,7 +26,7 @@ internal readonly record struct OpenViewsMessage(int Kind, long Configuration, I
         var reader = new ProtobufReader(body);
         long configuration = 0;
         ImmutableArray<OpenView>.Builder? open = null;
-        int most = kind == ControlMessageKind.Confirm ? OpenView.MostPerNode : OpenView.MostTold;
+        int most = kind == ControlMessageKind.Confirm ? OpenView.MostPerNode : OpenView.MostReported;
         while (reader.TryReadField(out var field))
         {
             switch (field.Number)

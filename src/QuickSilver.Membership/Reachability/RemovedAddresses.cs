@@ -24,7 +24,7 @@ internal sealed class RemovedAddresses
         // The members that the last removed node had not met. The next one must meet them before it is admitted.
         public IReadOnlyList<NodeKey> Unmet { get; set; } = [];
         // Refusals of this address were logged.
-        public bool IsTold { get; set; }
+        public bool IsLogged { get; set; }
 
         /// <summary>Rounds that must succeed one after the other: more each time.</summary>
         public int Rounds => Math.Min(MaxRounds, 1 << Math.Min(Removals - 1, 8));
@@ -45,7 +45,7 @@ internal sealed class RemovedAddresses
         record.Removals++;
         record.LastAt = now;
         record.Unmet = [.. unmet.Take(MaxUnmet)];
-        record.IsTold = false;
+        record.IsLogged = false;
     }
 
     public Record? Find(IPAddress address, TimeSpan now)

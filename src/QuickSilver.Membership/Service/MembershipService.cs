@@ -318,7 +318,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, Jo
 
     void IControlRequests.OnPaused(Member member, PausedMessage pause)
     {
-        _pauses.OnTold(member, pause);
+        _pauses.OnPaused(member, pause);
         Hear(member);
     }
 

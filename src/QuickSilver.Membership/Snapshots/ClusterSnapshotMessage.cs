@@ -11,7 +11,7 @@ internal readonly record struct ClusterSnapshotMessage : IControlMessage, IReada
     public long Configuration { get; init; }
     // The number of live nodes. Not all may be in the answer.
     public int Nodes { get; init; }
-    public int Told { get; init; }
+    public int Reported { get; init; }
     public int Observers { get; init; }
     // Since the service began.
     public long AgeMillis { get; init; }
@@ -27,7 +27,7 @@ internal readonly record struct ClusterSnapshotMessage : IControlMessage, IReada
     {
         buffer.Int64(1, Configuration);
         buffer.UInt64(2, (ulong)Nodes);
-        buffer.UInt64(3, (ulong)Told);
+        buffer.UInt64(3, (ulong)Reported);
         buffer.UInt64(4, (ulong)Observers);
         buffer.Int64(5, AgeMillis);
         buffer.UInt64(6, (ulong)EchoPort);
@@ -64,7 +64,7 @@ internal readonly record struct ClusterSnapshotMessage : IControlMessage, IReada
             {
                 Configuration = configuration,
                 Nodes = nodes,
-                Told = reported,
+                Reported = reported,
                 Observers = observers,
                 AgeMillis = age,
                 EchoPort = echo,

@@ -8,5 +8,5 @@ internal readonly record struct OpenView(ulong Region, uint Number)
     public const int MostPerNode = 64;
 
     /// <summary>As many as the service announces to all. With more, the number that is settled waits.</summary>
-    public const int MostTold = 4096;
+    public const int MostReported = 4096;
 }

@@ -16,7 +16,7 @@ internal sealed class SendingPorts(
     public int MaxRunSegments => Groups.MaxRunSegments;
 
     /// <summary>The port for packets to groups.</summary>
-    public IDatagramPort Groups { get; } = over(Open(environment, options, receiver, tellsFullQueue: !options.Unicast));
+    public IDatagramPort Groups { get; } = over(Open(environment, options, receiver, reportsFullQueue: !options.Unicast));
 
     /// <summary>The port for unicast packets to members, except control packets.</summary>
     public IDatagramPort Copies => options.Unicast ? Groups : _copies ??= TryOpenCopies() ?? Groups;
@@ -32,7 +32,7 @@ internal sealed class SendingPorts(
     {
         try
         {
-            return over(Open(environment, options, receiver, tellsFullQueue: false));
+            return over(Open(environment, options, receiver, reportsFullQueue: false));
         }
         catch (TransportException)
         {
@@ -41,13 +41,13 @@ internal sealed class SendingPorts(
     }
 
     private static IDatagramPort Open(
-        INodeEnvironment environment, NodeOptions options, IDatagramReceiver receiver, bool tellsFullQueue)
+        INodeEnvironment environment, NodeOptions options, IDatagramReceiver receiver, bool reportsFullQueue)
     {
         var port = new DatagramPortOptions
         {
             Receives = false,
             SegmentationOffload = options.SegmentationOffload,
-            TellsFullQueue = tellsFullQueue,
+            ReportsFullQueue = reportsFullQueue,
         };
         return environment.OpenPort(port, receiver);
     }

@@ -165,7 +165,7 @@ internal sealed class InMemoryParts : INodeParts, IMembership, IMulticast
     }));
 
     /// <summary>From any thread: a report for the node about the topics that it follows.</summary>
-    public void PostFollowed(FollowedTopicsMessage message) => Post(() => Follows.OnTold(message));
+    public void PostFollowed(FollowedTopicsMessage message) => Post(() => Follows.OnFollowedTopics(message));
 
     /// <summary>From any thread: a configuration with the view of a topic.</summary>
     public void PostView(long number, TopicView view, RegionView region) => Post(() =>

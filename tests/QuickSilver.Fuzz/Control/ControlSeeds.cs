@@ -121,9 +121,16 @@ internal static class ControlSeeds
         yield return ("goodbye", new GoodbyeMessage(EndPoint));
         yield return ("inquiry", new InquiryMessage { Id = 1, WaitMilliseconds = 500, ServicePort = 7401, Targets = [EndPoint] });
         yield return ("signsquestion", new SnapshotQuestionMessage(4, 5));
-        yield return ("clustersigns", new ClusterSnapshotMessage { Configuration = 5, Nodes = 2, Told = 2, AgeMillis = 10, EchoPort = 7 });
+        yield return ("clustersigns", new ClusterSnapshotMessage
+        {
+            Configuration = 5,
+            Nodes = 2,
+            Reported = 2,
+            AgeMillis = 10,
+            EchoPort = 7,
+        });
         yield return ("membersigns", new MemberSnapshotMessage { Node = Node, EndPoint = EndPoint, Signs = opened.Written.ToArray() });
-        yield return ("topiclist", new TopicListMessage { Topics = 3, Told = 1, HasMore = true });
+        yield return ("topiclist", new TopicListMessage { Topics = 3, Listed = 1, HasMore = true });
         yield return ("listedtopic", new ListedTopicMessage { TopicId = 77, Name = "flights", Contract = Contract, Holders = [Node] });
         yield return ("followedtopics", new FollowedTopicsMessage { Id = 1, Begins = true, Published = ["flights"], Gone = ["fleet"] });
     }

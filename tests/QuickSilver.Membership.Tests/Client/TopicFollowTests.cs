@@ -117,8 +117,8 @@ public sealed class TopicFollowTests
     public void A_report_of_other_topics_or_too_many_is_not_accepted()
     {
         var follow = new TopicFollow("p/", 1, _news.Add);
-        Assert.Contains("does not begin with 'p/'", follow.OnTold(new FollowedTopicsMessage { Id = 1, Published = ["q"] }));
-        Assert.Contains("more than 1 topics", follow.OnTold(new FollowedTopicsMessage { Id = 1, Published = ["p/a", "p/b"] }));
+        Assert.Contains("does not begin with 'p/'", follow.OnFollowedTopics(new FollowedTopicsMessage { Id = 1, Published = ["q"] }));
+        Assert.Contains("more than 1 topics", follow.OnFollowedTopics(new FollowedTopicsMessage { Id = 1, Published = ["p/a", "p/b"] }));
         Assert.Empty(_news);
     }
 

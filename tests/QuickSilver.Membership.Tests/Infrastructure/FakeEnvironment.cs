@@ -167,7 +167,7 @@ internal sealed class FakeEnvironment(FakeWorld world, IPAddress address, ulong 
     public void Resume()
     {
         IsPaused = false;
-        Pauses.Tell(new Pause(Now - _pausedAt, PauseCause.NotRunning));
+        Pauses.Report(new Pause(Now - _pausedAt, PauseCause.NotRunning));
         var held = _held.ToArray();
         _held.Clear();
         foreach (var action in held)

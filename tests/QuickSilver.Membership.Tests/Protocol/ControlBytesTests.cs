@@ -331,7 +331,7 @@ public sealed class ControlBytesTests
 
     [Fact]
     public void TopicList() => Holds(
-        new TopicListMessage { Topics = 3, Told = 2, HasMore = true },
+        new TopicListMessage { Topics = 3, Listed = 2, HasMore = true },
         "09000000F20106080310021801");
 
     [Fact]
@@ -372,12 +372,12 @@ public sealed class ControlBytesTests
 
     [Fact]
     public void ClusterSnapshot() => Holds(
-        new ClusterSnapshotMessage { Configuration = 7, Nodes = 3, Told = 2, Observers = 1, AgeMillis = 300, EchoPort = 7400 },
+        new ClusterSnapshotMessage { Configuration = 7, Nodes = 3, Reported = 2, Observers = 1, AgeMillis = 300, EchoPort = 7400 },
         "11000000E2010E080710031802200128AC0230E839");
 
     [Fact]
     public void ClusterSigns_with_the_number_of_topics() => Holds(
-        new ClusterSnapshotMessage { Configuration = 7, Nodes = 3, Told = 2, Topics = 300 },
+        new ClusterSnapshotMessage { Configuration = 7, Nodes = 3, Reported = 2, Topics = 300 },
         "0C000000E2010908071003180248AC02");
 
     [Fact]

@@ -114,7 +114,7 @@ public sealed class ControlFieldsTests
         Assert.Null(FaultOfConfirm(static buffer => Views(buffer, OpenView.MostPerNode)));
         Assert.Equal("More than 64 open views are named", FaultOfConfirm(static buffer => Views(buffer, OpenView.MostPerNode + 1)));
         Assert.Null(FaultOfSettled(static buffer => Views(buffer, OpenView.MostPerNode + 1)));
-        Assert.NotNull(FaultOfSettled(static buffer => Views(buffer, OpenView.MostTold + 1)));
+        Assert.NotNull(FaultOfSettled(static buffer => Views(buffer, OpenView.MostReported + 1)));
         Assert.Equal(
             "Field 3 has 65537 numbers; the limit is 65536",
             Fault<ConfigurationMessage>(static buffer => Nested(buffer, 10, static inner => inner.PackedFixed64(3, new ulong[65_537]))));

@@ -19,7 +19,7 @@ internal static class Cluster
 
     public static ClusterTables At(double seconds, params NodeReport[] nodes) => ClusterTables.Of(
         new ClusterSnapshot(
-            new ClusterSnapshotMessage { Nodes = nodes.Length, Told = nodes.Length, Observers = 1, AgeMillis = 5_000 }, nodes),
+            new ClusterSnapshotMessage { Nodes = nodes.Length, Reported = nodes.Length, Observers = 1, AgeMillis = 5_000 }, nodes),
         new IPEndPoint(IPAddress.Loopback, 7400),
         new TopView("flights", SortKey.Rate, Filter: null, Rows: 1_000),
         Start.AddSeconds(seconds));

@@ -77,7 +77,7 @@ public sealed class TopRenderingTests
         {
             Configuration = (2L << 32) + 17,
             Nodes = nodes.Length,
-            Told = nodes.Length,
+            Reported = nodes.Length,
             Observers = 1,
             AgeMillis = 65_000,
         };

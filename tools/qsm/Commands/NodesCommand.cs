@@ -61,9 +61,9 @@ internal static class NodesCommand
                 })]);
         }
 
-        if (answer.Service.Told < answer.Service.Nodes)
+        if (answer.Service.Reported < answer.Service.Nodes)
         {
-            Terminal.Note($"{answer.Service.Told} of {answer.Service.Nodes} nodes are shown.");
+            Terminal.Note($"{answer.Service.Reported} of {answer.Service.Nodes} nodes are shown.");
         }
 
         return ExitCode.Ok;

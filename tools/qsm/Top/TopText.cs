@@ -27,7 +27,7 @@ internal static class TopText
     public static string Header(ClusterTables tables)
     {
         var service = tables.Answer.Service;
-        string nodes = service.Told == service.Nodes ? $"{service.Nodes}" : $"{service.Told} of {service.Nodes}";
+        string nodes = service.Reported == service.Nodes ? $"{service.Nodes}" : $"{service.Reported} of {service.Nodes}";
         return string.Create(
             CultureInfo.InvariantCulture,
             $"cluster {tables.Cluster}  service {tables.Service} (up {Figures.Span(service.AgeMillis)})  "
@@ -37,8 +37,8 @@ internal static class TopText
     /// <summary>The sums, and how many nodes have not answered.</summary>
     public static string Totals(ClusterTables tables)
     {
-        int untold = tables.Answer.Nodes.Count(node => node.Signs is null);
-        string more = untold > 0 ? $"  {untold} without vital signs" : "";
+        int unanswered = tables.Answer.Nodes.Count(node => node.Signs is null);
+        string more = unanswered > 0 ? $"  {unanswered} without vital signs" : "";
         string hidden = tables.HiddenInboxes > 0 ? $"  {Counted.Of(tables.HiddenInboxes, "inbox topic")} not shown (--all)" : "";
         string topics = $"  topics {tables.TopicCount}{hidden}";
         return $"out {Figures.Number(tables.Published)}/s  in {Figures.Number(tables.Delivered)}/s{topics}{more}";

@@ -22,7 +22,7 @@ internal sealed unsafe class OverlappedStreamSocket : IStreamSocket, IOverlapped
     private int _givenBytes;
     private SocketError? _decided;
     private SocketError _failure;
-    private bool _isFailureTold;
+    private bool _isFailureReported;
     // A send took less than it was given, and the source waits for room.
     private bool _isRoomAwaited;
     private bool _isReceivingPaused;
@@ -43,11 +43,11 @@ internal sealed unsafe class OverlappedStreamSocket : IStreamSocket, IOverlapped
     public CompletionSource Source { get; }
 
     public bool IsDue => !_isClosed
-        && (_decided is not null || HasReceived || HasRoomToTell || (_failure != SocketError.Success && !_isFailureTold));
+        && (_decided is not null || HasReceived || HasRoomToReport || (_failure != SocketError.Success && !_isFailureReported));
 
     private bool HasReceived => _receive.IsEnded && !_isReceivingPaused;
 
-    private bool HasRoomToTell => _isRoomAwaited && _send is { IsUnderWay: false };
+    private bool HasRoomToReport => _isRoomAwaited && _send is { IsUnderWay: false };
 
     public void OnEnded(OverlappedOperation operation)
     {
@@ -114,7 +114,7 @@ internal sealed unsafe class OverlappedStreamSocket : IStreamSocket, IOverlapped
         error = _failure;
         if (_failure != SocketError.Success)
         {
-            _isFailureTold = true;
+            _isFailureReported = true;
             return 0;
         }
 
@@ -161,7 +161,7 @@ internal sealed unsafe class OverlappedStreamSocket : IStreamSocket, IOverlapped
         error = _failure;
         if (_failure != SocketError.Success)
         {
-            _isFailureTold = true;
+            _isFailureReported = true;
             return 0;
         }
 

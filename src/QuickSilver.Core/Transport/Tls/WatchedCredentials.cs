@@ -6,8 +6,8 @@ internal sealed class WatchedCredentials : IStreamCredentials
     private readonly WatchedFiles<TlsCredentials> _files;
 
     /// <inheritdoc cref="WatchedFiles{T}(Func{T}, string[], TimeProvider, Action{string, bool})"/>
-    public WatchedCredentials(Func<TlsCredentials> read, string[] paths, TimeProvider time, Action<string, bool> told) =>
-        _files = new WatchedFiles<TlsCredentials>(read, paths, time, told);
+    public WatchedCredentials(Func<TlsCredentials> read, string[] paths, TimeProvider time, Action<string, bool> report) =>
+        _files = new WatchedFiles<TlsCredentials>(read, paths, time, report);
 
     public TlsCredentials Latest => _files.Latest;
 

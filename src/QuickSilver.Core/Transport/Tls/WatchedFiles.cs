@@ -11,7 +11,7 @@ internal sealed class WatchedFiles<T>
     private readonly Func<T> _read;
     private readonly string[] _paths;
     private readonly TimeProvider _time;
-    private readonly Action<string, bool> _told;
+    private readonly Action<string, bool> _report;
     private T _latest;
     private (DateTime Written, long Bytes)[] _marks;
     private long _lookedAt;
@@ -19,15 +19,15 @@ internal sealed class WatchedFiles<T>
     /// <param name="read">Reads all of the files.</param>
     /// <param name="paths">Those that are looked at.</param>
     /// <param name="time">The clock for the interval.</param>
-    /// <param name="told">Called when files were read again, or (false) with why they were not. On the thread of the caller that
+    /// <param name="report">Called when files were read again, or (false) with why they were not. On the thread of the caller that
     /// asked.</param>
     /// <exception cref="CredentialException">The files cannot be used.</exception>
-    public WatchedFiles(Func<T> read, string[] paths, TimeProvider time, Action<string, bool> told)
+    public WatchedFiles(Func<T> read, string[] paths, TimeProvider time, Action<string, bool> report)
     {
         _read = read;
         _paths = paths;
         _time = time;
-        _told = told;
+        _report = report;
         // The marks first: what is written in between is read once more.
         _marks = Look();
         _latest = read();
@@ -60,11 +60,11 @@ internal sealed class WatchedFiles<T>
             try
             {
                 Volatile.Write(ref _latest, _read());
-                _told(string.Join(", ", _paths), true);
+                _report(string.Join(", ", _paths), true);
             }
             catch (CredentialException unusable)
             {
-                _told(unusable.Message, false);
+                _report(unusable.Message, false);
             }
 
             return _latest;

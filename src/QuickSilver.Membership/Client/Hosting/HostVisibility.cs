@@ -25,7 +25,7 @@ internal sealed class HostVisibility(DiscoveryContext context, IPEndPoint servic
     private int _questions;
     private bool _hearsItself;
     private bool _isFound;
-    private bool _isTold;
+    private bool _isLogged;
     private string? _refusal;
     // Another host that no stream reaches; null: none is known.
     private Trouble? _notReached;
@@ -81,15 +81,15 @@ internal sealed class HostVisibility(DiscoveryContext context, IPEndPoint servic
                 ? $"No other node has been found since this node started to host the membership service at {service}. {Advice}"
                 : null;
         _trouble = trouble is null ? null : new Trouble(TroubleKind.NotDiscoverable, trouble, _sinceUtc, "other nodes to find it");
-        if (trouble is not null && !_isTold)
+        if (trouble is not null && !_isLogged)
         {
-            _isTold = true;
+            _isLogged = true;
             context.Logger.HostsAlone(trouble);
         }
-        else if (isAlone && isLoopback && !_isTold)
+        else if (isAlone && isLoopback && !_isLogged)
         {
             // A single program on its machine is normal, so this is not reported as a problem.
-            _isTold = true;
+            _isLogged = true;
             context.Logger.HostsAloneOnLoopback(service);
         }
     }

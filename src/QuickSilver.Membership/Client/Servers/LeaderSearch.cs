@@ -109,7 +109,7 @@ internal sealed class LeaderSearch(INodeEnvironment environment, NamedServers se
         _questions.Clear();
     }
 
-    private void OnTold(IPEndPoint? leader)
+    private void OnLeader(IPEndPoint? leader)
     {
         if (leader is not null && _silent is not null && !leader.Equals(_silent))
         {
@@ -176,7 +176,7 @@ internal sealed class LeaderSearch(INodeEnvironment environment, NamedServers se
                 (HasSpoken, Since) = (true, _owner.Now);
                 if (kind == ControlMessageKind.Goodbye && ControlFrame.TryRead<GoodbyeMessage>(body, out var goodbye, out _))
                 {
-                    _owner.OnTold(goodbye.Successor);
+                    _owner.OnLeader(goodbye.Successor);
                 }
             }
 

@@ -25,12 +25,12 @@ internal sealed class NamedServers(ImmutableArray<IPEndPoint> servers, ServerRes
     public static readonly TimeSpan Interval = TimeSpan.FromSeconds(3);
 
     // The leader may be at another address each time. The servers that were named are not counted.
-    private const int MostTold = 4;
+    private const int MostLearned = 4;
 
     private TimeSpan _resolvedAt = TimeSpan.MinValue / 2;
     private bool _isResolving;
     // Of All, the last ones.
-    private int _told;
+    private int _learned;
     private int _next;
     private volatile Trouble? _trouble;
 
@@ -58,14 +58,14 @@ internal sealed class NamedServers(ImmutableArray<IPEndPoint> servers, ServerRes
             return;
         }
 
-        if (_told == MostTold)
+        if (_learned == MostLearned)
         {
-            All = All.RemoveAt(All.Length - MostTold);
-            _told--;
+            All = All.RemoveAt(All.Length - MostLearned);
+            _learned--;
         }
 
         All = All.Add(server);
-        _told++;
+        _learned++;
         _next %= All.Length;
     }
 
@@ -75,7 +75,7 @@ internal sealed class NamedServers(ImmutableArray<IPEndPoint> servers, ServerRes
     /// </summary>
     public void OnWelcome(IPEndPoint? server, bool leadsAlone, DateTimeOffset now, ILogger logger)
     {
-        int named = All.Length - _told;
+        int named = All.Length - _learned;
         if (!leadsAlone || named < 2)
         {
             _trouble = null;
@@ -131,7 +131,7 @@ internal sealed class NamedServers(ImmutableArray<IPEndPoint> servers, ServerRes
         var next = All[_next];
         var stay = All.RemoveAll(server => !found.Contains(server));
         All = [.. stay, .. found.Distinct().Except(stay)];
-        _told = 0;
+        _learned = 0;
         // The known ones have just failed, so a new one comes first.
         _next = All.Length > stay.Length ? stay.Length : Math.Max(0, All.IndexOf(next));
     }

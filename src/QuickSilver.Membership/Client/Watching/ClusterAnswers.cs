@@ -20,9 +20,9 @@ internal sealed class ClusterAnswers(IClusterSnapshotReader reader, Action onWho
 
     public string? Begin(ClusterSnapshotMessage header)
     {
-        if (_header is not null || header.Told > MostNodes)
+        if (_header is not null || header.Reported > MostNodes)
         {
-            return _header is null ? $"it reports {header.Told} nodes; the limit is {MostNodes}" : "an answer begins within another";
+            return _header is null ? $"it reports {header.Reported} nodes; the limit is {MostNodes}" : "an answer begins within another";
         }
 
         _header = header;
@@ -52,10 +52,10 @@ internal sealed class ClusterAnswers(IClusterSnapshotReader reader, Action onWho
 
     public string? Begin(TopicListMessage list)
     {
-        if (_list is not null || list.Told > TopicListMessage.MostTopics)
+        if (_list is not null || list.Listed > TopicListMessage.MostTopics)
         {
             return _list is null
-                ? $"it reports {list.Told} topics; the limit is {TopicListMessage.MostTopics}"
+                ? $"it reports {list.Listed} topics; the limit is {TopicListMessage.MostTopics}"
                 : "a list of topics begins within another";
         }
 
@@ -87,7 +87,7 @@ internal sealed class ClusterAnswers(IClusterSnapshotReader reader, Action onWho
 
     private void CompleteIfWhole()
     {
-        if (_list is { } list && _topics.Count == list.Told)
+        if (_list is { } list && _topics.Count == list.Listed)
         {
             var topics = new ClusterTopics(list, [.. _topics]);
             _list = null;
@@ -96,7 +96,7 @@ internal sealed class ClusterAnswers(IClusterSnapshotReader reader, Action onWho
             reader.OnTopics(topics);
         }
 
-        if (_header is { } header && _nodes.Count == header.Told)
+        if (_header is { } header && _nodes.Count == header.Reported)
         {
             var answer = new ClusterSnapshot(header, [.. _nodes]);
             _header = null;

@@ -12,14 +12,14 @@ internal readonly record struct TopicListMessage : IControlMessage, IReadableMes
 
     // Open topics of the cluster.
     public int Topics { get; init; }
-    public int Told { get; init; }
+    public int Listed { get; init; }
     // Whether another page follows the last topic of this one.
     public bool HasMore { get; init; }
 
     public void Write(ControlBuffer buffer)
     {
         buffer.UInt64(1, (ulong)Topics);
-        buffer.UInt64(2, (ulong)Told);
+        buffer.UInt64(2, (ulong)Listed);
         buffer.Bool(3, HasMore);
     }
 
@@ -39,6 +39,6 @@ internal readonly record struct TopicListMessage : IControlMessage, IReadableMes
             }
         }
 
-        return new TopicListMessage { Topics = topics, Told = listed, HasMore = hasMore };
+        return new TopicListMessage { Topics = topics, Listed = listed, HasMore = hasMore };
     }
 }

@@ -83,7 +83,7 @@ internal sealed record JoinMessage : IControlMessage, IReadableMessage<JoinMessa
         long known = 0, confirmed = 0, joinOrder = 0;
         ulong service = 0;
         int knownNodes = 0;
-        bool tellsSigns = false;
+        bool reportsSigns = false;
         byte[]? proof = null;
         string name = "";
         var process = ProcessLabel.None;
@@ -103,7 +103,7 @@ internal sealed record JoinMessage : IControlMessage, IReadableMessage<JoinMessa
                 case 8: joinOrder = reader.ReadInt64(field); break;
                 case 9: knownNodes = reader.ReadInt32(field, int.MaxValue); break;
                 case 10: ViewFields.ReadOpen(ref reader, field, ref open, OpenView.MostPerNode); break;
-                case 11: tellsSigns = reader.ReadBool(field); break;
+                case 11: reportsSigns = reader.ReadBool(field); break;
                 case 12: proof = ReadProof(ref reader, field); break;
                 case 13: name = ProcessFields.ReadName(ref reader, field); break;
                 case 14: process = ProcessFields.Read(ref reader, field); break;
@@ -135,7 +135,7 @@ internal sealed record JoinMessage : IControlMessage, IReadableMessage<JoinMessa
             Service = service,
             JoinOrder = joinOrder,
             KnownNodes = knownNodes,
-            ReportsSigns = tellsSigns,
+            ReportsSigns = reportsSigns,
             Proof = proof,
             Name = name,
             Process = process,

@@ -47,7 +47,7 @@ internal sealed class HeldAddress(MappedTopic topic, TopicAddress announced)
 {
     public MappedTopic Topic { get; } = topic;
 
-    public TopicAddress Told { get; } = announced;
+    public TopicAddress Announced { get; } = announced;
 
     /// <summary>How much it saves.</summary>
     public double Need { get; set; }

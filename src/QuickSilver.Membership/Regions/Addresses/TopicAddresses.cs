@@ -25,7 +25,7 @@ internal sealed class TopicAddresses(AddressPlan plan, TopicAddressRules rules)
     public IReadOnlyCollection<HeldAddress> Held => _held;
 
     /// <summary>The topic's address; null: it has none.</summary>
-    public TopicAddress? Of(MappedTopic topic) => _byTopic.GetValueOrDefault(topic)?.Told;
+    public TopicAddress? Of(MappedTopic topic) => _byTopic.GetValueOrDefault(topic)?.Announced;
 
     /// <summary>Called when regions and topics have changed. Adds topics that lose their address.</summary>
     /// <param name="touched">The topics whose regions or subscribers have changed.</param>
@@ -157,7 +157,7 @@ internal sealed class TopicAddresses(AddressPlan plan, TopicAddressRules rules)
     private void Withdraw(HeldAddress address, long configuration, Action<MappedTopic> touch)
     {
         var topic = address.Topic;
-        plan.Release(topic.Id, address.Told.EndPoint, configuration);
+        plan.Release(topic.Id, address.Announced.EndPoint, configuration);
         _byTopic.Remove(topic);
         _resting[topic.Id] = _configurations + rules.RestConfigurations;
         _held.Remove(address);

@@ -75,9 +75,9 @@ internal sealed class Entrance(
         string reason = $"A node at {join.EndPoint.Address} was removed because its datagrams were lost, and they are still lost between"
             + $" {join.EndPoint} and {string.Join(", ", unmet)}{(findings.IsServiceReached ? "" : " or the service")}, although its"
             + $" connection to the service works; {advice.For(join.EndPoint)}. It is admitted when datagrams pass.";
-        if (!record.IsTold)
+        if (!record.IsLogged)
         {
-            record.IsTold = true;
+            record.IsLogged = true;
             context.Logger.JoinRefused(session.RemoteEndPoint, reason);
         }
 

@@ -244,7 +244,7 @@ internal sealed class ConfigurationIssuer
 
         long bytesBefore = _context.Counters.ConfigurationBytes;
         Announce(number, previous, joined);
-        _batch.OnTold(_context.Counters.ConfigurationBytes - bytesBefore);
+        _batch.OnAnnounced(_context.Counters.ConfigurationBytes - bytesBefore);
         _removed.Clear();
         _leaving.ForEach(static session => session.OnLeft());
         _leaving.Clear();
@@ -262,7 +262,7 @@ internal sealed class ConfigurationIssuer
         }
 
         _context.Logger.ConfigurationMade(number, _members.Count, Map.TopicCount, Map.RegionCount);
-        Settlement.OnTold();
+        Settlement.OnAnnounced();
     }
 
     private void Announce(long number, long previous, List<Member> joined)

@@ -36,7 +36,7 @@ internal sealed class ConfigurationPublisher(RegionMap map, EndedLives ended, Se
     public void PublishFirst(Member member, long number, MemberTable members)
     {
         var header = new ConfigurationHeader(number, 0, IsSnapshot: true, member.LastRequest, Keys?.Cluster);
-        _all ??= WriteNodes(header, Known(members), [], ended.Told);
+        _all ??= WriteNodes(header, Known(members), [], ended.Announced);
         Send(member, header, _all, map.NewsOf(member.Key));
     }
 
@@ -46,7 +46,7 @@ internal sealed class ConfigurationPublisher(RegionMap map, EndedLives ended, Se
         counters.SnapshotsSent++;
         var header = new ConfigurationHeader(number, 0, IsSnapshot: true, member.LastRequest, Keys?.Cluster);
         member.Backlog.Clear();
-        Send(member, header, WriteNodes(header, Known(members), [], ended.Told), map.SnapshotOf(member.Key));
+        Send(member, header, WriteNodes(header, Known(members), [], ended.Announced), map.SnapshotOf(member.Key));
         _news.Clear();
         _buffer.Rest();
     }

@@ -55,7 +55,7 @@ internal sealed class Settlement
     }
 
     /// <summary>A configuration without the removed members was sent to all.</summary>
-    public void OnTold()
+    public void OnAnnounced()
     {
         _leaving = long.MaxValue;
         _leavingOpen.Clear();
@@ -98,7 +98,7 @@ internal sealed class Settlement
             }
         }
 
-        if (lowest == long.MaxValue || lowest < Settled || open.Count > OpenView.MostTold
+        if (lowest == long.MaxValue || lowest < Settled || open.Count > OpenView.MostReported
             || (lowest == Settled && open.SetEquals(Open)))
         {
             return;

@@ -55,7 +55,7 @@ internal sealed class SubscriptionBatch(TimeSpan interval, TimeSpan quietDelay)
     }
 
     /// <summary>The configuration was sent in this many bytes to all members together.</summary>
-    public void OnTold(long bytes)
+    public void OnAnnounced(long bytes)
     {
         var rest = TimeSpan.FromSeconds(bytes / BytesPerSecond);
         _rest = rest < _leastRest ? _leastRest : rest < LongestRest ? rest : LongestRest;

@@ -24,11 +24,11 @@ internal sealed class MemberPauses(
     private const int ExcusedPart = 10;
 
     /// <summary>A member reports a pause. Called before the member counts as heard.</summary>
-    public void OnTold(Member member, PausedMessage pause)
+    public void OnPaused(Member member, PausedMessage pause)
     {
         var now = context.Environment.Now;
         var silence = now - member.LastHeard;
-        context.Counters.PausesTold++;
+        context.Counters.PausesReported++;
         if (RepeatedEvent.IsLogged(++member.Pauses))
         {
             double length = pause.Length.TotalMilliseconds;

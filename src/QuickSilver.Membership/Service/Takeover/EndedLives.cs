@@ -16,8 +16,8 @@ internal sealed class EndedLives(ulong service)
 
     private readonly Dictionary<NodeKey, Ended> _all = [];
     private readonly Queue<Ended> _order = new();
-    private readonly List<Ended> _untold = [];
-    private readonly List<EndedLife> _told = [];
+    private readonly List<Ended> _unannounced = [];
+    private readonly List<EndedLife> _announced = [];
     private int _reported;
 
     /// <summary>A life that is over, and why.</summary>
@@ -27,7 +27,7 @@ internal sealed class EndedLives(ulong service)
     public IReadOnlyList<EndedLife> News { get; private set; } = [];
 
     /// <summary>The newest of which the members are notified, with the news.</summary>
-    public IReadOnlyList<EndedLife> Told => _told;
+    public IReadOnlyList<EndedLife> Announced => _announced;
 
     public Ended? Find(NodeKey node) => _all.GetValueOrDefault(node);
 
@@ -42,7 +42,7 @@ internal sealed class EndedLives(ulong service)
         var ended = new Ended(new EndedLife(node, service, NotAnnounced, knownFrom ?? default), reason);
         if (TryKeep(ended) && knownFrom is not null)
         {
-            _untold.Add(ended);
+            _unannounced.Add(ended);
         }
     }
 
@@ -54,7 +54,7 @@ internal sealed class EndedLives(ulong service)
         if (_reported < MostReported && TryKeep(ended))
         {
             _reported++;
-            _untold.Add(ended);
+            _unannounced.Add(ended);
         }
     }
 
@@ -63,18 +63,18 @@ internal sealed class EndedLives(ulong service)
     {
         if (_all.Remove(node))
         {
-            _untold.RemoveAll(ended => ended.Life.Node == node);
-            _told.RemoveAll(life => life.Node == node);
+            _unannounced.RemoveAll(ended => ended.Life.Node == node);
+            _announced.RemoveAll(life => life.Node == node);
         }
     }
 
     /// <summary>The configuration of this number is made: it names what no configuration has named yet.</summary>
     public void OnMade(long number)
     {
-        List<EndedLife> news = [.. _untold.Skip(_untold.Count - EndedLife.Most).Select(ended => Numbered(ended.Life, number))];
-        _untold.Clear();
-        _told.AddRange(news);
-        _told.RemoveRange(0, Math.Max(0, _told.Count - EndedLife.Most));
+        List<EndedLife> news = [.. _unannounced.Skip(_unannounced.Count - EndedLife.Most).Select(ended => Numbered(ended.Life, number))];
+        _unannounced.Clear();
+        _announced.AddRange(news);
+        _announced.RemoveRange(0, Math.Max(0, _announced.Count - EndedLife.Most));
         News = news;
     }
 

@@ -10,7 +10,7 @@ internal sealed class MemberSnapshot
     public bool IsAwaited { get; set; }
 
     /// <summary>Its answer, as it came; null until it comes, and when it was passed on.</summary>
-    public byte[]? Told { get; set; }
+    public byte[]? Reported { get; set; }
 
     /// <summary>When it was asked the first of the questions that it has not answered; null: it has answered the last one.</summary>
     public TimeSpan? SilentSince { get; set; }

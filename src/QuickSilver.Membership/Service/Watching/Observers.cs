@@ -161,7 +161,7 @@ internal sealed class Observers : IDisposable
 
         record.IsAwaited = false;
         record.SilentSince = null;
-        record.Told = signs;
+        record.Reported = signs;
         if (--_left == 0)
         {
             Answer();
@@ -228,7 +228,7 @@ internal sealed class Observers : IDisposable
         long room = _context.Limits.MaxPendingBytes / 2;
         foreach (var member in _members)
         {
-            if (member.Signs is { } record && record.Question == _question && (room -= record.Told?.Length ?? 0) >= 0)
+            if (member.Signs is { } record && record.Question == _question && (room -= record.Reported?.Length ?? 0) >= 0)
             {
                 reported.Add(ReportOf(member, record, now));
             }
@@ -253,7 +253,7 @@ internal sealed class Observers : IDisposable
         {
             Configuration = standing.Configuration,
             Nodes = _members.Count,
-            Told = reported,
+            Reported = reported,
             Observers = _places.Count,
             AgeMillis = (long)(_context.Environment.Now - _begun).TotalMilliseconds,
             EchoPort = _echoPort(),
@@ -264,7 +264,7 @@ internal sealed class Observers : IDisposable
 
     private MemberSnapshotMessage ReportOf(Member member, MemberSnapshot record, TimeSpan now)
     {
-        var outcome = record.Told is not null ? SnapshotOutcome.Told
+        var outcome = record.Reported is not null ? SnapshotOutcome.Told
             : member.ReportsSigns ? SnapshotOutcome.Silent
             : SnapshotOutcome.Unable;
         if (outcome == SnapshotOutcome.Silent)
@@ -279,7 +279,7 @@ internal sealed class Observers : IDisposable
             Outcome = outcome,
             SilentMillis = record.SilentSince is { } since ? (long)(now - since).TotalMilliseconds : 0,
             HeardMillis = (long)(now - member.LastHeard).TotalMilliseconds,
-            Signs = record.Told ?? [],
+            Signs = record.Reported ?? [],
             Name = member.Info.Name,
             Process = member.Process,
         };
@@ -293,7 +293,7 @@ internal sealed class Observers : IDisposable
         {
             if (member.Signs is { } record)
             {
-                (record.Told, record.IsAwaited) = (null, false);
+                (record.Reported, record.IsAwaited) = (null, false);
             }
         }
     }

@@ -31,12 +31,12 @@ internal sealed class TopicFollowers : IDisposable
         public readonly Member Member = member;
         public readonly ControlSession? Session = member.Session;
         public readonly FollowTopicsMessage Request = request;
-        public readonly Dictionary<ulong, string> Told = [];
+        public readonly Dictionary<ulong, string> Reported = [];
         public int Beyond;
 
         public bool Wants(string name) => name.StartsWith(Request.Prefix, StringComparison.Ordinal);
 
-        public bool IsFull => Told.Count >= Request.Most;
+        public bool IsFull => Reported.Count >= Request.Most;
     }
 
     public TopicFollowers(RegionMap map, ContractRegistry contracts, SessionContext context)
@@ -44,7 +44,7 @@ internal sealed class TopicFollowers : IDisposable
         _map = map;
         _contracts = contracts;
         _context = context;
-        _alarm = new Alarm(TellNews);
+        _alarm = new Alarm(ReportNews);
     }
 
     public void OnFollow(Member member, FollowTopicsMessage request)
@@ -81,7 +81,7 @@ internal sealed class TopicFollowers : IDisposable
         _all.Clear();
     }
 
-    private void TellNews()
+    private void ReportNews()
     {
         _all.RemoveAll(static follower => follower.Session is null || follower.Member.Session != follower.Session);
         var topics = _touched.Order().Select(id => (Id: id, Name: _contracts.NameOf(id), IsPublished: IsPublished(id))).ToList();
@@ -100,16 +100,16 @@ internal sealed class TopicFollowers : IDisposable
             bool isFull = false;
             foreach (var (id, name, isPublished) in topics)
             {
-                if (!isPublished && follower.Told.Remove(id, out string? goneName))
+                if (!isPublished && follower.Reported.Remove(id, out string? goneName))
                 {
                     gone.Add(goneName);
                 }
-                else if (isPublished && follower.Wants(name!) && !follower.Told.ContainsKey(id))
+                else if (isPublished && follower.Wants(name!) && !follower.Reported.ContainsKey(id))
                 {
                     isFull |= follower.IsFull;
                     if (!isFull)
                     {
-                        follower.Told.Add(id, name!);
+                        follower.Reported.Add(id, name!);
                         published.Add(name!);
                     }
                 }
@@ -127,11 +127,11 @@ internal sealed class TopicFollowers : IDisposable
     private void Compare(Follower follower, bool isFirst)
     {
         var gone = new List<string>();
-        foreach (var (id, name) in follower.Told.OrderBy(static one => one.Key).ToArray())
+        foreach (var (id, name) in follower.Reported.OrderBy(static one => one.Key).ToArray())
         {
             if (!IsPublished(id))
             {
-                follower.Told.Remove(id);
+                follower.Reported.Remove(id);
                 gone.Add(name);
             }
         }
@@ -140,7 +140,7 @@ internal sealed class TopicFollowers : IDisposable
         int beyond = 0;
         foreach (var (id, name) in _contracts.BeginningWith(follower.Request.Prefix))
         {
-            if (follower.Told.ContainsKey(id) || !IsPublished(id))
+            if (follower.Reported.ContainsKey(id) || !IsPublished(id))
             {
                 continue;
             }
@@ -151,7 +151,7 @@ internal sealed class TopicFollowers : IDisposable
                 continue;
             }
 
-            follower.Told.Add(id, name);
+            follower.Reported.Add(id, name);
             published.Add(name);
         }
 

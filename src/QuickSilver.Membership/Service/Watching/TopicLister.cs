@@ -29,7 +29,7 @@ internal sealed class TopicLister(RegionMap map, ContractRegistry contracts, Con
     {
         var page = contracts.After(after, TopicListMessage.MostTopics + 1);
         int listed = Math.Min(page.Count, TopicListMessage.MostTopics);
-        session.Send(new TopicListMessage { Topics = contracts.Count, Told = listed, HasMore = page.Count > listed });
+        session.Send(new TopicListMessage { Topics = contracts.Count, Listed = listed, HasMore = page.Count > listed });
         foreach (var (id, name) in page.Take(listed))
         {
             // The one with a type, if there is any.
@@ -51,7 +51,7 @@ internal sealed class TopicLister(RegionMap map, ContractRegistry contracts, Con
         // An observer that reads must not be closed because contracts are large.
         long room = limits.MaxPendingBytes / 2 / (ContractLimits.MaxBytes + ContractDisplay.MaxBytes);
         int listed = (int)Math.Min(versions.Count, Math.Max(1, room));
-        session.Send(new TopicListMessage { Topics = contracts.Count, Told = listed });
+        session.Send(new TopicListMessage { Topics = contracts.Count, Listed = listed });
         var byContract = holders.Of(id, ListedTopicMessage.MostHolders);
         foreach (var (contract, nodes) in versions.Take(listed))
         {

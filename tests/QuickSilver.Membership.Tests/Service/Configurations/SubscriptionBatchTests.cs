@@ -35,7 +35,7 @@ public sealed class SubscriptionBatchTests
             waits.Add((_batch.Due!.Value - now).TotalMilliseconds);
             now = _batch.Due.Value;
             _batch.OnTaken(now);
-            _batch.OnTold(1000);
+            _batch.OnAnnounced(1000);
         }
 
         Assert.All(waits.Take(33), static wait => Assert.Equal(5, wait));
@@ -47,7 +47,7 @@ public sealed class SubscriptionBatchTests
             Assert.Equal(now + Ms(5), _batch.Due);
             now = _batch.Due!.Value;
             _batch.OnTaken(now);
-            _batch.OnTold(1000);
+            _batch.OnAnnounced(1000);
         }
 
         _batch.Mark(now);
@@ -92,6 +92,6 @@ public sealed class SubscriptionBatchTests
         }
 
         _batch.OnTaken(now);
-        _batch.OnTold(bytes);
+        _batch.OnAnnounced(bytes);
     }
 }

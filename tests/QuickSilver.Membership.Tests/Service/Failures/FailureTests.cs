@@ -211,7 +211,7 @@ public sealed class FailureTests
             Assert.Equal(3, nodes[0].Nodes.Count);
         }
 
-        Assert.Equal((3, 3), (cluster.Counters.PausesTold, cluster.Counters.PausesExcused));
+        Assert.Equal((3, 3), (cluster.Counters.PausesReported, cluster.Counters.PausesExcused));
         Assert.Equal(0, cluster.Counters.NodesRemoved);
     }
 
@@ -284,9 +284,9 @@ public sealed class FailureTests
     {
         var cluster = new FakeCluster();
         var nodes = cluster.AddNodes(2);
-        nodes[1].Environment.Pauses.Tell(new Pause(Second * 0.4, PauseCause.Collector));
+        nodes[1].Environment.Pauses.Report(new Pause(Second * 0.4, PauseCause.Collector));
         cluster.Run(1);
-        Assert.Equal(0, cluster.Counters.PausesTold);
+        Assert.Equal(0, cluster.Counters.PausesReported);
     }
 
     [Fact]
@@ -296,17 +296,17 @@ public sealed class FailureTests
         var nodes = cluster.AddNodes(2);
         for (int i = 0; i < 600; i++)
         {
-            nodes[1].Environment.Pauses.Tell(new Pause(TimeSpan.FromDays(40), PauseCause.Handler));
+            nodes[1].Environment.Pauses.Report(new Pause(TimeSpan.FromDays(40), PauseCause.Handler));
             cluster.Run(0.1);
         }
 
-        Assert.Equal(600, cluster.Counters.PausesTold);
+        Assert.Equal(600, cluster.Counters.PausesReported);
         // It speaks all the time, so it was never silent for half a heartbeat.
         Assert.Equal(0, cluster.Counters.PausesExcused);
         for (int i = 0; i < 60; i++)
         {
             cluster.Run(0.9);
-            nodes[1].Environment.Pauses.Tell(new Pause(TimeSpan.FromDays(40), PauseCause.Handler));
+            nodes[1].Environment.Pauses.Report(new Pause(TimeSpan.FromDays(40), PauseCause.Handler));
         }
 
         Assert.InRange(cluster.Counters.PausesExcused, 1, 60 / 10);

@@ -175,9 +175,9 @@ public sealed class EndedLifeTests
             }
         }
 
-        Assert.Equal(EndedLife.Most, lives.Told.Count);
-        Assert.Equal(lives.Told, known);
-        Assert.Equal(new EndedLife(new NodeKey(100_000, 1), 7, 100_000, new Origin(5, 9)), lives.Told[^1]);
+        Assert.Equal(EndedLife.Most, lives.Announced.Count);
+        Assert.Equal(lives.Announced, known);
+        Assert.Equal(new EndedLife(new NodeKey(100_000, 1), 7, 100_000, new Origin(5, 9)), lives.Announced[^1]);
         Assert.Null(lives.Find(new NodeKey(1, 1)));
         Assert.NotNull(lives.Find(new NodeKey(90_000, 1)));
     }
@@ -191,7 +191,7 @@ public sealed class EndedLifeTests
         var known = new ConfigurationContent { Ended = [.. lives.News] }.EndedAfter(isSnapshot: false, []);
         Assert.Single(known);
         lives.OnTakenBack(Gone);
-        Assert.Empty(lives.Told);
+        Assert.Empty(lives.Announced);
         Assert.Empty(new ConfigurationContent { Joined = [new NodeInfo(Gone, Removed.EndPoint, 1)] }.EndedAfter(isSnapshot: false, known));
     }
 

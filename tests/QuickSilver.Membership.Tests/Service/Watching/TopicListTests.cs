@@ -26,7 +26,7 @@ public sealed class TopicListTests
         nodes[2].Open("raw", TopicRole.Publish);
         _cluster.Run(1);
         var answer = Ask();
-        Assert.Equal((2, 2, false), (answer.List.Topics, answer.List.Told, answer.List.HasMore));
+        Assert.Equal((2, 2, false), (answer.List.Topics, answer.List.Listed, answer.List.HasMore));
         var flights = answer.Topics.Single(static topic => topic.Name == "flights");
         Assert.Equal((1, 2, 1, 2), (flights.Publishers, flights.Subscribers, flights.Versions, flights.Nodes));
         Assert.Equal(Departure with { Fields = [], Nested = [] }, flights.Contract);

@@ -29,7 +29,7 @@ public sealed class WatchTests
         Assert.All(observer.Last.Nodes, node => Assert.Equal(SnapshotOutcome.Told, node.Node.Outcome));
         var signs = observer.Last.Nodes[1].Signs!;
         Assert.Equal((9, "slow", "t", 4), (signs.PendingPackets, signs.Trouble, signs.TopicRows[0].Name, signs.TopicRows[0].Published));
-        Assert.Equal((3, 3, 1), (observer.Last.Service.Nodes, observer.Last.Service.Told, observer.Last.Service.Observers));
+        Assert.Equal((3, 3, 1), (observer.Last.Service.Nodes, observer.Last.Service.Reported, observer.Last.Service.Observers));
         Assert.Equal(nodes[0].Changes[^1].Number, observer.Last.Service.Configuration);
         Assert.Equal(3, cluster.Service.MemberCount);
     }
@@ -86,7 +86,7 @@ public sealed class WatchTests
         var observer = new FakeObserver(cluster.World, FakeCluster.EndPoint);
         observer.Observer.AskService();
         cluster.Run(0.1);
-        Assert.Equal((2, 0, 8), (observer.Last.Service.Nodes, observer.Last.Service.Told, observer.Last.Service.Observers));
+        Assert.Equal((2, 0, 8), (observer.Last.Service.Nodes, observer.Last.Service.Reported, observer.Last.Service.Observers));
         Assert.Equal(asked, nodes[0].SignsWanted);
         cluster.Run(2);
         Assert.StartsWith("The membership service at", observer.Ended);
@@ -327,7 +327,7 @@ public sealed class WatchTests
         };
         var observer = new FakeObserver(cluster.World, FakeCluster.EndPoint).Ask(rows: 10);
         cluster.Run(0.5);
-        Assert.Equal((5, 3, 3), (observer.Last.Service.Nodes, observer.Last.Service.Told, observer.Last.Nodes.Count));
+        Assert.Equal((5, 3, 3), (observer.Last.Service.Nodes, observer.Last.Service.Reported, observer.Last.Nodes.Count));
         Assert.Equal(4, rows);
     }
 

@@ -39,7 +39,7 @@ public sealed class WatchTests : IDisposable
         }
 
         observer.Ask(_cluster);
-        Assert.Equal(Nodes, observer.Last.Service.Told);
+        Assert.Equal(Nodes, observer.Last.Service.Reported);
         var signs = observer.Last.Nodes.Select(node => node.Signs!).ToList();
         var publisher = Assert.Single(signs, one => one.Published > 0);
         double seconds = publisher.SpanMillis / 1e3;
