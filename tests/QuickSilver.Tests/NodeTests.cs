@@ -174,7 +174,7 @@ public sealed class NodeTests
                     DeafMembers = 9,
                     SmallPaths = 28,
                     SmallestPathBytes = 1252,
-                    PausesTold = 27,
+                    PausesReported = 27,
                     OpenViews = 22,
                     SupersededViews = 23,
                     OldestSupersededTicks = TimeSpan.FromSeconds(24).Ticks,

@@ -29,7 +29,7 @@ internal sealed class HearingReport
 
     public void OnChange()
     {
-        _alarm ??= new Alarm(Tell);
+        _alarm ??= new Alarm(Report);
         if (!_alarm.IsPending)
         {
             _context.Environment.Schedule(_alarm, Delay);
@@ -44,7 +44,7 @@ internal sealed class HearingReport
         }
     }
 
-    private void Tell()
+    private void Report()
     {
         var (silentCount, sender, view) = UnheardSenders?.Silent() ?? default;
         var (deafCount, member) = Deaf?.Deaf() ?? default;

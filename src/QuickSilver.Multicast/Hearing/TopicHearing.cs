@@ -17,9 +17,9 @@ internal sealed class TopicHearing(NodeContext context)
     // The limit of the table. Beyond it, topics are counted when others were reported or have expired.
     public const int MostCounts = 1024;
 
-    private const int MissedUntilTold = 16;
+    private const int MissedUntilReported = 16;
     // Of a slow topic, fewer packets over a longer time.
-    private const int MissedUntilToldOfSlow = 3;
+    private const int MissedUntilReportedOfSlow = 3;
     // Packets that are further apart are not counted together.
     private static readonly TimeSpan LongestTime = TimeSpan.FromMinutes(10);
     private static readonly TimeSpan LeastTime = TimeSpan.FromMilliseconds(250);
@@ -62,16 +62,16 @@ internal sealed class TopicHearing(NodeContext context)
 
         count.Missed++;
         var time = now - count.Since;
-        bool isTold = (count.Missed >= MissedUntilTold && time >= LeastTime)
-            || (count.Missed >= MissedUntilToldOfSlow && time >= LeastTimeOfSlow);
-        if (!isTold)
+        bool isReported = (count.Missed >= MissedUntilReported && time >= LeastTime)
+            || (count.Missed >= MissedUntilReportedOfSlow && time >= LeastTimeOfSlow);
+        if (!isReported)
         {
             _counts[key] = count;
             return;
         }
 
         _counts.Remove(key);
-        Tell(view, key.Item1, topic);
+        Report(view, key.Item1, topic);
     }
 
     // Not for each packet, because it reads the whole table.
@@ -94,7 +94,7 @@ internal sealed class TopicHearing(NodeContext context)
         return _counts.Count < MostCounts;
     }
 
-    private void Tell(RegionView view, NodeKey sender, ulong topic)
+    private void Report(RegionView view, NodeKey sender, ulong topic)
     {
         if (context.Directory.Find(sender) is { } address)
         {

@@ -41,7 +41,7 @@ internal sealed class MulticastCounters
     public long Stalls;
     public long TokensSent;
     // Notices of other nodes that they stood still.
-    public long PausesTold;
+    public long PausesReported;
     public long EchoesAnswered { get; set; }
     public long TokenTimeouts;
     public long AcksReceived;

@@ -12,15 +12,15 @@ internal sealed class UncertainLosses
 
     private readonly INodeEnvironment _environment;
     private readonly Predicate<InboundStream> _mayMoreCome;
-    private readonly Action<InboundStream> _tell;
+    private readonly Action<InboundStream> _report;
     private readonly List<InboundStream> _streams = [];
     private readonly Alarm _check;
 
-    public UncertainLosses(INodeEnvironment environment, Predicate<InboundStream> mayMoreCome, Action<InboundStream> tell)
+    public UncertainLosses(INodeEnvironment environment, Predicate<InboundStream> mayMoreCome, Action<InboundStream> report)
     {
         _environment = environment;
         _mayMoreCome = mayMoreCome;
-        _tell = tell;
+        _report = report;
         _check = new Alarm(Check);
     }
 
@@ -42,7 +42,7 @@ internal sealed class UncertainLosses
                 _streams.RemoveAt(i--);
                 try
                 {
-                    _tell(stream);
+                    _report(stream);
                 }
                 catch (OutOfMemoryException)
                 {

@@ -49,14 +49,14 @@ internal sealed partial class TopicReceiver
         }
         else
         {
-            TellUnaccounted(order, first);
+            ReportUnaccounted(order, first);
         }
 
         Drain(order);
     }
 
     // What was sent before the present run is a gap with a cause.
-    private void TellUnaccounted(SenderOrder order, long first)
+    private void ReportUnaccounted(SenderOrder order, long first)
     {
         if (order.RunStart > order.Next)
         {

@@ -61,7 +61,7 @@ internal sealed class ReceiverRate
     /// <param name="read">The last packet that all have read.</param>
     /// <param name="isSenderWaiting">Whether the sender had more to send than it was allowed to.</param>
     /// <param name="hasDropped">Whether a member's buffer has overflowed since.</param>
-    public void OnTold(TimeSpan now, long read, bool isSenderWaiting, bool hasDropped)
+    public void OnReport(TimeSpan now, long read, bool isSenderWaiting, bool hasDropped)
     {
         _hasDropped |= hasDropped;
         if (read > _read && _sent.TakeThrough(read) is { } sentAt && now - sentAt < _leastAge)

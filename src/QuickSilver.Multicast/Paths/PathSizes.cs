@@ -245,7 +245,7 @@ internal sealed class PathSizes(NodeContext context)
 
         context.Counters.SmallPaths = small;
         context.Counters.SmallestPathBytes = smallest;
-        Tell(small, smallest);
+        Report(small, smallest);
     }
 
     private void SumUsable()
@@ -257,7 +257,7 @@ internal sealed class PathSizes(NodeContext context)
         }
     }
 
-    private void Tell(int small, int smallest)
+    private void Report(int small, int smallest)
     {
         if (small == 0)
         {

@@ -11,23 +11,23 @@ namespace QuickSilver.Multicast.Reachability;
 internal sealed class PauseNotices(NodeContext context, Action<List<(NodeKey Node, RegionView? View)>> neighbours)
 {
     // The limit of neighbours that are notified at a time; a node has a few in each of its regions.
-    private const int MostTold = 64;
+    private const int MostNotified = 64;
     private static readonly TimeSpan Spacing = TimeSpan.FromMilliseconds(250);
 
     private readonly List<(NodeKey Node, RegionView? View)> _to = [];
     // Null until pauses follow each other closely.
     private Alarm? _alarm;
-    private TimeSpan _untold;
+    private TimeSpan _unreported;
     private TimeSpan _longest;
     private PauseCause _cause;
     private TimeSpan _endedAt;
-    private TimeSpan _toldAt = TimeSpan.MinValue / 2;
+    private TimeSpan _notifiedAt = TimeSpan.MinValue / 2;
     private long _number;
 
     public void Add(in Pause pause)
     {
         var now = context.Environment.Now;
-        _untold += pause.Length;
+        _unreported += pause.Length;
         _endedAt = now;
         if (pause.Length >= _longest)
         {
@@ -35,45 +35,45 @@ internal sealed class PauseNotices(NodeContext context, Action<List<(NodeKey Nod
             _cause = pause.Cause;
         }
 
-        if (now - _toldAt >= Spacing)
+        if (now - _notifiedAt >= Spacing)
         {
             context.Environment.CancelIfMade(_alarm);
-            Tell();
+            Notify();
         }
         else if (_alarm is not { IsPending: true })
         {
-            context.Environment.Schedule(_alarm ??= new Alarm(Tell), Spacing - (now - _toldAt));
+            context.Environment.Schedule(_alarm ??= new Alarm(Notify), Spacing - (now - _notifiedAt));
         }
     }
 
     public void Close() => context.Environment.CancelIfMade(_alarm);
 
-    private void Tell()
+    private void Notify()
     {
         var now = context.Environment.Now;
-        var notice = new PauseNotice(_untold, now - _endedAt, _cause);
-        _toldAt = now;
-        _untold = _longest = TimeSpan.Zero;
+        var notice = new PauseNotice(_unreported, now - _endedAt, _cause);
+        _notifiedAt = now;
+        _unreported = _longest = TimeSpan.Zero;
         _to.Clear();
         neighbours(_to);
         Span<byte> packet = stackalloc byte[PauseNotice.Bytes];
         _number++;
-        var told = new HashSet<NodeKey>();
+        var notified = new HashSet<NodeKey>();
         int sent = 0;
         foreach (var (node, view) in _to)
         {
-            if (sent < MostTold && context.Directory.Find(node) is { } address)
+            if (sent < MostNotified && context.Directory.Find(node) is { } address)
             {
                 notice.Write(packet, view is null ? context.Template() : context.Template(view), _number);
                 context.SendControl(packet, address);
-                told.Add(node);
+                notified.Add(node);
                 sent++;
             }
         }
 
         if (sent > 0)
         {
-            MulticastLog.StoodStill(context.Log, notice.Length.TotalMilliseconds, notice.Cause, told.Count);
+            MulticastLog.StoodStill(context.Log, notice.Length.TotalMilliseconds, notice.Cause, notified.Count);
         }
     }
 }

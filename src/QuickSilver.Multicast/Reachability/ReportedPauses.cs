@@ -53,7 +53,7 @@ internal sealed class ReportedPauses(NodeContext context)
 
         report.Number = header.Sequence;
         report.At = now;
-        context.Counters.PausesTold++;
+        context.Counters.PausesReported++;
         if (RepeatedEvent.IsLogged(++report.Count))
         {
             double ago = notice.Ago.TotalMilliseconds;

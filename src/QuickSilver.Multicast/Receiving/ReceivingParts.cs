@@ -42,7 +42,7 @@ internal sealed class ReceivingParts(NodeContext node, SchemeContext schemes)
     public TopicPorts? TopicPorts { get; private set; }
 
     /// <summary>Set after the first warning, because each group would repeat it.</summary>
-    public bool HasToldOfPorts { get; set; }
+    public bool HasWarnedOfPorts { get; set; }
 
     /// <summary>
     /// The datagrams that the kernel dropped at the unicast port, where copies arrive too. The value is sampled.

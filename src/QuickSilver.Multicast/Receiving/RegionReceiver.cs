@@ -220,7 +220,7 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView, IHealedView
     /// <summary>
     /// A reliable stream that another member reports, known or not; null if more unknown senders are reported than can exist.
     /// </summary>
-    public InboundStream? FindTold(StreamKey key) => Find(key) ?? (_table.MayBe(key) ? FindOrAdd(key) : null);
+    public InboundStream? FindReported(StreamKey key) => Find(key) ?? (_table.MayBe(key) ? FindOrAdd(key) : null);
 
     /// <summary>
     /// Whether only the sender can supply what is missing: members need not find out first whether others hold it.
@@ -387,7 +387,7 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView, IHealedView
 
     IStreamOfMember? IViewOfMember.Find(StreamKey stream) => Find(stream);
 
-    ITrackedStream? ITrackedView.FindTold(StreamKey stream) => FindTold(stream);
+    ITrackedStream? ITrackedView.FindReported(StreamKey stream) => FindReported(stream);
 
     private bool MayEnd(InboundStream stream)
     {

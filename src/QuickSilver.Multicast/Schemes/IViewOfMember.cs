@@ -55,7 +55,7 @@ internal interface ITrackedView : IViewOfMember
     /// <summary>
     /// A reliable stream that another member reports, known or not; null if more unknown senders are reported than can exist.
     /// </summary>
-    ITrackedStream? FindTold(StreamKey stream);
+    ITrackedStream? FindReported(StreamKey stream);
 
     /// <summary>Requests everything that is missing now, as if for the first time.</summary>
     void AskAnew(IStreamOfMember stream);

@@ -68,8 +68,8 @@ internal sealed class UnheldPackets
         long through = Math.Max(Through, other.Through);
         var theirs = _spare ??= new SequenceRanges(MostInCommon);
         Copy(other.Gaps, theirs);
-        AddUntold(theirs, other.Through, through);
-        AddUntold(Gaps, Through, through);
+        AddUnreported(theirs, other.Through, through);
+        AddUnreported(Gaps, Through, through);
         Gaps.IntersectWith(theirs);
         Through = through;
         KnownThrough = Math.Min(KnownThrough, other.KnownThrough);
@@ -132,11 +132,11 @@ internal sealed class UnheldPackets
     }
 
     // What is not reported is not known to be held.
-    private static void AddUntold(SequenceRanges gaps, long told, long limit)
+    private static void AddUnreported(SequenceRanges gaps, long reported, long limit)
     {
-        if (told < limit)
+        if (reported < limit)
         {
-            gaps.Add(told + 1, limit);
+            gaps.Add(reported + 1, limit);
         }
     }
 }

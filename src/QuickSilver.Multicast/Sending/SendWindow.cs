@@ -86,7 +86,7 @@ internal sealed class SendWindow(int packetBytes, bool isReliable)
         Consumed = Math.Max(Consumed, Math.Min(consumed, Sent));
         Read = Math.Max(Math.Max(Read, Consumed), Math.Min(read, Sent));
         bool hasDropped = _pace.OnAck(now, Read - before, wasFull, kernelDrops, receiveBufferBytes);
-        _rate.OnTold(now, Read, wasFull, hasDropped);
+        _rate.OnReport(now, Read, wasFull, hasDropped);
     }
 
     /// <summary>Packets up to there that were not sent never will be, and count as sent.</summary>

@@ -59,7 +59,7 @@ internal readonly struct RoundContents(RingHierarchy rings, RingRepair repair, R
         for (int i = 0; i < token.Count; i++)
         {
             var record = token[i];
-            if (rings.Region.FindTold(record.Stream) is not { } stream)
+            if (rings.Region.FindReported(record.Stream) is not { } stream)
             {
                 // The record names a sender that this member does not know, and there are more of those than can exist: this member reports
                 // nothing about them.
@@ -113,7 +113,7 @@ internal readonly struct RoundContents(RingHierarchy rings, RingRepair repair, R
         for (int i = 0; i < token.Count; i++)
         {
             var record = token[i];
-            if (rings.Region.FindTold(record.Stream) is not { } stream)
+            if (rings.Region.FindReported(record.Stream) is not { } stream)
             {
                 continue;
             }

@@ -107,10 +107,10 @@ internal sealed class RingResult
         HeldByAny = Math.Max(HeldByAny, through);
     }
 
-    public void TakeUnheld(UnheldPackets told, TimeSpan roundBegan)
+    public void TakeUnheld(UnheldPackets reported, TimeSpan roundBegan)
     {
-        (Unheld ??= new UnheldPackets()).CopyFrom(told);
-        UnheldSince = roundBegan - told.Age;
+        (Unheld ??= new UnheldPackets()).CopyFrom(reported);
+        UnheldSince = roundBegan - reported.Age;
     }
 
     /// <summary>Returns true if all members under the ring lack a packet beyond those that they were known to lack.</summary>

@@ -100,7 +100,7 @@ public sealed class ReceiverRateTests
         {
             _rate.OnSent(_now, (i + 1) * 1000);
             Pass(1);
-            _rate.OnTold(_now, (i + 1) * 1000, isSenderWaiting: true, hasDropped: false);
+            _rate.OnReport(_now, (i + 1) * 1000, isSenderWaiting: true, hasDropped: false);
         }
 
         Assert.InRange(_rate.Trust(_now, mostGrowth: 0), 980, 1000);
@@ -143,7 +143,7 @@ public sealed class ReceiverRateTests
     {
         Pass(after);
         _read += more;
-        _rate.OnTold(_now, _read, isSenderWaiting, hasDropped);
+        _rate.OnReport(_now, _read, isSenderWaiting, hasDropped);
     }
 
     private void Pass(double seconds) => _now += TimeSpan.FromSeconds(seconds);

@@ -105,7 +105,7 @@ public sealed class PauseNoticeTests
         Assert.Equal(DropReason.Duplicate, Receive(2));
         Assert.Equal(DropReason.Duplicate, Receive(1));
         Assert.Equal(DropReason.None, Receive(3));
-        Assert.Equal(2, _member.Context.Counters.PausesTold);
+        Assert.Equal(2, _member.Context.Counters.PausesReported);
     }
 
     [Fact]

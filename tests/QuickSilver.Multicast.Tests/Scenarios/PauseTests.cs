@@ -54,7 +54,7 @@ public sealed class PauseTests
             // A publisher that is no member has no ring. A member of this cluster, which has no heartbeats, has no alarm within a second.
             if (seconds > 1)
             {
-                Assert.Equal(node != 0, cluster.Hosts.Any(host => host.Multicast.Counters.PausesTold > 0));
+                Assert.Equal(node != 0, cluster.Hosts.Any(host => host.Multicast.Counters.PausesReported > 0));
             }
 
             cluster.Hosts.ForEach(host => host.Membership.Suspects.Clear());

@@ -222,7 +222,7 @@ public sealed class StarTests : SchemeContract
                 verdict.ReceiveBufferBytes = Math.Min(verdict.ReceiveBufferBytes, report.ReceiveBufferBytes);
                 for (int i = 0; i < report.Count; i++)
                 {
-                    _region.FindTold(report[i].Stream);
+                    _region.FindReported(report[i].Stream);
                 }
             }
 
@@ -265,7 +265,7 @@ public sealed class StarTests : SchemeContract
             for (int i = 0; i < verdict.Count; i++)
             {
                 var record = verdict[i];
-                if (_region.FindTold(record.Stream) is not { } stream)
+                if (_region.FindReported(record.Stream) is not { } stream)
                 {
                     continue;
                 }

@@ -44,7 +44,7 @@ public sealed class HostileMemberTests
 
         var counters = victim.Multicast.Counters;
         Assert.Equal((1, 1), (counters.Dropped(DropReason.NotMember), counters.Dropped(DropReason.NotListed)));
-        Assert.Equal(0, counters.PausesTold);
+        Assert.Equal(0, counters.PausesReported);
     }
 
     // The credits are sealed under the keys of views that follow each other meanwhile.
@@ -105,7 +105,7 @@ public sealed class HostileMemberTests
         cluster.Simulation.Run(TimeSpan.FromSeconds(1));
         cluster[1].Node.Pause(TimeSpan.FromSeconds(2));
         cluster.Simulation.Run(TimeSpan.FromSeconds(3));
-        Assert.Contains(cluster.Hosts, host => host.Multicast.Counters.PausesTold > 0);
+        Assert.Contains(cluster.Hosts, host => host.Multicast.Counters.PausesReported > 0);
         Assert.All(cluster.Hosts, host => Assert.Equal(0, host.Multicast.Counters.Dropped(DropReason.NotMember)));
     }
 

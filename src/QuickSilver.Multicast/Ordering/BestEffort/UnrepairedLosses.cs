@@ -41,7 +41,7 @@ internal sealed class UnrepairedLosses(ReceivingParts parts)
         {
             if (order.Next != 0 && !order.IsBlocked)
             {
-                TellNow(receiver, order, stream, message);
+                ReportNow(receiver, order, stream, message);
             }
             else
             {
@@ -100,7 +100,7 @@ internal sealed class UnrepairedLosses(ReceivingParts parts)
 
             if (next.Order.Next != 0)
             {
-                Tell(next.Receiver, next.Order, next.Through);
+                Report(next.Receiver, next.Order, next.Through);
             }
 
             Note(next.Receiver, next.Order);
@@ -117,7 +117,7 @@ internal sealed class UnrepairedLosses(ReceivingParts parts)
         }
     }
 
-    private void Tell(TopicReceiver receiver, SenderOrder order, long through)
+    private void Report(TopicReceiver receiver, SenderOrder order, long through)
     {
         order.CopyHeld(through, _held);
         int at = 0;
@@ -139,10 +139,10 @@ internal sealed class UnrepairedLosses(ReceivingParts parts)
     }
 
     // There is no memory to hold the message, so the missing messages before it are not waited for.
-    private void TellNow(TopicReceiver receiver, SenderOrder order, InboundStream stream, in StreamMessage message)
+    private void ReportNow(TopicReceiver receiver, SenderOrder order, InboundStream stream, in StreamMessage message)
     {
         long sequence = message.Delivered.Sequence;
-        Tell(receiver, order, sequence - 1);
+        Report(receiver, order, sequence - 1);
         if (order.IsOver || order.Next != sequence)
         {
             return;

@@ -73,7 +73,7 @@ internal sealed class SlowReaders(IOrderingNode node)
         }
         else
         {
-            Tell(slow);
+            Report(slow);
         }
     }
 
@@ -105,7 +105,7 @@ internal sealed class SlowReaders(IOrderingNode node)
         if (!slow.IsHeld)
         {
             slow.Hold(Now);
-            slow.OnTold(Now);
+            slow.OnReported(Now);
             Send([slow], order.Sender, ViewOf(slow));
             Repeat();
         }
@@ -116,13 +116,13 @@ internal sealed class SlowReaders(IOrderingNode node)
     private void Release(SlowRun slow)
     {
         slow.Release(Now);
-        Tell(slow);
+        Report(slow);
     }
 
-    private void Tell(SlowRun slow)
+    private void Report(SlowRun slow)
     {
         slow.Step(Now, mayPark: true);
-        slow.OnTold(Now);
+        slow.OnReported(Now);
         Send([slow], slow.Order.Sender, ViewOf(slow));
         Repeat();
     }
@@ -170,9 +170,9 @@ internal sealed class SlowReaders(IOrderingNode node)
     {
         var due = _slow.FindAll(slow => slow.NextAt <= now);
         Offer(due);
-        var told = due.FindAll(slow => slow.Step(now, node.Parking.HasPlenty(slow.Order.ParkedBytes)));
-        told.ForEach(slow => slow.OnTold(now));
-        foreach (var several in told.GroupBy(slow => (slow.Order.Sender, View: ViewOf(slow)))
+        var reported = due.FindAll(slow => slow.Step(now, node.Parking.HasPlenty(slow.Order.ParkedBytes)));
+        reported.ForEach(slow => slow.OnReported(now));
+        foreach (var several in reported.GroupBy(slow => (slow.Order.Sender, View: ViewOf(slow)))
             .OrderBy(static one => one.Key.Sender).ThenBy(static one => one.Key.View?.RegionId))
         {
             foreach (var some in several.Chunk(CreditPacket.MaxEntries))

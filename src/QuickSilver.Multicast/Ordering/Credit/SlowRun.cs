@@ -34,7 +34,7 @@ internal sealed class SlowRun(TopicReceiver receiver, SenderOrder order, long pa
 
     private TimeSpan _heldAt;
     private TimeSpan _steppedAt;
-    private TimeSpan _toldAt;
+    private TimeSpan _reportedAt;
     private long _takenAtStep;
     // How many messages the sender may be ahead of what is taken.
     private long _ahead;
@@ -155,10 +155,10 @@ internal sealed class SlowRun(TopicReceiver receiver, SenderOrder order, long pa
             return true;
         }
 
-        return Through != before || now - _toldAt >= HoldInterval;
+        return Through != before || now - _reportedAt >= HoldInterval;
     }
 
-    public void OnTold(TimeSpan now) => _toldAt = now;
+    public void OnReported(TimeSpan now) => _reportedAt = now;
 
     private long Next(TimeSpan now, bool mayPark)
     {

@@ -94,9 +94,9 @@ internal sealed class RegionPort
 
     private void CheckPort(ReceivingParts parts)
     {
-        if (_context.Options.EphemeralPorts is { } ports && ports.Contains(Group.Port) && !parts.HasToldOfPorts)
+        if (_context.Options.EphemeralPorts is { } ports && ports.Contains(Group.Port) && !parts.HasWarnedOfPorts)
         {
-            parts.HasToldOfPorts = true;
+            parts.HasWarnedOfPorts = true;
             MulticastLog.GroupPortEphemeral(_context.Log, Group, ports);
         }
     }

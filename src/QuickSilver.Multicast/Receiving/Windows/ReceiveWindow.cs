@@ -24,8 +24,8 @@ internal sealed class ReceiveWindow(PacketWindow packets, NodeOptions options)
     private static readonly TimeSpan LongestBacklog = TimeSpan.FromMilliseconds(100);
 
     // The value of Arrived when packets were last reported.
-    private long _arrivedWhenTold = -1;
-    private TimeSpan _toldAt;
+    private long _arrivedWhenReported = -1;
+    private TimeSpan _reportedAt;
     private TimeSpan _deniedUntil;
 
     /// <summary>Holds as many disjoint ranges as a window can have, so no change of the set is refused.</summary>
@@ -96,12 +96,12 @@ internal sealed class ReceiveWindow(PacketWindow packets, NodeOptions options)
         // A number is missing if it was reported some time ago and nothing came meanwhile: a node that was paused reads the tokens that
         // waited for it before the packets that waited too.
         var missed = Nothing;
-        if (_arrivedWhenTold != Arrived)
+        if (_arrivedWhenReported != Arrived)
         {
-            _arrivedWhenTold = Arrived;
-            _toldAt = now;
+            _arrivedWhenReported = Arrived;
+            _reportedAt = now;
         }
-        else if (now - _toldAt >= options.ReorderWindow && (caughtUpAt >= _toldAt || now - _toldAt >= LongestBacklog))
+        else if (now - _reportedAt >= options.ReorderWindow && (caughtUpAt >= _reportedAt || now - _reportedAt >= LongestBacklog))
         {
             missed = Miss(Math.Max(highest, Highest), now);
         }

@@ -127,8 +127,8 @@ internal sealed class RecoveryRecord
         long neighbourThrough = gaps < NeighbourGaps.Count ? NeighbourGaps[gaps].First - 1 : NeighbourThrough;
         var flags = (IsGathering ? Flag.Gathering : 0) | (IsDecided ? Flag.Decided : 0)
             | (IsRefused ? Flag.Refused : 0) | (IsPartial ? Flag.Partial : 0) | (IsPushWanted ? Flag.PushWanted : 0);
-        bool tellsHeld = HeldRanges is not null && room > lacked + gaps + unheld;
-        flags |= tellsHeld ? Flag.Held : 0;
+        bool reportsHeld = HeldRanges is not null && room > lacked + gaps + unheld;
+        flags |= reportsHeld ? Flag.Held : 0;
         BinaryPrimitives.WriteUInt64LittleEndian(at, Stream.Sender.Id);
         BinaryPrimitives.WriteUInt32LittleEndian(at[IncarnationOffset..], Stream.Sender.Incarnation);
         at[FlagsOffset] = (byte)flags;
@@ -154,7 +154,7 @@ internal sealed class RecoveryRecord
         used += WriteRanges(at[used..], NeighbourGaps, gaps);
         used += WriteRanges(at[used..], LackedByAll, lacked);
         used += WriteRanges(at[used..], Unheld.Gaps, unheld);
-        if (tellsHeld)
+        if (reportsHeld)
         {
             int held = Math.Min(Math.Min(HeldRanges!.Count, MaxHeldRanges), room - lacked - gaps - unheld - 1);
             at[used++] = (byte)held;

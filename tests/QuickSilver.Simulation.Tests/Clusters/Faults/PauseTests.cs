@@ -48,7 +48,7 @@ public sealed class PauseTests
         Assert.Equal((1, 1), (own.Read(NodeFigures.LongSteps), own.Read(NodeFigures.PausesNotRunning)));
         Assert.InRange(pause, Second * 1.9, Second * 2);
         Assert.Equal(pause, own.Read(NodeFigures.LongestPause));
-        Assert.Equal(2, cluster.Nodes.Sum(node => node.Node.Read(NodeFigures.PausesTold)));
+        Assert.Equal(2, cluster.Nodes.Sum(node => node.Node.Read(NodeFigures.PausesReported)));
 
         string length = $"for {pause.TotalMilliseconds:F0} ms (NotRunning)";
         Assert.Equal($"This node stood still {length}. It reported that to its ring neighbours (2).", log.Of(1420));
