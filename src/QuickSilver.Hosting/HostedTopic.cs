@@ -131,7 +131,7 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
 
         foreach (var handler in handlers)
         {
-            Complete(() => handler.TellEnd(new SubscriptionEnd(SubscriptionEndReason.Disposed, null)), log);
+            Complete(() => handler.ReportEnd(new SubscriptionEnd(SubscriptionEndReason.Disposed, null)), log);
         }
 
         foreach (var consumption in consumptions)
@@ -371,7 +371,7 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
 
         public void Attach(ITopic<T> topic) => Attached = topic.SubscribeInline(handler, onGap, OnEndedHere);
 
-        public void TellEnd(SubscriptionEnd end)
+        public void ReportEnd(SubscriptionEnd end)
         {
             if (!Interlocked.Exchange(ref _isEnded, true))
             {
@@ -392,7 +392,7 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
             if (end.Reason is not (SubscriptionEndReason.NodeExpelled or SubscriptionEndReason.NodeStopped))
             {
                 owner.Detach(this);
-                TellEnd(end);
+                ReportEnd(end);
             }
         }
 

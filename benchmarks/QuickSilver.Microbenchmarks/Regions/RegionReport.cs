@@ -68,14 +68,14 @@ internal static class RegionReport
         for (int i = 0; i < Changes; i++)
         {
             long start = Stopwatch.GetTimestamp();
-            var told = experiment.ChangeOne();
+            var reported = experiment.ChangeOne();
             double millis = Stopwatch.GetElapsedTime(start).TotalMilliseconds;
             worst = Math.Max(worst, millis);
             all += millis;
-            newViews += told.NewRegionViews;
-            mostViews = Math.Max(mostViews, told.NewRegionViews);
-            regionViews += told.RegionViews;
-            topicViews += told.TopicViews;
+            newViews += reported.NewRegionViews;
+            mostViews = Math.Max(mostViews, reported.NewRegionViews);
+            regionViews += reported.RegionViews;
+            topicViews += reported.TopicViews;
         }
 
         Console.WriteLine(

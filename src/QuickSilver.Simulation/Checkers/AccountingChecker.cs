@@ -20,7 +20,7 @@ internal sealed class AccountingChecker : HistoryChecker
 
     public override bool IsComplete => Pairs().All(static pair => pair.Subscriber.FirstLacking(pair.Key) > pair.Publisher.Owed);
 
-    public override void On(in ToldStable stable)
+    public override void On(in StableReported stable)
     {
         var publisher = Of(stable.Message.Sender, stable.Message.Topic);
         publisher.Stable = Math.Max(publisher.Stable, stable.Message.Sequence);
@@ -60,7 +60,7 @@ internal sealed class AccountingChecker : HistoryChecker
         }
     }
 
-    public override void On(in GapTold gap)
+    public override void On(in GapReported gap)
     {
         _last = gap.At;
         var given = _subscribers[gap.Subscription.Number].Of(gap.Sender);
@@ -94,12 +94,13 @@ internal sealed class AccountingChecker : HistoryChecker
     {
         _last = ended.At;
         var subscriber = _subscribers[ended.Subscription.Number];
-        subscriber.Told = ended.Told;
+        subscriber.Reported = ended.Reported;
         subscriber.IsAtOnce = ended.IsAtOnce;
-        if (ended.Unhandled != ended.Told)
+        if (ended.Unhandled != ended.Reported)
         {
             Violate(
-                ended.At, $"{ended.Subscription} ended with {ended.Unhandled} messages not handled, and {ended.Told} were reported to it.");
+                ended.At,
+                $"{ended.Subscription} ended with {ended.Unhandled} messages not handled, and {ended.Reported} were reported to it.");
         }
 
         foreach (var (sender, owed) in subscriber.Owed)
@@ -124,8 +125,8 @@ internal sealed class AccountingChecker : HistoryChecker
             {
                 long owed = subscriber.Owed.Sum(one => subscriber.Of(one.Key).CountMissing(1, one.Value));
                 long sent = SendersOf(subscriber).Sum(one => subscriber.Of(one.Key.Sender).CountMissing(1, one.Value.Sent));
-                least += subscriber.Told + (subscriber.IsAtOnce ? owed : 0);
-                most += subscriber.Told + sent;
+                least += subscriber.Reported + (subscriber.IsAtOnce ? owed : 0);
+                most += subscriber.Reported + sent;
             }
         }
 
@@ -197,7 +198,7 @@ internal sealed class AccountingChecker : HistoryChecker
         public bool IsAtOnce { get; set; }
 
         /// <summary>Of how many messages the gaps spoke that had come and were not handled.</summary>
-        public long Told { get; set; }
+        public long Reported { get; set; }
 
         public Dictionary<NodeKey, long> Owed { get; } = [];
 

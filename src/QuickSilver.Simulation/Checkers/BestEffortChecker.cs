@@ -24,7 +24,7 @@ internal sealed class BestEffortChecker : DeliveryChecker
         }
     }
 
-    public override void On(in GapTold gap)
+    public override void On(in GapReported gap)
     {
         if (gap.First <= gap.Last && IsBestEffort(gap.Subscription.Topic))
         {

@@ -16,7 +16,7 @@ internal sealed class StableChecker : DeliveryChecker
 
     public override void On(in Configured configured) => _partings.On(configured);
 
-    public override void On(in ToldStable stable)
+    public override void On(in StableReported stable)
     {
         var key = (stable.Message.Sender, stable.Message.Topic);
         if (!_stable.TryGetValue(key, out var numbers))

@@ -55,7 +55,7 @@ internal sealed class IrregularOverlap
     /// One node leaves one of its topics, or, if it has as few as it began with, subscribes to one more, in a configuration of
     /// its own. Returns what was sent for that, to all nodes together.
     /// </summary>
-    public ToldByChange ChangeOne()
+    public ReportedByChange ChangeOne()
     {
         int node = _dice.Below(_wanted.Length);
         var wanted = _wanted[node];
@@ -77,7 +77,7 @@ internal sealed class IrregularOverlap
         }
 
         _map.Apply(++_configuration);
-        return CountTold();
+        return CountReported();
     }
 
     public OverlapFigures Measure() => OverlapFigures.Of(_map, _interests, KeyOf, TopicOf);
@@ -89,7 +89,7 @@ internal sealed class IrregularOverlap
     /// <summary>The rank of a topic by its popularity.</summary>
     public static int RankOf(ulong topic) => (int)topic - 1;
 
-    private ToldByChange CountTold()
+    private ReportedByChange CountReported()
     {
         var views = new HashSet<(ulong, uint)>();
         long regionViews = 0, topicViews = 0;
@@ -104,9 +104,9 @@ internal sealed class IrregularOverlap
             }
         }
 
-        return new ToldByChange(views.Count, regionViews, topicViews);
+        return new ReportedByChange(views.Count, regionViews, topicViews);
     }
 }
 
 // What one configuration sent: how many region views are new, and how many views of regions and of topics went out.
-internal readonly record struct ToldByChange(int NewRegionViews, long RegionViews, long TopicViews);
+internal readonly record struct ReportedByChange(int NewRegionViews, long RegionViews, long TopicViews);

@@ -162,7 +162,7 @@ internal sealed class SimulatedMachine
         _cluster.Trace.Add(_cluster.Time.Now, Number, TraceKind.Crash, silently ? 1UL : 0);
         life.End(silently);
         _cluster.FindDisk(this)?.Crash(powerLost: silently);
-        _cluster.TellEnded(this);
+        _cluster.NotifyEnded(this);
     }
 
     /// <summary>Begins a new life and notifies the cluster's NodeStarted, which builds the protocol on it again.</summary>
@@ -174,7 +174,7 @@ internal sealed class SimulatedMachine
         }
 
         var life = Start();
-        _cluster.TellStarted(this);
+        _cluster.NotifyStarted(this);
         return life;
     }
 

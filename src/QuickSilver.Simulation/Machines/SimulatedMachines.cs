@@ -145,7 +145,7 @@ internal sealed class SimulatedMachines
     internal SimulatedDisk? FindDisk(SimulatedMachine machine) =>
         _disks.TryGetValue(machine.Number, out var disk) ? disk : null;
 
-    internal void TellStarted(SimulatedMachine node) => NodeStarted?.Invoke(node);
+    internal void NotifyStarted(SimulatedMachine node) => NodeStarted?.Invoke(node);
 
-    internal void TellEnded(SimulatedMachine node) => NodeEnded?.Invoke(node);
+    internal void NotifyEnded(SimulatedMachine node) => NodeEnded?.Invoke(node);
 }

@@ -54,7 +54,7 @@ internal static class SecurityComposition
         if (credentials is not null)
         {
             CheckOwn(credentials, PeerRole.Service, node.Security);
-            TellOfForeignOwn(credentials, node.Security, logs);
+            WarnOfForeignOwn(credentials, node.Security, logs);
         }
 
         return credentials;
@@ -71,7 +71,7 @@ internal static class SecurityComposition
         }
 
         CheckOwn(credentials, PeerRole.Node, node.Security);
-        TellOfForeignOwn(credentials, node.Security, logs);
+        WarnOfForeignOwn(credentials, node.Security, logs);
         if (node.Membership is { HasServers: false, Mode: MembershipMode.Host })
         {
             CheckOwn(credentials, PeerRole.Service, node.Security);
@@ -103,7 +103,7 @@ internal static class SecurityComposition
     }
 
     // Others may have other authorities, as while one is replaced, so this is no reason not to start.
-    private static void TellOfForeignOwn(IStreamCredentials credentials, SecurityOptions options, ILoggerFactory logs)
+    private static void WarnOfForeignOwn(IStreamCredentials credentials, SecurityOptions options, ILoggerFactory logs)
     {
         if (!credentials.Latest.BelievesOwn())
         {

@@ -16,7 +16,7 @@ internal sealed class PublishLosses(NodeCounterCells cells, ILogger log)
     private Dictionary<ulong, string>? _closed;
     // Null unless the node is ending.
     private SortedDictionary<string, Loss>? _collected;
-    private bool _isTold;
+    private bool _isReported;
 
     /// <summary>What helps, as a sentence. From any thread.</summary>
     public string Remedy { get; set; } =
@@ -49,7 +49,7 @@ internal sealed class PublishLosses(NodeCounterCells cells, ILogger log)
         }
         else if (reason is ObjectDisposedException)
         {
-            Tell(topic, new Loss(messages, 0, waitsFor));
+            Report(topic, new Loss(messages, 0, waitsFor));
         }
         else
         {
@@ -58,11 +58,11 @@ internal sealed class PublishLosses(NodeCounterCells cells, ILogger log)
     }
 
     /// <summary>Reports what was collected, with the messages that were sent and are not acknowledged. The latter only once.</summary>
-    public void Tell(IEnumerable<UnacknowledgedTopic> unacknowledged, Func<ulong, string?> nameOf)
+    public void Report(IEnumerable<UnacknowledgedTopic> unacknowledged, Func<ulong, string?> nameOf)
     {
         var losses = _collected ?? new(StringComparer.Ordinal);
         _collected = null;
-        foreach (var one in _isTold ? [] : unacknowledged)
+        foreach (var one in _isReported ? [] : unacknowledged)
         {
             string topic = nameOf(one.Topic) ?? _closed?.GetValueOrDefault(one.Topic) ?? $"{one.Topic:x}";
             var loss = losses.GetValueOrDefault(topic);
@@ -70,14 +70,14 @@ internal sealed class PublishLosses(NodeCounterCells cells, ILogger log)
             Volatile.Write(ref cells.Unacknowledged, cells.Unacknowledged + one.Messages);
         }
 
-        _isTold = true;
+        _isReported = true;
         foreach (var (topic, loss) in losses)
         {
-            Tell(topic, loss);
+            Report(topic, loss);
         }
     }
 
-    private void Tell(string topic, in Loss loss)
+    private void Report(string topic, in Loss loss)
     {
         string waited = loss.WaitsFor is { } reason ? $"They waited for {reason}." : "They waited for their turn.";
         ApiLog.PublishesLost(log, topic, loss.Dropped + loss.Unacknowledged, loss.Dropped, loss.Unacknowledged, waited, Remedy);

@@ -100,7 +100,7 @@ internal sealed class InMemoryCluster : INodeNames
 
             topic.Roles[node] = request.Role;
             PostView(request.TopicId, topic);
-            TellFollowers(topic.Name);
+            ReportToFollowers(topic.Name);
             return null;
         }
     }
@@ -134,7 +134,7 @@ internal sealed class InMemoryCluster : INodeNames
             }
 
             _followed[(node, request.Id)] = request;
-            Tell(node, request);
+            ReportTo(node, request);
         }
     }
 
@@ -160,22 +160,22 @@ internal sealed class InMemoryCluster : INodeNames
             PostView(topicId, topic);
         }
 
-        TellFollowers(topic.Name);
+        ReportToFollowers(topic.Name);
     }
 
-    private void TellFollowers(string name)
+    private void ReportToFollowers(string name)
     {
         foreach (var ((node, _), request) in _followed)
         {
             if (name.StartsWith(request.Prefix, StringComparison.Ordinal))
             {
-                Tell(node, request);
+                ReportTo(node, request);
             }
         }
     }
 
     // All are reported each time. The first stay the first, so that a reported one stays reported until it is gone.
-    private void Tell(InMemoryParts node, FollowTopicsMessage request)
+    private void ReportTo(InMemoryParts node, FollowTopicsMessage request)
     {
         var published = _topics.Values
             .Where(topic => topic.IsPublished && topic.Name.StartsWith(request.Prefix, StringComparison.Ordinal))

@@ -368,7 +368,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         _topics.OnNodeFailed(reason);
 
         // After what the endpoints do at their end, which they have passed to the core thread.
-        Run(() => PublishLosses.Tell(_hasBegun ? _parts.Multicast.ReadUnacknowledged() : [], _topics.NameOf));
+        Run(() => PublishLosses.Report(_hasBegun ? _parts.Multicast.ReadUnacknowledged() : [], _topics.NameOf));
     }
 
     public void OnServiceReachable(bool reachable)

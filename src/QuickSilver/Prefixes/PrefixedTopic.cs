@@ -33,5 +33,5 @@ internal sealed class PrefixedTopic<T>(string name)
 
     public bool IsClosed => State == PrefixTopicState.Closed;
 
-    public PrefixTopic ToTold() => new(Name, State, Error);
+    public PrefixTopic ToPrefixTopic() => new(Name, State, Error);
 }

@@ -82,7 +82,7 @@ internal sealed class TopicPrefix<T> : ITopicPrefix
         {
             lock (_lock)
             {
-                return [.. _topics.Select(static topic => topic.ToTold())];
+                return [.. _topics.Select(static topic => topic.ToPrefixTopic())];
             }
         }
     }
@@ -218,7 +218,7 @@ internal sealed class TopicPrefix<T> : ITopicPrefix
 
         _byName.Add(name, topic);
         _opening++;
-        Tell(topic);
+        Notify(topic);
         if (_closing.TryGetValue(name, out var before))
         {
             before.Next = topic;
@@ -416,7 +416,7 @@ internal sealed class TopicPrefix<T> : ITopicPrefix
             topic.Error = error;
         }
 
-        Tell(topic);
+        Notify(topic);
         if (wasOpening)
         {
             _opening--;
@@ -424,11 +424,11 @@ internal sealed class TopicPrefix<T> : ITopicPrefix
         }
     }
 
-    private void Tell(PrefixedTopic<T> topic)
+    private void Notify(PrefixedTopic<T> topic)
     {
         try
         {
-            _options.OnTopic?.Invoke(topic.ToTold());
+            _options.OnTopic?.Invoke(topic.ToPrefixTopic());
         }
         catch (Exception exception)
         {

@@ -113,7 +113,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
             _endpoints = [.. _endpoints.Where(other => other != endpoint)];
             endpoint.Publication?.LeaveIntake();
             ShrinkToMembers();
-            TellDrops(endpoint, endpoint.EndReason ?? AfterDispose.OfTopic(Name), waitsFor);
+            ReportDrops(endpoint, endpoint.EndReason ?? AfterDispose.OfTopic(Name), waitsFor);
         }
     }
 
@@ -189,12 +189,12 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
         _interest?.OnEndpointEnded(endpoint, reason);
         string? waitsFor = WhyWaiting;
         _publisher?.OnEndpointEnded();
-        TellDrops(endpoint, reason, waitsFor);
+        ReportDrops(endpoint, reason, waitsFor);
     }
 
     private string? WhyWaiting => _publisher is { HasSender: true } ? Node.WhyWaiting(Id) : null;
 
-    private void TellDrops(TopicEndpoint endpoint, Exception reason, string? waitsFor)
+    private void ReportDrops(TopicEndpoint endpoint, Exception reason, string? waitsFor)
     {
         if (endpoint.Publication?.TakeDrops() is > 0 and var messages)
         {

@@ -50,7 +50,7 @@ public sealed class AccountingCheckerTests
         _history.Unsubscribed(TimeSpan.Zero, Reader);
         _history.Stable(TimeSpan.Zero, new MessageId(Sender, Topic, 3));
         _history.Gap(TimeSpan.Zero, Reader, Sender, 2, 2);
-        _history.Ended(new SubscriberEnded(TimeSpan.Zero, Reader, Unhandled: 1, Told: 1));
+        _history.Ended(new SubscriberEnded(TimeSpan.Zero, Reader, Unhandled: 1, Reported: 1));
         _history.AssertHolds();
     }
 
@@ -60,7 +60,7 @@ public sealed class AccountingCheckerTests
         Handle(1);
         _history.Stable(TimeSpan.Zero, new MessageId(Sender, Topic, 2));
         _history.Unsubscribed(TimeSpan.Zero, Reader);
-        _history.Ended(new SubscriberEnded(TimeSpan.Zero, Reader, Unhandled: 0, Told: 0));
+        _history.Ended(new SubscriberEnded(TimeSpan.Zero, Reader, Unhandled: 0, Reported: 0));
         AssertViolated("ended without message 2 of ");
     }
 
@@ -69,7 +69,7 @@ public sealed class AccountingCheckerTests
     {
         _history.Unsubscribed(TimeSpan.Zero, Reader);
         _history.Gap(TimeSpan.Zero, Reader, Sender, 1, 3);
-        _history.Ended(new SubscriberEnded(TimeSpan.Zero, Reader, Unhandled: 2, Told: 3));
+        _history.Ended(new SubscriberEnded(TimeSpan.Zero, Reader, Unhandled: 2, Reported: 3));
         AssertViolated("ended with 2 messages not handled, and 3 were reported to it.");
     }
 
@@ -101,7 +101,7 @@ public sealed class AccountingCheckerTests
         _history.Gap(TimeSpan.Zero, Reader, Sender, 2, 2);
         _history.Stable(TimeSpan.Zero, new MessageId(Sender, Topic, 3));
         _history.Unsubscribed(TimeSpan.Zero, Reader);
-        _history.Ended(new SubscriberEnded(TimeSpan.Zero, Reader, Unhandled: 1, Told: 1) { IsAtOnce = true });
+        _history.Ended(new SubscriberEnded(TimeSpan.Zero, Reader, Unhandled: 1, Reported: 1) { IsAtOnce = true });
         End(accepted: 4, sent: 4, dropped: 0, unacknowledged: 0);
         _history.Counted(new UnhandledCounted(TimeSpan.Zero, Node: 2, counted));
         if (violation is null)

@@ -25,7 +25,7 @@ internal sealed class NoGapChecker : HistoryChecker
         _next[key] = Math.Max(number + 1, next);
     }
 
-    public override void On(in GapTold gap)
+    public override void On(in GapReported gap)
     {
         var key = (gap.Subscription.Number, gap.Sender);
         if (gap.First > gap.Last)

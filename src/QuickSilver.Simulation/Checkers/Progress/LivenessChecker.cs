@@ -61,7 +61,7 @@ internal sealed class LivenessChecker : HistoryChecker
         }
     }
 
-    public override void On(in GapTold gap)
+    public override void On(in GapReported gap)
     {
         if (GapsExcuse && gap.First <= gap.Last && _openByNumber.TryGetValue(gap.Subscription.Number, out var open))
         {

@@ -15,7 +15,7 @@ internal class ProgressChecker(TimeSpan bound) : DeliveryChecker
     private readonly Dictionary<NodeKey, int> _nodes = [];
     private readonly HashSet<int> _troubledNodes = [];
     private readonly HashSet<ulong> _troubledTopics = [];
-    private readonly HashSet<(long Subscription, NodeKey Sender)> _told = [];
+    private readonly HashSet<(long Subscription, NodeKey Sender)> _reported = [];
     private readonly HashSet<(int Node, ulong Topic)> _waiting = [];
     // When the set of faulty nodes last changed: the bound of what was delayed before starts again.
     private TimeSpan _since;
@@ -66,7 +66,7 @@ internal class ProgressChecker(TimeSpan bound) : DeliveryChecker
             foreach (var log in LogsOf(listener.Subscription.Topic))
             {
                 if (!log.HasStopped && !IsTroubled(log.Sender) && FirstLate(log, listener, at) is var (number, sent) && number > 0
-                    && _told.Add((listener.Subscription.Number, log.Sender)))
+                    && _reported.Add((listener.Subscription.Number, log.Sender)))
                 {
                     var message = new MessageId(log.Sender, log.Topic, number);
                     Violate(at, $"{listener.Subscription} has not received {message}, sent at {sent:c}; the bound is {Name(_bound)}.");

@@ -7,7 +7,7 @@ namespace QuickSilver.Simulation.Checkers.Progress;
 // cause after twice the limit. Each wait is reported once.
 internal sealed class StallChecker(TimeSpan limit) : HistoryChecker
 {
-    private readonly HashSet<(int Node, ulong Topic, TimeSpan Since)> _told = [];
+    private readonly HashSet<(int Node, ulong Topic, TimeSpan Since)> _reported = [];
 
     public override string Invariant => "I21";
 
@@ -15,7 +15,7 @@ internal sealed class StallChecker(TimeSpan limit) : HistoryChecker
 
     public override void On(in Waits waits)
     {
-        if (waits.Named is null && waits.At - waits.Since > Bound && _told.Add((waits.Node, waits.Topic, waits.Since)))
+        if (waits.Named is null && waits.At - waits.Since > Bound && _reported.Add((waits.Node, waits.Topic, waits.Since)))
         {
             string who = $"The application of node {waits.Node} has waited since {waits.Since:c} {waits.What} topic {waits.Topic:x16}";
             Violate(waits.At, $"{who}, and the node reports no cause; the bound is {Bound.TotalSeconds:F1} s.");

@@ -79,7 +79,7 @@ internal sealed class History
     public void Gap(TimeSpan at, Subscription subscription, NodeKey sender, long first, long last)
     {
         GapCount++;
-        var gap = new GapTold(at, subscription, sender, first, last);
+        var gap = new GapReported(at, subscription, sender, first, last);
         foreach (var checker in _checkers)
         {
             checker.On(gap);
@@ -155,7 +155,7 @@ internal sealed class History
 
     public void Stable(TimeSpan at, MessageId message)
     {
-        var stable = new ToldStable(at, message);
+        var stable = new StableReported(at, message);
         foreach (var checker in _checkers)
         {
             checker.On(stable);

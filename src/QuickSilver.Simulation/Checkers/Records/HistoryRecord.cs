@@ -20,7 +20,7 @@ internal readonly record struct Published(TimeSpan At, MessageId Message, ulong 
 internal readonly record struct Delivered(TimeSpan At, Subscription Subscription, MessageId Message, ulong PayloadHash);
 
 // The subscriber got a notice that it will not get these numbers, ends included.
-internal readonly record struct GapTold(TimeSpan At, Subscription Subscription, NodeKey Sender, long First, long Last);
+internal readonly record struct GapReported(TimeSpan At, Subscription Subscription, NodeKey Sender, long First, long Last);
 
 // The views of regions into which a sender put its message.
 internal readonly record struct Sent(TimeSpan At, MessageId Message, ImmutableArray<RegionView> Views);
@@ -70,7 +70,7 @@ internal readonly record struct MemoryReading(TimeSpan At, int Node, NodeKey Lif
 internal readonly record struct RepairTotals(TimeSpan At, long Disturbances, long Requests, long Retransmissions);
 
 // The publisher of a message was notified that it is stable.
-internal readonly record struct ToldStable(TimeSpan At, MessageId Message);
+internal readonly record struct StableReported(TimeSpan At, MessageId Message);
 
 // A node has a persistent fault from now on, or no longer. Topic: only the subscribers and publishers of this topic are affected (a reader
 // that does not read); 0: the node itself.
@@ -94,7 +94,7 @@ internal readonly record struct PublisherEnded(TimeSpan At, NodeKey Sender, ulon
 
 // A subscriber got its end, and the number of messages that had come for it and were not handled. Reported: those in gap notices with this
 // reason.
-internal readonly record struct SubscriberEnded(TimeSpan At, Subscription Subscription, long Unhandled, long Told)
+internal readonly record struct SubscriberEnded(TimeSpan At, Subscription Subscription, long Unhandled, long Reported)
 {
     /// <summary>It ended at once. What it did not handle is not reported to it, and its node counts it.</summary>
     public bool IsAtOnce { get; init; }
@@ -124,7 +124,7 @@ internal abstract class HistoryChecker
     {
     }
 
-    public virtual void On(in GapTold gap)
+    public virtual void On(in GapReported gap)
     {
     }
 
@@ -170,7 +170,7 @@ internal abstract class HistoryChecker
     {
     }
 
-    public virtual void On(in ToldStable stable)
+    public virtual void On(in StableReported stable)
     {
     }
 

@@ -27,7 +27,7 @@ internal sealed class RecordTail : HistoryChecker
 
     public override void On(in Delivered delivered) => Add(delivered);
 
-    public override void On(in GapTold gap) => Add(gap);
+    public override void On(in GapReported gap) => Add(gap);
 
     public override void On(in Sent sent) => Add(sent);
 
@@ -63,7 +63,7 @@ internal sealed class RecordTail : HistoryChecker
     private static string Text(object record) => record switch
     {
         Delivered it => $"{it.At:c} {it.Subscription} received {it.Message}",
-        GapTold it => $"{it.At:c} {it.Subscription} was notified of a gap from {it.First} to {it.Last} of {it.Sender}",
+        GapReported it => $"{it.At:c} {it.Subscription} was notified of a gap from {it.First} to {it.Last} of {it.Sender}",
         Sent it => $"{it.At:c} sent: {it.Message}, in {string.Join(", ", it.Views.Select(Short))}",
         Activated it => $"{it.At:c} {it.Subscription} is in view from configuration {it.Configuration:x} on, life {it.Life}",
         Configured it => $"{it.At:c} node {it.Node} ({it.Life}) applied {Text(it.Change)}",

@@ -14,7 +14,7 @@ internal sealed class SimulatedStream : NodeEvent, IControlStream
 
     private readonly SimulatedConnection _connection;
     private readonly ReceivedBytes _received = new();
-    private bool _connectedToTell;
+    private bool _connectedToReport;
     private bool _broken;
     private bool _handleScheduled;
     private string? _endReason;
@@ -92,7 +92,7 @@ internal sealed class SimulatedStream : NodeEvent, IControlStream
     internal void MarkAccepted()
     {
         IsConnected = true;
-        Outgoing!.Tell(StreamItemKind.Connected, "");
+        Outgoing!.Report(StreamItemKind.Connected, "");
         Outgoing.Open();
     }
 
@@ -106,7 +106,7 @@ internal sealed class SimulatedStream : NodeEvent, IControlStream
         switch (item.Kind)
         {
             case StreamItemKind.Connected:
-                _connectedToTell = true;
+                _connectedToReport = true;
                 IsConnected = true;
                 break;
             case StreamItemKind.Bytes:
@@ -133,9 +133,9 @@ internal sealed class SimulatedStream : NodeEvent, IControlStream
     internal override void Execute()
     {
         _handleScheduled = false;
-        if (_connectedToTell && !IsClosed && !_broken)
+        if (_connectedToReport && !IsClosed && !_broken)
         {
-            _connectedToTell = false;
+            _connectedToReport = false;
             Life.Trace(TraceKind.StreamEvent, 1);
             Outgoing!.Open();
             Handler!.OnConnected(this);

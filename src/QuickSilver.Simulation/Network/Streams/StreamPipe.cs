@@ -62,7 +62,7 @@ internal sealed class StreamPipe : VirtualEvent
         Pump();
     }
 
-    public void Tell(StreamItemKind kind, string reason)
+    public void Report(StreamItemKind kind, string reason)
     {
         if (!_ended)
         {

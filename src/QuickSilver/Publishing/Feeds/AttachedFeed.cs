@@ -36,13 +36,13 @@ internal abstract class AttachedFeed : IAttachedFeed
     private bool _isAttached;
     private volatile bool _isDisposed;
 
-    protected AttachedFeed(TopicPublisher publisher, PublishOrigin origin, Action<Exception> fault, bool isTold)
+    protected AttachedFeed(TopicPublisher publisher, PublishOrigin origin, Action<Exception> fault, bool isNotified)
     {
         _publisher = publisher;
         _origin = origin;
         Fault = fault;
         Place = new LinkedListNode<AttachedFeed>(this);
-        _marks = isTold ? new FeedMarks(publisher.Environment, this) : null;
+        _marks = isNotified ? new FeedMarks(publisher.Environment, this) : null;
         // The application runs within, and may hold the core thread.
         _signal = new ActionSignal(publisher.Environment, OnSignal, this);
         _attach = new ActionSignal(publisher.Environment, OnAttach, this);
@@ -147,10 +147,10 @@ internal abstract class AttachedFeed : IAttachedFeed
     public abstract bool IsOf(object feed);
 
     /// <summary>Notifies the application up to where its messages are stable.</summary>
-    public abstract void TellStable(long through);
+    public abstract void NotifyStable(long through);
 
     /// <summary>Notifies the application of the end of all notifications.</summary>
-    public abstract void TellEnded(Exception? reason);
+    public abstract void NotifyEnded(Exception? reason);
 
     /// <summary>Asks the application, which writes its messages. Returns whether it has more.</summary>
     protected abstract bool AskApplication();

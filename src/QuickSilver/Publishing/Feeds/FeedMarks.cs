@@ -15,8 +15,8 @@ namespace QuickSilver.Publishing.Feeds;
 // reached until then are reported as one.
 //
 // Invariants: the marks [_first, _next) are not reached or follow one that is not, and none is left after one was abandoned. Their numbers
-// of messages increase, and are greater than _stable. _told <= _stable <= _marked <= the messages that the feed wrote. Nothing is reported
-// after the end.
+// of messages increase, and are greater than _stable. _notified <= _stable <= _marked <= the messages that the feed wrote. Nothing is
+// reported after the end.
 internal sealed class FeedMarks(INodeEnvironment environment, AttachedFeed feed) : SignalRequest(environment), IStabilityObserver
 {
     private (long Through, bool IsReached)[] _ring = new (long, bool)[4];
@@ -24,7 +24,7 @@ internal sealed class FeedMarks(INodeEnvironment environment, AttachedFeed feed)
     private long _next;
     private long _marked;
     private long _stable;
-    private long _told;
+    private long _notified;
     private Exception? _failure;
     // Whether the feed gives nothing more, so that its end comes when all is stable.
     private bool _isDetached;
@@ -106,34 +106,34 @@ internal sealed class FeedMarks(INodeEnvironment environment, AttachedFeed feed)
     /// <summary>The feed's endpoint has ended.</summary>
     public void End(Exception reason, bool isFailure)
     {
-        TellStable();
-        TellEnded(isFailure || _stable < feed.Given ? _failure ?? reason : null);
+        NotifyStable();
+        NotifyEnded(isFailure || _stable < feed.Given ? _failure ?? reason : null);
     }
 
     protected override void OnSignal()
     {
-        TellStable();
+        NotifyStable();
         if (_failure is not null && _first == _next)
         {
-            TellEnded(_failure);
+            NotifyEnded(_failure);
         }
         else if (_isDetached && _stable == feed.Given)
         {
-            TellEnded(null);
+            NotifyEnded(null);
         }
     }
 
-    private void TellStable()
+    private void NotifyStable()
     {
-        if (HasEnded || _stable == _told)
+        if (HasEnded || _stable == _notified)
         {
             return;
         }
 
-        _told = _stable;
+        _notified = _stable;
         try
         {
-            feed.TellStable(_told);
+            feed.NotifyStable(_notified);
         }
         catch (Exception exception)
         {
@@ -141,7 +141,7 @@ internal sealed class FeedMarks(INodeEnvironment environment, AttachedFeed feed)
         }
     }
 
-    private void TellEnded(Exception? reason)
+    private void NotifyEnded(Exception? reason)
     {
         if (Interlocked.Exchange(ref _hasEnded, 1) != 0)
         {
@@ -151,7 +151,7 @@ internal sealed class FeedMarks(INodeEnvironment environment, AttachedFeed feed)
         feed.Dispose();
         try
         {
-            feed.TellEnded(reason);
+            feed.NotifyEnded(reason);
         }
         catch (Exception exception)
         {

@@ -7,7 +7,7 @@ namespace QuickSilver.Publishing.Feeds;
 // The application's feed, and the writer that it gets.
 internal sealed class TypedFeed<T>(
     TopicPublisher publisher, PublishOrigin origin, string topic, IPayloadCodec<T> codec, IMessageFeed<T> feed, Action<Exception> fault)
-    : AttachedFeed(publisher, origin, fault, isTold: feed is not CallbackFeed<T>), IFeedWriter<T>
+    : AttachedFeed(publisher, origin, fault, isNotified: feed is not CallbackFeed<T>), IFeedWriter<T>
 {
     public void Write(in T value)
     {
@@ -44,9 +44,9 @@ internal sealed class TypedFeed<T>(
     // Names the work when it holds the core thread.
     public override string ToString() => $"feed {feed} of topic \"{topic}\"";
 
-    public override void TellStable(long through) => feed.OnStable(through);
+    public override void NotifyStable(long through) => feed.OnStable(through);
 
-    public override void TellEnded(Exception? reason) => feed.OnEnded(reason);
+    public override void NotifyEnded(Exception? reason) => feed.OnEnded(reason);
 
     protected override bool AskApplication() => feed.Pull(this);
 }
