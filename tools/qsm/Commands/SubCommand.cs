@@ -76,7 +76,7 @@ internal static class SubCommand
             : new TopicWatch(session, node, plan, lines);
         await watch.BeginAsync();
         Terminal.Note("ready");
-        using (missing.TellFromTimeToTime())
+        using (missing.ReportFromTimeToTime())
         {
             await UntilEndAsync(session, output, watch.Ended);
             missing.End();
@@ -86,7 +86,7 @@ internal static class SubCommand
             }
         }
 
-        missing.TellAtEnd();
+        missing.ReportAtEnd();
         return missing.IsEmpty ? ExitCode.Ok : ExitCode.Failed;
     }
 

@@ -28,29 +28,29 @@ internal readonly record struct HistoryPoint
 
     public static HistoryPoint Of(ClusterTables tables)
     {
-        var told = tables.Nodes.Select(static row => row.Signs).OfType<NodeSnapshot>().ToList();
+        var answered = tables.Nodes.Select(static row => row.Signs).OfType<NodeSnapshot>().ToList();
         return new HistoryPoint
         {
             At = tables.At.ToUnixTimeMilliseconds() / 1e3,
             Published = tables.Published,
             Delivered = tables.Delivered,
-            PublishedBytes = told.Sum(static signs => signs.PublishedBytes),
-            DeliveredBytes = told.Sum(static signs => signs.DeliveredBytes),
-            Pending = told.Sum(static signs => signs.PendingPackets),
+            PublishedBytes = answered.Sum(static signs => signs.PublishedBytes),
+            DeliveredBytes = answered.Sum(static signs => signs.DeliveredBytes),
+            Pending = answered.Sum(static signs => signs.PendingPackets),
             AckMedian = Worst(static signs => signs.AckMedian),
             AckP99 = Worst(static signs => signs.AckNinetyNinth),
             Token = Worst(static signs => signs.TokenMedian),
             Late = Worst(static signs => signs.LatenessNinetyNinth),
-            GcPause = told.Count == 0 ? null : told.Max(static signs => signs.CollectorPause),
+            GcPause = answered.Count == 0 ? null : answered.Max(static signs => signs.CollectorPause),
             Requests = Rate(static signs => signs.RepairRequests),
             Repairs = Rate(static signs => signs.Repairs),
             Drops = Rate(static signs => signs.KernelDrops),
         };
 
-        long? Worst(Func<NodeSnapshot, long> time) => told.Count == 0 ? null : told.Max(time) is var worst and > 0 ? worst : null;
+        long? Worst(Func<NodeSnapshot, long> time) => answered.Count == 0 ? null : answered.Max(time) is var worst and > 0 ? worst : null;
 
         double Rate(Func<NodeSnapshot, long> count) => Math.Round(
-            told.Where(static signs => signs.SpanMillis > 0).Sum(signs => count(signs) * 1e3 / signs.SpanMillis), 1);
+            answered.Where(static signs => signs.SpanMillis > 0).Sum(signs => count(signs) * 1e3 / signs.SpanMillis), 1);
     }
 }
 

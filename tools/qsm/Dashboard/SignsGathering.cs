@@ -97,7 +97,7 @@ internal sealed class SignsGathering(
                 try
                 {
                     source ??= await open(cancellationToken);
-                    Tell(await source.AskAsync(cancellationToken));
+                    Announce(await source.AskAsync(cancellationToken));
                     hasAnswered = true;
                     retry = pace.FirstRetry;
                     await PauseAsync(start, cancellationToken);
@@ -106,7 +106,7 @@ internal sealed class SignsGathering(
                 {
                     await CloseAsync(source);
                     source = null;
-                    Tell(exception.Message, retry);
+                    Announce(exception.Message, retry);
                     await Task.Delay(retry, cancellationToken);
                     retry = retry * 2 < pace.Unwatched ? retry * 2 : pace.Unwatched;
                 }
@@ -128,7 +128,7 @@ internal sealed class SignsGathering(
         await (isWatched ? Task.Delay(left, cancellationToken) : _wake.WaitAsync(left, cancellationToken));
     }
 
-    private void Tell(ClusterTables tables)
+    private void Announce(ClusterTables tables)
     {
         var point = HistoryPoint.Of(tables);
         history.Add(point);
@@ -144,7 +144,7 @@ internal sealed class SignsGathering(
         EndRound();
     }
 
-    private void Tell(string reason, TimeSpan retry)
+    private void Announce(string reason, TimeSpan retry)
     {
         if (_trouble is null)
         {

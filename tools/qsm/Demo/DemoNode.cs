@@ -28,7 +28,7 @@ internal sealed class DemoNode(Session session, int number, double rate)
         await using var node = await session.StartNodeAsync(application: $"demo-{number}");
         await using var topic = await session.OpenTopicAsync(node, Topic);
         using var end = CancellationTokenSource.CreateLinkedTokenSource(session.Interrupted);
-        Task[] work = [ReadAsync(topic, end.Token), PublishAsync(topic, end.Token), TellAsync(node, topic, end.Token)];
+        Task[] work = [ReadAsync(topic, end.Token), PublishAsync(topic, end.Token), ReportAsync(node, topic, end.Token)];
         var commands = ObeyAsync(end.Token);
         await Task.WhenAny([commands, .. work]);
         await end.CancelAsync();
@@ -93,7 +93,7 @@ internal sealed class DemoNode(Session session, int number, double rate)
         await Task.Delay(Timeout.Infinite, stop);
     }
 
-    private async Task TellAsync(QuickSilverNode node, ITopic<ReadOnlyMemory<byte>> topic, CancellationToken stop)
+    private async Task ReportAsync(QuickSilverNode node, ITopic<ReadOnlyMemory<byte>> topic, CancellationToken stop)
     {
         using var timer = new PeriodicTimer(StatusInterval);
         do

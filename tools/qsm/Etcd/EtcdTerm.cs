@@ -194,7 +194,7 @@ internal sealed class EtcdTerm : IMembershipStore
                     if (last == configuration)
                     {
                         _claimed = configuration;
-                        Tell(onClaimed);
+                        Notify(onClaimed);
                     }
                     else if (last is not null)
                     {
@@ -224,7 +224,7 @@ internal sealed class EtcdTerm : IMembershipStore
 
     // Between etcd's answer and this call, the process may have stood still until its lease was over. So the service continues with the
     // number only while the term is sure; in doubt it waits.
-    private void Tell(Action onClaimed) => _post(() =>
+    private void Notify(Action onClaimed) => _post(() =>
     {
         if (IsHeld)
         {
@@ -232,16 +232,16 @@ internal sealed class EtcdTerm : IMembershipStore
         }
         else
         {
-            _ = TellLaterAsync(onClaimed);
+            _ = NotifyLaterAsync(onClaimed);
         }
     });
 
-    private async Task TellLaterAsync(Action onClaimed)
+    private async Task NotifyLaterAsync(Action onClaimed)
     {
         try
         {
             await Task.Delay(Retry, _ended);
-            Tell(onClaimed);
+            Notify(onClaimed);
         }
         catch (OperationCanceledException)
         {

@@ -48,7 +48,7 @@ internal sealed record SwarmJudgement
         var history = new History(checkers);
         foreach (var record in InOrder(reader.Records))
         {
-            record.TellTo(history);
+            record.ReplayTo(history);
         }
 
         history.End();

@@ -62,10 +62,10 @@ internal sealed record ClusterTables
 
     public static ClusterTables Of(ClusterSnapshot answer, IPEndPoint? service, TopView view, DateTimeOffset at)
     {
-        var told = answer.Nodes.Select(report => report.Signs).OfType<NodeSnapshot>().ToList();
+        var answered = answer.Nodes.Select(report => report.Signs).OfType<NodeSnapshot>().ToList();
         var regions = new Dictionary<ulong, RegionRow>();
         var topics = new Dictionary<string, TopicRow>();
-        foreach (var signs in told)
+        foreach (var signs in answered)
         {
             foreach (var region in signs.RegionRows)
             {
@@ -95,8 +95,8 @@ internal sealed record ClusterTables
             Service = service,
             Answer = answer,
             At = at,
-            Published = told.Sum(signs => signs.Published),
-            Delivered = told.Sum(signs => signs.Delivered),
+            Published = answered.Sum(signs => signs.Published),
+            Delivered = answered.Sum(signs => signs.Delivered),
             Held =
             [
                 .. answer.Nodes.SelectMany(static report => HeldRow.Of(new NodeRow(report)))

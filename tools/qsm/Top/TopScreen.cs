@@ -26,8 +26,8 @@ internal static class TopScreen
         var notes = tables.Nodes.Where(row => TopText.Note(row) is not null).Take(others).ToList();
         var held = tables.Held.Take(others).ToList();
         int used = notes.Count + held.Count + Math.Min(others, tables.Regions.Count) + Math.Min(others, tables.Topics.Count);
-        var told = tables.Nodes.Where(row => row.Signs is not null).ToList();
-        int nodes = Math.Min(told.Count, Math.Max(1, left - used));
+        var answered = tables.Nodes.Where(row => row.Signs is not null).ToList();
+        int nodes = Math.Min(answered.Count, Math.Max(1, left - used));
         // What nodes leave goes to regions first, and then to topics.
         int spare = Math.Max(0, left - used - nodes);
         int regions = Math.Min(tables.Regions.Count, others + spare);
@@ -36,7 +36,7 @@ internal static class TopScreen
         [
             Line(TopText.Header(tables), Style.Plain),
             Line(TopText.Totals(tables), Style.Plain),
-            .. Of("nodes", TopText.NodeColumns, told, row => NodeCells(row, width), width, nodes),
+            .. Of("nodes", TopText.NodeColumns, answered, row => NodeCells(row, width), width, nodes),
             .. notes.Select(row => Line(TopText.Note(row)!, new Style(row.Signs is null ? Color.Red : Color.Yellow))),
             .. Of("regions", TopText.RegionColumns, tables.Regions, TopText.Cells, width, regions),
             .. Of("topics", TopText.TopicColumns, tables.Topics, TopText.Cells, width, topics, tables.TopicCount),

@@ -13,8 +13,8 @@ internal sealed class MissingMessages(QuickSilverNode node)
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
 
     private int _any;
-    private long _told;
-    private int _isTelling;
+    private long _reported;
+    private int _isReporting;
     private volatile bool _isOver;
     private long _droppedInTime;
     private long _before;
@@ -68,9 +68,9 @@ internal sealed class MissingMessages(QuickSilverNode node)
     }
 
     /// <summary>Until it is disposed, a line says from time to time how many messages were dropped since the last one.</summary>
-    public IDisposable TellFromTimeToTime() => new Timer(_ => Tell(), null, Interval, Interval);
+    public IDisposable ReportFromTimeToTime() => new Timer(_ => Report(), null, Interval, Interval);
 
-    public void TellAtEnd()
+    public void ReportAtEnd()
     {
         if (Dropped is > 0 and var dropped)
         {
@@ -81,9 +81,9 @@ internal sealed class MissingMessages(QuickSilverNode node)
     }
 
     // One at a time: standard error may stand still too.
-    private void Tell()
+    private void Report()
     {
-        if (Interlocked.Exchange(ref _isTelling, 1) != 0)
+        if (Interlocked.Exchange(ref _isReporting, 1) != 0)
         {
             return;
         }
@@ -91,14 +91,14 @@ internal sealed class MissingMessages(QuickSilverNode node)
         try
         {
             long dropped = Dropped;
-            if (Interlocked.Exchange(ref _told, dropped) != dropped)
+            if (Interlocked.Exchange(ref _reported, dropped) != dropped)
             {
                 Terminal.Note($"{Counted.Of(dropped, "message")} dropped so far: the output is read too slowly.");
             }
         }
         finally
         {
-            Volatile.Write(ref _isTelling, 0);
+            Volatile.Write(ref _isReporting, 0);
         }
     }
 

@@ -9,17 +9,17 @@ internal sealed class PrefixLines(WatchedLines lines)
     private readonly Dictionary<string, Topic> _topics = new(StringComparer.Ordinal);
     private readonly List<Topic> _closed = [];
 
-    public void OnTopic(PrefixTopic told)
+    public void OnTopic(PrefixTopic reported)
     {
         lock (_topics)
         {
-            switch (told.State)
+            switch (reported.State)
             {
                 case PrefixTopicState.Opening:
-                    Find(told.Name).Subscriptions++;
+                    Find(reported.Name).Subscriptions++;
                     break;
                 case PrefixTopicState.Closed:
-                    var topic = Find(told.Name);
+                    var topic = Find(reported.Name);
                     topic.Subscriptions--;
                     Rest(topic);
                     break;

@@ -13,10 +13,10 @@ internal sealed class MulticastListener : IDisposable
     private readonly IPEndPoint _doctors;
     private readonly DoctorAnswers _answers;
     private readonly Action<IPAddress, bool> _heard;
-    private readonly HashSet<(IPAddress, bool)> _told = [];
+    private readonly HashSet<(IPAddress, bool)> _reported = [];
     private readonly long _begun = Stopwatch.GetTimestamp();
     // Reported once each; more addresses than hosts of a network can only be forged.
-    private const int MostTold = 1024;
+    private const int MostReported = 1024;
 
     /// <param name="local">The address of the interface.</param>
     /// <param name="cluster">Doctors of others are not answered.</param>
@@ -59,7 +59,7 @@ internal sealed class MulticastListener : IDisposable
                 if (_answers.To(bytes.AsSpan(0, received.ReceivedBytes), isGroup) is { } answers)
                 {
                     var from = (IPEndPoint)received.RemoteEndPoint;
-                    Tell(from.Address, isGroup);
+                    Report(from.Address, isGroup);
                     await _own.SendToAsync(answers.ToProber, from, cancellationToken);
                     if (answers.ToGroup is { } toGroup)
                     {
@@ -74,9 +74,9 @@ internal sealed class MulticastListener : IDisposable
         }
     }
 
-    private void Tell(IPAddress from, bool isGroup)
+    private void Report(IPAddress from, bool isGroup)
     {
-        if (_told.Count < MostTold && _told.Add((from, isGroup)))
+        if (_reported.Count < MostReported && _reported.Add((from, isGroup)))
         {
             _heard(from, isGroup);
         }

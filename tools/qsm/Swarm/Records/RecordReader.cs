@@ -24,7 +24,7 @@ internal readonly record struct SwarmRecord(long AtTicks, RecordKind Kind, int N
 
     public ConfigurationChange? Change { get; init; }
 
-    public void TellTo(History history)
+    public void ReplayTo(History history)
     {
         var at = new TimeSpan(AtTicks);
         var message = new MessageId(Key, Subscription.Topic, Number);

@@ -87,7 +87,7 @@ internal sealed class RecordedParts(INodeParts parts, NodeRecorder recorder) : I
     {
         public void OnConfiguration(ConfigurationChange change)
         {
-            owner.Tell(change);
+            owner.RecordChange(change);
             observer.OnConfiguration(change);
         }
 
@@ -95,19 +95,19 @@ internal sealed class RecordedParts(INodeParts parts, NodeRecorder recorder) : I
 
         public void OnSettled(long configuration, ImmutableArray<OpenView> open)
         {
-            owner.TellSettled(configuration);
+            owner.RecordSettled(configuration);
             observer.OnSettled(configuration, open);
         }
 
         public void OnExpelled(string reason)
         {
-            owner.TellStopped();
+            owner.RecordStopped();
             observer.OnExpelled(reason);
         }
 
         public void OnGaveUp(string reason)
         {
-            owner.TellStopped();
+            owner.RecordStopped();
             observer.OnGaveUp(reason);
         }
 
@@ -117,11 +117,11 @@ internal sealed class RecordedParts(INodeParts parts, NodeRecorder recorder) : I
         public void OnServiceReachable(bool reachable) => observer.OnServiceReachable(reachable);
     }
 
-    private void Tell(ConfigurationChange change) => recorder.Configured(Membership.Self, change);
+    private void RecordChange(ConfigurationChange change) => recorder.Configured(Membership.Self, change);
 
-    private void TellSettled(long configuration) => recorder.Settled(configuration);
+    private void RecordSettled(long configuration) => recorder.Settled(configuration);
 
-    private void TellStopped() => recorder.Stopped();
+    private void RecordStopped() => recorder.Stopped();
 
     private sealed class RecordedMulticast(RecordedParts owner, IMulticast multicast) : IMulticast
     {
@@ -178,7 +178,7 @@ internal sealed class RecordedParts(INodeParts parts, NodeRecorder recorder) : I
             long number = sender.TrySend(payload, observer, extensions);
             if (number >= 0)
             {
-                owner.TellPublished(atTicks, topic, number, payload, Routes());
+                owner.RecordPublished(atTicks, topic, number, payload, Routes());
             }
 
             return number;
@@ -200,15 +200,15 @@ internal sealed class RecordedParts(INodeParts parts, NodeRecorder recorder) : I
             if (!same)
             {
                 _views = [.. sender.Routes.Select(route => route.View)];
-                _routes = owner.TellRoutes(_views);
+                _routes = owner.RecordRoutes(_views);
             }
 
             return _routes;
         }
     }
 
-    private int TellRoutes(RegionView[] views) => recorder.Routes([.. views]);
+    private int RecordRoutes(RegionView[] views) => recorder.Routes([.. views]);
 
-    private void TellPublished(long atTicks, ulong topic, long number, ReadOnlySpan<byte> payload, int routes) =>
+    private void RecordPublished(long atTicks, ulong topic, long number, ReadOnlySpan<byte> payload, int routes) =>
         recorder.Published(atTicks, new MessageId(Membership.Self, topic, number), TraceHash.Of(payload), routes);
 }
