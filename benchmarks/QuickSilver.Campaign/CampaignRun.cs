@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
 using QuickSilver.Campaign.Contenders;
+using QuickSilver.Campaign.Contenders.Testbeds;
 using QuickSilver.Campaign.Report;
 
 namespace QuickSilver.Campaign;

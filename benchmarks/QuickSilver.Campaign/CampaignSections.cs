@@ -1,4 +1,4 @@
-using QuickSilver.Campaign.Contenders;
+using QuickSilver.Campaign.Contenders.Testbeds;
 
 namespace QuickSilver.Campaign;
 

@@ -1,5 +1,6 @@
 using System.Globalization;
 using QuickSilver.Campaign.Contenders;
+using QuickSilver.Campaign.Contenders.Testbeds;
 
 namespace QuickSilver.Campaign;
 

@@ -1,4 +1,5 @@
 using QuickSilver.Campaign.Contenders;
+using QuickSilver.Campaign.Contenders.Testbeds;
 
 namespace QuickSilver.Campaign;
 

@@ -13,7 +13,6 @@ public sealed class SizeTests
 
     private static readonly Dictionary<string, int> FullFolders = new()
     {
-        ["benchmarks/QuickSilver.Campaign/Contenders"] = 20,
         ["src/QuickSilver.Core/Transport"] = 20,
         ["src/QuickSilver.Hosting"] = 20,
         ["src/QuickSilver.Multicast/Ordering"] = 20,

@@ -1,4 +1,5 @@
 using System.Text.Json;
+using QuickSilver.Campaign.Contenders.Testbeds;
 
 namespace QuickSilver.Campaign.Contenders;
 

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Text.Json;
+using QuickSilver.Campaign.Contenders.Testbeds;
 
 namespace QuickSilver.Campaign.Contenders;
 

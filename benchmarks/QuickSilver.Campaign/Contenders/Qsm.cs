@@ -1,3 +1,5 @@
+using QuickSilver.Campaign.Contenders.Testbeds;
+
 namespace QuickSilver.Campaign.Contenders;
 
 // `qsm perf` as its user has it, in the same namespaces as the peers, its membership embedded.

@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text.Json;
+using QuickSilver.Campaign.Contenders.Testbeds;
 
 namespace QuickSilver.Campaign.Contenders;
 

@@ -1,6 +1,6 @@
 using System.Globalization;
 
-namespace QuickSilver.Campaign.Contenders;
+namespace QuickSilver.Campaign.Contenders.Testbeds;
 
 // The namespaces n1, n2, … as the peers' netns.sh makes them. Without a folder of peers they are the user's, and left alone.
 internal sealed class Namespaces(DirectoryInfo? peers)

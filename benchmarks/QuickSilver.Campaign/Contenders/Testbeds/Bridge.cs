@@ -1,6 +1,6 @@
 using System.Globalization;
 
-namespace QuickSilver.Campaign.Contenders;
+namespace QuickSilver.Campaign.Contenders.Testbeds;
 
 // The namespaces n1, n2, … on one bridge, at an MTU, and where it is wanted the sender's link shaped to a rate.
 internal sealed class Bridge(Namespaces namespaces, int mtu = Namespaces.UsualMtu, string? shape = null) : ITestbed

@@ -1,4 +1,4 @@
-namespace QuickSilver.Campaign.Contenders;
+namespace QuickSilver.Campaign.Contenders.Testbeds;
 
 /// <summary>Nodes on a network: the sender on the first, receivers on those after it.</summary>
 internal interface ITestbed

@@ -1,6 +1,6 @@
 using System.Globalization;
 
-namespace QuickSilver.Campaign.Contenders;
+namespace QuickSilver.Campaign.Contenders.Testbeds;
 
 // Namespaces behind a switch that harms: the command `lab` of a folder, as in `lab up 4 loss=1`, `lab run 2 CMD`, `lab down`.
 internal sealed class Lab(DirectoryInfo folder, string harm) : ITestbed
