@@ -19,8 +19,6 @@ public sealed class SizeTests
         ["tests/QuickSilver.Multicast.Tests/Scenarios"] = 31,
         ["tests/QuickSilver.Packages.Tests/Peers"] = 20,
         ["tools/qsm/Commands"] = 20,
-        ["tools/qsm/Doctor/Checks"] = 20,
-        ["tools/qsm/Doctor/Facts"] = 20,
         ["tools/qsm/Perf"] = 20,
     };
 

@@ -1,7 +1,7 @@
 using System.Net;
 using QuickSilver.Membership.Client.Discovery;
 using QuickSilver.Membership.Protocol;
-using QuickSilver.Tool.Doctor.Facts;
+using QuickSilver.Tool.Doctor.Facts.Probes;
 
 namespace QuickSilver.Fuzz.Datagrams;
 

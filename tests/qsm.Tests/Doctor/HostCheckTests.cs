@@ -1,6 +1,7 @@
 using System.Globalization;
 using QuickSilver.Core.Environment;
 using QuickSilver.Tool.Doctor.Checks;
+using QuickSilver.Tool.Doctor.Checks.Network;
 
 namespace QuickSilver.Tool.Tests.Doctor;
 

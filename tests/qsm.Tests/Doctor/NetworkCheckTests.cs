@@ -2,7 +2,9 @@ using System.Net;
 using System.Net.Sockets;
 using QuickSilver.Composition;
 using QuickSilver.Tool.Doctor.Checks;
+using QuickSilver.Tool.Doctor.Checks.Network;
 using QuickSilver.Tool.Doctor.Facts;
+using QuickSilver.Tool.Doctor.Facts.Probes;
 
 namespace QuickSilver.Tool.Tests.Doctor;
 

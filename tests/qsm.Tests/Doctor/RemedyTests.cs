@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Net;
 using QuickSilver.Tool.Doctor;
 using QuickSilver.Tool.Doctor.Checks;
+using QuickSilver.Tool.Doctor.Checks.Network;
 using QuickSilver.Tool.Doctor.Keys;
 
 namespace QuickSilver.Tool.Tests.Doctor;

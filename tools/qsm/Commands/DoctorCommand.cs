@@ -6,7 +6,7 @@ using QuickSilver.Composition;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Tool.Doctor;
 using QuickSilver.Tool.Doctor.Checks;
-using QuickSilver.Tool.Doctor.Facts;
+using QuickSilver.Tool.Doctor.Facts.Probes;
 using QuickSilver.Tool.Etcd;
 using QuickSilver.Tool.Sessions;
 

@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Net;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Transport;
+using QuickSilver.Tool.Doctor.Checks.Network;
 using QuickSilver.Tool.Doctor.Keys;
 
 namespace QuickSilver.Tool.Doctor.Checks;

@@ -1,6 +1,6 @@
 using System.ComponentModel;
 using System.Diagnostics;
-using QuickSilver.Tool.Doctor.Checks;
+using QuickSilver.Tool.Doctor.Checks.Network;
 
 namespace QuickSilver.Tool.Doctor.Facts;
 

@@ -4,7 +4,7 @@ using QuickSilver.Composition;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Client;
-using QuickSilver.Tool.Doctor.Checks;
+using QuickSilver.Tool.Doctor.Checks.Network;
 
 namespace QuickSilver.Tool.Doctor.Facts;
 

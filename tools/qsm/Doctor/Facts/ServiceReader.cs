@@ -8,6 +8,7 @@ using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Client.Watching;
 using QuickSilver.Tool.Catalog;
 using QuickSilver.Tool.Doctor.Checks;
+using QuickSilver.Tool.Doctor.Checks.Network;
 using QuickSilver.Tool.Sessions;
 using QuickSilver.Tool.Top;
 

@@ -1,6 +1,6 @@
 using QuickSilver.Core.Flow;
 
-namespace QuickSilver.Tool.Doctor.Facts;
+namespace QuickSilver.Tool.Doctor.Facts.Probes;
 
 // What a listening doctor says to a probe. Any process can send one, in the name of another host: the answers have no more bytes than came,
 // and there are at most so many a second.

@@ -1,6 +1,6 @@
 using System.Net;
 
-namespace QuickSilver.Tool.Doctor.Checks;
+namespace QuickSilver.Tool.Doctor.Checks.Network;
 
 // Subnet: of the interface; null if the system does not report it. Nodes: the addresses of the cluster's nodes.
 internal sealed record TimeToLiveFacts(int TimeToLive, IPAddress Local, IPNetwork? Subnet, IReadOnlyList<IPAddress> Nodes)

@@ -2,7 +2,7 @@ using System.Net;
 using System.Net.Sockets;
 using QuickSilver.Core.Transport;
 
-namespace QuickSilver.Tool.Doctor.Facts;
+namespace QuickSilver.Tool.Doctor.Facts.Probes;
 
 // The group of doctors, which is apart from those of nodes, and the sockets that speak and listen there.
 internal static class DoctorSockets

@@ -2,7 +2,7 @@ using System.Net;
 using System.Net.Sockets;
 using QuickSilver.Tool.Doctor.Keys;
 
-namespace QuickSilver.Tool.Doctor.Checks;
+namespace QuickSilver.Tool.Doctor.Checks.Network;
 
 // Another 'qsm doctor --listen'. IsNamed: the command line named it, so it should be there.
 internal sealed record MulticastPeer(IPAddress Address, bool IsNamed)

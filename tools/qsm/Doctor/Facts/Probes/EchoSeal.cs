@@ -2,7 +2,7 @@ using System.Security.Cryptography;
 using QuickSilver.Core.Sealing;
 using QuickSilver.Core.Wire;
 
-namespace QuickSilver.Tool.Doctor.Facts;
+namespace QuickSilver.Tool.Doctor.Facts.Probes;
 
 // Seals echoes and opens their replies under the key of the cluster, in the name of a node that there is none of: nodes answer echoes of
 // those that are no members yet.

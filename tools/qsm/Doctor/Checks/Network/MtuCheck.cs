@@ -1,7 +1,7 @@
 using System.Net.Sockets;
 using QuickSilver.Tool.Doctor.Keys;
 
-namespace QuickSilver.Tool.Doctor.Checks;
+namespace QuickSilver.Tool.Doctor.Checks.Network;
 
 // InterfaceMtu: null if the system does not report it.
 internal sealed record MtuFacts(string? Interface, int? InterfaceMtu, int PacketBytes, int HeaderBytes = MtuCheck.HeaderBytes)

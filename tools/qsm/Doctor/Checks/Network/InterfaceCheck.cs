@@ -1,6 +1,6 @@
 using QuickSilver.Tool.Doctor.Keys;
 
-namespace QuickSilver.Tool.Doctor.Checks;
+namespace QuickSilver.Tool.Doctor.Checks.Network;
 
 // Choice: which interface a node takes, and why; null: none, for the reason in Fault. Others: addresses that it could take.
 internal sealed record InterfaceFacts(string? Choice, string? Fault, IReadOnlyList<string> Others);

@@ -2,7 +2,7 @@ using System.Diagnostics;
 using System.Net;
 using System.Net.Sockets;
 
-namespace QuickSilver.Tool.Doctor.Facts;
+namespace QuickSilver.Tool.Doctor.Facts.Probes;
 
 // Answers the probes of other hosts' doctors, until it is stopped: to who sent, and to the group as well, so that each learns of both
 // directions.

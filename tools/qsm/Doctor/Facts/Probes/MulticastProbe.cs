@@ -2,9 +2,9 @@ using System.Diagnostics;
 using System.Net;
 using System.Net.Sockets;
 using System.Security.Cryptography;
-using QuickSilver.Tool.Doctor.Checks;
+using QuickSilver.Tool.Doctor.Checks.Network;
 
-namespace QuickSilver.Tool.Doctor.Facts;
+namespace QuickSilver.Tool.Doctor.Facts.Probes;
 
 // Sends to the doctors' group, and looks who hears it: this host itself, and the doctors of others that listen.
 internal sealed class MulticastProbe : IDisposable

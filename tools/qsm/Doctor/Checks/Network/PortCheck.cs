@@ -1,6 +1,6 @@
 using QuickSilver.Core.Environment;
 
-namespace QuickSilver.Tool.Doctor.Checks;
+namespace QuickSilver.Tool.Doctor.Checks.Network;
 
 // A port that another program holds. Holder: such as "process 4711 (dnsmasq)"; null: not known.
 internal sealed record HeldPort(int Port, string? Holder)

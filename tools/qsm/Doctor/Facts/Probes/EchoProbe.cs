@@ -5,9 +5,9 @@ using System.Security.Cryptography;
 using QuickSilver.Core.Sealing;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
-using QuickSilver.Tool.Doctor.Checks;
+using QuickSilver.Tool.Doctor.Checks.Network;
 
-namespace QuickSilver.Tool.Doctor.Facts;
+namespace QuickSilver.Tool.Doctor.Facts.Probes;
 
 // Sends echoes of several sizes to the service and the nodes, and waits for the replies. The service's replies have no body, so its path is
 // tried one way only. None is fragmented: what is too large for a path is lost on it. One echo asks for its reply at a second port, which

@@ -1,7 +1,7 @@
 using System.Buffers.Binary;
 using QuickSilver.Membership.Views;
 
-namespace QuickSilver.Tool.Doctor.Facts;
+namespace QuickSilver.Tool.Doctor.Facts.Probes;
 
 internal enum DoctorKind : byte
 {

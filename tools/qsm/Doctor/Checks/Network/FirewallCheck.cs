@@ -2,7 +2,7 @@ using System.Net;
 using System.Net.Sockets;
 using QuickSilver.Tool.Doctor.Keys;
 
-namespace QuickSilver.Tool.Doctor.Checks;
+namespace QuickSilver.Tool.Doctor.Checks.Network;
 
 // A chain of nftables that sees what comes to this host (input) or what it sends (output).
 internal sealed record FirewallChain(string Family, string Table, string Name, bool IsInput)
