@@ -19,7 +19,6 @@ public sealed class SizeTests
         ["tests/QuickSilver.Multicast.Tests/Scenarios"] = 31,
         ["tests/QuickSilver.Packages.Tests/Peers"] = 20,
         ["tools/qsm/Commands"] = 20,
-        ["tools/qsm/Perf"] = 20,
     };
 
     private static IEnumerable<string> Sources => Repository.Files(["src", "tools", "samples", "benchmarks", "tests"], ".cs");

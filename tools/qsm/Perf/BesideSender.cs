@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using QuickSilver.Core.Diagnostics;
+using QuickSilver.Tool.Perf.Senders;
 using QuickSilver.Tool.Sessions;
 
 namespace QuickSilver.Tool.Perf;

@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Tool.Perf;
+using QuickSilver.Tool.Perf.Senders;
 using QuickSilver.Tool.Sessions;
 using QuickSilver.Tool.Swarm.Records;
 

@@ -1,6 +1,7 @@
 using System.CommandLine;
 using System.Diagnostics;
 using QuickSilver.Tool.Perf;
+using QuickSilver.Tool.Perf.Senders;
 using QuickSilver.Tool.Sessions;
 
 namespace QuickSilver.Tool.Commands.Perf;

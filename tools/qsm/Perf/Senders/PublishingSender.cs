@@ -1,7 +1,7 @@
 using System.Diagnostics;
 using QuickSilver.Tool.Perf.Payloads;
 
-namespace QuickSilver.Tool.Perf;
+namespace QuickSilver.Tool.Perf.Senders;
 
 // Publishes from one thread, over all topics in turn.
 internal sealed class PublishingSender<T, TPayload>(PerfTopics<ITopicPublisher<T>> topics, TPayload payload, double? rate)

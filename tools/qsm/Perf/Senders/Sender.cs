@@ -1,7 +1,7 @@
 using System.Diagnostics;
 using QuickSilver.Tool.Perf.Payloads;
 
-namespace QuickSilver.Tool.Perf;
+namespace QuickSilver.Tool.Perf.Senders;
 
 // How long to send: for so many seconds, or until so many messages are sent.
 internal readonly record struct SendLength(double Seconds, long? Messages);

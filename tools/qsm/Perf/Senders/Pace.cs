@@ -1,6 +1,6 @@
 using System.Diagnostics;
 
-namespace QuickSilver.Tool.Perf;
+namespace QuickSilver.Tool.Perf.Senders;
 
 // Holds a loop to a rate. It sleeps whole milliseconds and then catches up, so it costs little and keeps the mean.
 internal sealed class Pace(double perSecond)

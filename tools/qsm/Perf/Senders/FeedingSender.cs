@@ -2,7 +2,7 @@ using System.Diagnostics;
 using QuickSilver.Feeds;
 using QuickSilver.Tool.Perf.Payloads;
 
-namespace QuickSilver.Tool.Perf;
+namespace QuickSilver.Tool.Perf.Senders;
 
 // Is asked for messages by the node whenever the network can take some: by a feed on each topic. The node asks one topic's feed
 // for many before it turns to the next, so topics do not take turns message by message. What is not said to be the caller's is the
