@@ -2,6 +2,7 @@ using System.CommandLine;
 using System.CommandLine.Invocation;
 using QuickSilver.Tool.Commands.Keys;
 using QuickSilver.Tool.Commands.Perf;
+using QuickSilver.Tool.Commands.Swarm;
 using QuickSilver.Tool.Sessions;
 
 namespace QuickSilver.Tool.Commands;

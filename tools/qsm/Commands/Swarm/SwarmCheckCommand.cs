@@ -3,7 +3,7 @@ using QuickSilver.Tool.Commands.Perf;
 using QuickSilver.Tool.Sessions;
 using QuickSilver.Tool.Swarm;
 
-namespace QuickSilver.Tool.Commands;
+namespace QuickSilver.Tool.Commands.Swarm;
 
 // Judges what the processes of a swarm have written down, after they have ended, by the simulator's checkers.
 internal static class SwarmCheckCommand

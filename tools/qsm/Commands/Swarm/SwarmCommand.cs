@@ -4,7 +4,7 @@ using QuickSilver.Tool.Sessions;
 using QuickSilver.Tool.Swarm;
 using QuickSilver.Tool.Swarm.Records;
 
-namespace QuickSilver.Tool.Commands;
+namespace QuickSilver.Tool.Commands.Swarm;
 
 // Many nodes in one process, each with ports and a thread of its own, on real sockets: what a cluster of many does, on one
 // machine. Several such processes make up a larger swarm.
