@@ -17,7 +17,6 @@ public sealed class SizeTests
         ["src/QuickSilver.Hosting"] = 20,
         ["src/QuickSilver.Multicast/Ordering"] = 20,
         ["tests/QuickSilver.Multicast.Tests/Scenarios"] = 31,
-        ["tests/QuickSilver.Packages.Tests/Peers"] = 20,
     };
 
     private static IEnumerable<string> Sources => Repository.Files(["src", "tools", "samples", "benchmarks", "tests"], ".cs");
