@@ -1,7 +1,7 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Tests.Infrastructure;
 
-namespace QuickSilver.Multicast.Tests.Scenarios;
+namespace QuickSilver.Multicast.Tests.Scenarios.Readers;
 
 // A reader that is slow and takes messages all the time holds its senders to its rate: in small steps, without a stall, and it is never
 // far behind (I17, I21, I24).

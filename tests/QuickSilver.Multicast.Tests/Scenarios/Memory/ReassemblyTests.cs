@@ -2,7 +2,7 @@ using QuickSilver.Multicast.Reassembly;
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Simulation;
 
-namespace QuickSilver.Multicast.Tests.Scenarios;
+namespace QuickSilver.Multicast.Tests.Scenarios.Memory;
 
 // Messages that span packets, while all memory for them is taken (I1, I17, I19, I22 under F21 and F24).
 public sealed class ReassemblyTests

@@ -1,7 +1,7 @@
 using QuickSilver.Core.Buffers;
 using QuickSilver.Multicast.Tests.Infrastructure;
 
-namespace QuickSilver.Multicast.Tests.Scenarios;
+namespace QuickSilver.Multicast.Tests.Scenarios.Memory;
 
 // A topic that lies in many regions, as each of its subscribers has another topic besides: a message takes packet memory for each.
 public sealed class ManyRegionsTests

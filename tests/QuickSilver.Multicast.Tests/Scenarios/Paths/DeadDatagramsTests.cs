@@ -1,7 +1,7 @@
 using Microsoft.Extensions.Logging;
 using QuickSilver.Simulation;
 
-namespace QuickSilver.Multicast.Tests.Scenarios;
+namespace QuickSilver.Multicast.Tests.Scenarios.Paths;
 
 // A firewall that passes TCP only, a wrong interface, a container: the datagrams of one node vanish, all of them, those that it
 // sends or those that are sent to it, while its stream to the membership service lives.

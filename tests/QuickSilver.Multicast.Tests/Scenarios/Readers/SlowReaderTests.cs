@@ -1,6 +1,6 @@
 using QuickSilver.Multicast.Tests.Infrastructure;
 
-namespace QuickSilver.Multicast.Tests.Scenarios;
+namespace QuickSilver.Multicast.Tests.Scenarios.Readers;
 
 // A reader that waits holds its own topic's senders back, and nothing else (I17, I22, I24).
 public sealed class SlowReaderTests

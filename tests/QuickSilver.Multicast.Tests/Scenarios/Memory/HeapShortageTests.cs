@@ -3,7 +3,7 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Simulation;
 
-namespace QuickSilver.Multicast.Tests.Scenarios;
+namespace QuickSilver.Multicast.Tests.Scenarios.Memory;
 
 // The heap refuses memory at each place on the way of a received message (I1 to I4, I22). Nothing that was sent is lost, reported as a gap
 // or delivered twice, and everything continues when there is memory.

@@ -6,7 +6,7 @@ using QuickSilver.Simulation;
 using QuickSilver.Simulation.Machines;
 using static QuickSilver.Multicast.Tests.Infrastructure.TopicInRegions;
 
-namespace QuickSilver.Multicast.Tests.Scenarios;
+namespace QuickSilver.Multicast.Tests.Scenarios.Paths;
 
 // A topic in several regions has an address of its own, which a member of one of them does not hear.
 public sealed class UnheardAddressTests

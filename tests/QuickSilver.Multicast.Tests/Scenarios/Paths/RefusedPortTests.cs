@@ -5,7 +5,7 @@ using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Machines;
 
-namespace QuickSilver.Multicast.Tests.Scenarios;
+namespace QuickSilver.Multicast.Tests.Scenarios.Paths;
 
 // What a node's system refuses while a configuration is applied, or after.
 public sealed class RefusedPortTests

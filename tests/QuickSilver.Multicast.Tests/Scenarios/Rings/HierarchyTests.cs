@@ -3,7 +3,7 @@ using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Simulation;
 
-namespace QuickSilver.Multicast.Tests.Scenarios;
+namespace QuickSilver.Multicast.Tests.Scenarios.Rings;
 
 // Views of so many members that their rings stand in a hierarchy and each keeps but a part (I1, I2, I17, I19).
 public sealed class HierarchyTests

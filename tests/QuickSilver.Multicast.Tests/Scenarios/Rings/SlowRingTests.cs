@@ -1,7 +1,7 @@
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Simulation;
 
-namespace QuickSilver.Multicast.Tests.Scenarios;
+namespace QuickSilver.Multicast.Tests.Scenarios.Rings;
 
 // Where a round of the ring takes long, as in a large region or on machines that are short of time.
 public sealed class SlowRingTests

@@ -1,7 +1,7 @@
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Simulation;
 
-namespace QuickSilver.Multicast.Tests.Scenarios;
+namespace QuickSilver.Multicast.Tests.Scenarios.Rings;
 
 // F2. A token is lost if any of its hops is: of a ring of sixteen on links that lose 5 %, more than every second one.
 public sealed class LossyRingTests

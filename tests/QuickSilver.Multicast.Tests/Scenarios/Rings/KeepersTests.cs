@@ -4,7 +4,7 @@ using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Multicast.Views;
 
-namespace QuickSilver.Multicast.Tests.Scenarios;
+namespace QuickSilver.Multicast.Tests.Scenarios.Rings;
 
 // What some members lack for longer than the others hold it all, while its sender dies: only the keepers can still give it
 // (I1 to I3, I11, I19 under F1, F4). A sender outside of the view, 12 members in 4 partitions, blocks of 8 packets.

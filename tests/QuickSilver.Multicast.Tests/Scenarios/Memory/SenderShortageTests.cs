@@ -4,7 +4,7 @@ using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Simulation;
 
-namespace QuickSilver.Multicast.Tests.Scenarios;
+namespace QuickSilver.Multicast.Tests.Scenarios.Memory;
 
 // The heap refuses memory to a node that sends (I1 to I4, I22). A message has no number before there is memory for all that it needs, so
 // no subscriber waits for one that is never sent, and none gets one twice.

@@ -1,7 +1,7 @@
 using QuickSilver.Core.Buffers;
 using QuickSilver.Multicast.Tests.Infrastructure;
 
-namespace QuickSilver.Multicast.Tests.Scenarios;
+namespace QuickSilver.Multicast.Tests.Scenarios.Memory;
 
 // A node that sends to more regions than it has blocks of packet memory for, some at a time or all at once (I17, I19).
 public sealed class PacketMemoryTests

@@ -1,7 +1,7 @@
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Simulation;
 
-namespace QuickSilver.Multicast.Tests.Scenarios;
+namespace QuickSilver.Multicast.Tests.Scenarios.Paths;
 
 // How paths are checked while a stream sends packets so small that nothing else shows a narrow path.
 public sealed class NarrowPathTests

@@ -5,7 +5,7 @@ using QuickSilver.Multicast.Stability;
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Multicast.Views;
 
-namespace QuickSilver.Multicast.Tests.Scenarios;
+namespace QuickSilver.Multicast.Tests.Scenarios.Rings;
 
 // What many members have lost together is repaired by their rings, and by one collective NAK to the sender, instead of by the requests
 // of each of them (I18 under F1). A sender outside of the view and 200 members in 40 partitions: rings of five at level 0, and two

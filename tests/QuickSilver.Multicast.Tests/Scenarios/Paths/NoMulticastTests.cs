@@ -4,7 +4,7 @@ using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Machines;
 
-namespace QuickSilver.Multicast.Tests.Scenarios;
+namespace QuickSilver.Multicast.Tests.Scenarios.Paths;
 
 // F12: what is sent to groups does not arrive, everywhere, at one member or between two, while unicast works.
 public sealed class NoMulticastTests

@@ -2,7 +2,7 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Simulation;
 
-namespace QuickSilver.Multicast.Tests.Scenarios;
+namespace QuickSilver.Multicast.Tests.Scenarios.Memory;
 
 // What was received and is not stable would fill all packet memory: a gap, more senders than there is memory for (I17, I19, I22).
 public sealed class ShortMemoryTests

@@ -3,7 +3,7 @@ using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Tests.Infrastructure;
 
-namespace QuickSilver.Multicast.Tests.Scenarios;
+namespace QuickSilver.Multicast.Tests.Scenarios.Readers;
 
 // Nothing waits for long without a notice: who waits, for whom and why (I21).
 public sealed class StallTests
