@@ -15,7 +15,6 @@ public sealed class SizeTests
     {
         ["src/QuickSilver.Core/Transport"] = 20,
         ["src/QuickSilver.Hosting"] = 20,
-        ["src/QuickSilver.Multicast/Ordering"] = 20,
     };
 
     private static IEnumerable<string> Sources => Repository.Files(["src", "tools", "samples", "benchmarks", "tests"], ".cs");

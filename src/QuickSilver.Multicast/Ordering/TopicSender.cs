@@ -5,6 +5,7 @@ using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Hybrid;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Ordering.BestEffort;
+using QuickSilver.Multicast.Ordering.Routes;
 using QuickSilver.Multicast.Sending;
 using QuickSilver.Multicast.Sending.Acknowledgement;
 

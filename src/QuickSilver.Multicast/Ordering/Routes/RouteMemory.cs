@@ -1,6 +1,6 @@
 using QuickSilver.Multicast.Sending;
 
-namespace QuickSilver.Multicast.Ordering;
+namespace QuickSilver.Multicast.Ordering.Routes;
 
 // Whether packet memory has room for a message of a topic. The message counts in all its streams together, because each stream may need
 // blocks of its own.

@@ -3,7 +3,7 @@ using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Sending;
 
-namespace QuickSilver.Multicast.Ordering;
+namespace QuickSilver.Multicast.Ordering.Routes;
 
 // The streams into the regions of a topic's view.
 //
