@@ -4,6 +4,7 @@ using QuickSilver.Core.Background;
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
 using QuickSilver.Feeds;
+using QuickSilver.Hosting.Consumption;
 
 namespace QuickSilver.Hosting;
 

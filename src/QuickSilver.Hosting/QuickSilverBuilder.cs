@@ -3,6 +3,7 @@ using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.DependencyInjection.Extensions;
 using QuickSilver.Endpoints;
 using QuickSilver.Hosting.Configuration;
+using QuickSilver.Hosting.Consumption;
 using QuickSilver.Topics;
 using QuickSilver.Topics.Declarations;
 

@@ -6,6 +6,7 @@ using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Options;
 using QuickSilver.Composition;
 using QuickSilver.Hosting.Configuration;
+using QuickSilver.Hosting.Consumption;
 
 namespace QuickSilver.Hosting;
 

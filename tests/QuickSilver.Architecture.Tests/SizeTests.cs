@@ -14,7 +14,6 @@ public sealed class SizeTests
     private static readonly Dictionary<string, int> FullFolders = new()
     {
         ["src/QuickSilver.Core/Transport"] = 20,
-        ["src/QuickSilver.Hosting"] = 20,
     };
 
     private static IEnumerable<string> Sources => Repository.Files(["src", "tools", "samples", "benchmarks", "tests"], ".cs");

@@ -1,4 +1,5 @@
 using QuickSilver.Core.Background;
+using QuickSilver.Hosting.Consumption;
 
 namespace QuickSilver.Hosting.Patterns;
 

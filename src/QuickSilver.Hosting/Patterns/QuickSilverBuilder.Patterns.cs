@@ -1,6 +1,7 @@
 using System.Diagnostics.CodeAnalysis;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.DependencyInjection.Extensions;
+using QuickSilver.Hosting.Consumption;
 using QuickSilver.Hosting.Patterns;
 using QuickSilver.Topics;
 using QuickSilver.Topics.Declarations;

@@ -1,6 +1,6 @@
 using QuickSilver.Publishing;
 
-namespace QuickSilver.Hosting;
+namespace QuickSilver.Hosting.Consumption;
 
 // What the endpoints of a topic on the nodes of a host, one after the other, have dropped. Thread-safe.
 internal sealed class EndpointDrops

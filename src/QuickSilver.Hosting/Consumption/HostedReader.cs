@@ -1,7 +1,7 @@
 using QuickSilver.Core.Background;
 using QuickSilver.Endpoints;
 
-namespace QuickSilver.Hosting;
+namespace QuickSilver.Hosting.Consumption;
 
 // A reader of a topic of the host. It begins when the topic is open, however many attempts to open it fail before. It ends with its node,
 // or in order when the host stops: its endpoint leaves the topic, and the reader reads what was acknowledged. Thread-safe.

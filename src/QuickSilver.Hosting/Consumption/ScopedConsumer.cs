@@ -1,7 +1,7 @@
 using Microsoft.Extensions.DependencyInjection;
 using QuickSilver.Core.Background;
 
-namespace QuickSilver.Hosting;
+namespace QuickSilver.Hosting.Consumption;
 
 // Resolves a consumer from its scope, for each call or for all.
 internal sealed class ScopedConsumer<T, TConsumer>(IServiceScopeFactory scopes, ConsumerScope scope, ConsumerOptions<T> options)

@@ -1,7 +1,7 @@
 using QuickSilver.Core.Background;
 using QuickSilver.Endpoints.Consumers;
 
-namespace QuickSilver.Hosting;
+namespace QuickSilver.Hosting.Consumption;
 
 // A consumer of a topic of the host. It outlives an expelled node: it begins on the next one when it has handled what the last one had
 // delivered, so that no more messages are handled at a time than its options allow.

@@ -1,6 +1,6 @@
 using Microsoft.Extensions.Hosting;
 
-namespace QuickSilver.Hosting;
+namespace QuickSilver.Hosting.Consumption;
 
 // Begins the consumers and responders of a node when the host starts the services in the order in which they were added, so that a consumer
 // finds what was added before it in operation. Ends them before the host stops any service, since they may use all of them.
