@@ -2,6 +2,7 @@ using QuickSilver.Core.Loop;
 using QuickSilver.Core.Storage;
 using QuickSilver.Core.Storage.Machine;
 using QuickSilver.Core.Transport;
+using QuickSilver.Core.Transport.Datagrams;
 
 namespace QuickSilver.Core.Environment;
 

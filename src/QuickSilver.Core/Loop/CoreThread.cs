@@ -8,6 +8,7 @@ using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
 using QuickSilver.Core.Transport;
+using QuickSilver.Core.Transport.Datagrams;
 using QuickSilver.Core.Transport.Streams;
 
 namespace QuickSilver.Core.Loop;

@@ -3,6 +3,7 @@ using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
 using QuickSilver.Core.Transport;
+using QuickSilver.Core.Transport.Datagrams;
 
 namespace QuickSilver.Core.Loop;
 

@@ -1,5 +1,6 @@
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport;
+using QuickSilver.Core.Transport.Datagrams;
 
 namespace QuickSilver.Core.Loop;
 

@@ -1,4 +1,5 @@
 using QuickSilver.Core.Buffers;
+using QuickSilver.Core.Transport.Datagrams;
 
 namespace QuickSilver.Core.Transport;
 

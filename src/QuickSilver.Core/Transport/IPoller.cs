@@ -1,4 +1,5 @@
 using System.Net.Sockets;
+using QuickSilver.Core.Transport.Datagrams;
 using QuickSilver.Core.Transport.Overlapped;
 using QuickSilver.Core.Transport.Readiness;
 

@@ -3,6 +3,7 @@ using System.Net;
 using System.Net.Sockets;
 using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Core.Diagnostics;
+using QuickSilver.Core.Transport.Datagrams;
 
 namespace QuickSilver.Core.Transport;
 

@@ -1,4 +1,5 @@
 using QuickSilver.Core.Transport;
+using QuickSilver.Core.Transport.Datagrams;
 using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Paths;

@@ -10,6 +10,7 @@ using QuickSilver.Core.Loop;
 using QuickSilver.Core.Requests;
 using QuickSilver.Core.Storage;
 using QuickSilver.Core.Transport;
+using QuickSilver.Core.Transport.Datagrams;
 using QuickSilver.Core.Transport.Descriptors;
 using QuickSilver.Simulation.Machines.Time;
 using QuickSilver.Simulation.Network;

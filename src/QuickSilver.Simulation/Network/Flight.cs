@@ -1,6 +1,6 @@
 using System.Buffers;
 using QuickSilver.Core.Buffers;
-using QuickSilver.Core.Transport;
+using QuickSilver.Core.Transport.Datagrams;
 using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Simulation.Network;

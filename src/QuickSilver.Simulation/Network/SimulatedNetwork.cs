@@ -1,10 +1,9 @@
 using QuickSilver.Core.Buffers;
-using QuickSilver.Core.Transport;
+using QuickSilver.Core.Transport.Datagrams;
 using QuickSilver.Simulation.Machines;
 using QuickSilver.Simulation.Machines.Time;
 using QuickSilver.Simulation.Network;
 using QuickSilver.Simulation.Network.Streams;
-
 
 namespace QuickSilver.Simulation;
 

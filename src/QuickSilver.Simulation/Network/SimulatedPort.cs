@@ -1,6 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
 using QuickSilver.Core.Transport;
+using QuickSilver.Core.Transport.Datagrams;
 using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Simulation.Network;

@@ -6,6 +6,7 @@ using QuickSilver.Core.Loop;
 using QuickSilver.Core.Requests;
 using QuickSilver.Core.Tests.Infrastructure;
 using QuickSilver.Core.Transport;
+using QuickSilver.Core.Transport.Datagrams;
 
 namespace QuickSilver.Core.Tests.Loop;
 

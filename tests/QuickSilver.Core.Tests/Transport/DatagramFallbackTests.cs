@@ -4,6 +4,7 @@ using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Tests.Infrastructure;
 using QuickSilver.Core.Transport;
+using QuickSilver.Core.Transport.Datagrams;
 
 namespace QuickSilver.Core.Tests.Transport;
 

@@ -6,6 +6,7 @@ using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Tests.Infrastructure;
 using QuickSilver.Core.Transport;
+using QuickSilver.Core.Transport.Datagrams;
 using QuickSilver.Core.Transport.Overlapped;
 
 namespace QuickSilver.Core.Tests.Transport;

@@ -1,5 +1,6 @@
 using System.Net.Sockets;
 using QuickSilver.Core.Buffers;
+using QuickSilver.Core.Transport.Datagrams;
 
 namespace QuickSilver.Core.Transport.Overlapped;
 

@@ -1,4 +1,5 @@
 using System.Net.Sockets;
+using QuickSilver.Core.Transport.Datagrams;
 
 namespace QuickSilver.Core.Transport.Readiness;
 

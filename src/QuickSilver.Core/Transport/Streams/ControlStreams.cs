@@ -1,5 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
+using QuickSilver.Core.Transport.Datagrams;
 using QuickSilver.Core.Transport.Descriptors;
 using QuickSilver.Core.Transport.Tls;
 

@@ -5,6 +5,7 @@ using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Background;
 using QuickSilver.Core.Diagnostics;
+using QuickSilver.Core.Transport.Datagrams;
 
 namespace QuickSilver.Core.Transport.Streams;
 

@@ -1,6 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
 using QuickSilver.Core.Diagnostics;
+using QuickSilver.Core.Transport.Datagrams;
 using QuickSilver.Core.Transport.Descriptors;
 using QuickSilver.Core.Transport.Tls;
 

@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Net;
 using System.Net.Sockets;
 using QuickSilver.Core.Requests;
+using QuickSilver.Core.Transport.Datagrams;
 
 namespace QuickSilver.Core.Transport.Streams;
 

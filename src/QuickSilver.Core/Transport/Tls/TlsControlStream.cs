@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Net;
 using System.Net.Sockets;
 using QuickSilver.Core.Security.Identities;
+using QuickSilver.Core.Transport.Datagrams;
 using QuickSilver.Core.Transport.Streams;
 
 namespace QuickSilver.Core.Transport.Tls;

@@ -1,4 +1,5 @@
 using QuickSilver.Core.Transport;
+using QuickSilver.Core.Transport.Datagrams;
 
 namespace QuickSilver.Simulation.Machines.Time;
 

@@ -1,6 +1,6 @@
 using QuickSilver.Core.Buffers;
 
-namespace QuickSilver.Core.Transport;
+namespace QuickSilver.Core.Transport.Datagrams;
 
 // An open port and its receiver. Its completions are runs, and errors, which are counted and end nothing.
 internal abstract class PortSource(IDatagramReceiver receiver) : CompletionSource

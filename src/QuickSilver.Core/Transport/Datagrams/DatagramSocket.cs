@@ -5,7 +5,7 @@ using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Diagnostics;
 
-namespace QuickSilver.Core.Transport;
+namespace QuickSilver.Core.Transport.Datagrams;
 
 // A datagram port over a managed UDP socket. The socket is opened and set with managed calls; what happens per datagram
 // goes through IDatagramCalls, which neither throws nor allocates. Used on the core thread only.

@@ -1,6 +1,6 @@
 using System.Net.Sockets;
 
-namespace QuickSilver.Core.Transport;
+namespace QuickSilver.Core.Transport.Datagrams;
 
 // Where there are no calls of our own. The managed socket throws for a send that fails, so a busy system costs an
 // exception per refusal here; receiving does not throw.

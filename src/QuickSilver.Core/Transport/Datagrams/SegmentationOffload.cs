@@ -2,7 +2,7 @@ using System.Net;
 using System.Net.Sockets;
 using System.Runtime.InteropServices;
 
-namespace QuickSilver.Core.Transport;
+namespace QuickSilver.Core.Transport.Datagrams;
 
 // Segmentation offload sends many datagrams with one call: the kernel, or the card, cuts a buffer into equal segments
 // (UDP_SEGMENT), and the receiving side may hand over a run it could join again (UDP_GRO). It divides the cost of a

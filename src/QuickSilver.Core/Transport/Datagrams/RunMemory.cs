@@ -1,6 +1,6 @@
 using QuickSilver.Core.Buffers;
 
-namespace QuickSilver.Core.Transport;
+namespace QuickSilver.Core.Transport.Datagrams;
 
 // Where runs are received to.
 //

@@ -2,7 +2,7 @@ using System.Net.Sockets;
 using System.Runtime.InteropServices;
 using System.Runtime.Versioning;
 
-namespace QuickSilver.Core.Transport;
+namespace QuickSilver.Core.Transport.Datagrams;
 
 // The descriptor is used bare, without a reference count per call: the port closes it on the thread that calls here.
 [SupportedOSPlatform("linux")]

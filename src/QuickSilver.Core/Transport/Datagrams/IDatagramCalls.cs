@@ -1,4 +1,4 @@
-namespace QuickSilver.Core.Transport;
+namespace QuickSilver.Core.Transport.Datagrams;
 
 internal enum CallOutcome
 {

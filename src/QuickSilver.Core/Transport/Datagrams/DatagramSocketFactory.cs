@@ -4,7 +4,7 @@ using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Transport.Descriptors;
 
-namespace QuickSilver.Core.Transport;
+namespace QuickSilver.Core.Transport.Datagrams;
 
 // Opens datagram ports on one interface, with every option that QuickSilver wants of the system.
 internal sealed class DatagramSocketFactory(IPAddress interfaceAddress, bool segmentationOffload, CoreCounters counters, ILogger logger)
