@@ -72,6 +72,7 @@ internal sealed class MulticastContext : NodeContext, IRepairPush, IRepairQueue,
         Pauses?.Close();
         Sending.SocketsIfAny?.Close();
         Receiving.ReassemblyIfAny?.Close();
+        Receiving.HealingIfAny?.Close();
         ShortageIfAny?.Close();
         _echoes?.Close();
         Paths.Close();

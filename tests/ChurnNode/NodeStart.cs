@@ -11,7 +11,7 @@ internal static class NodeStart
 {
     public static QuickSilverOptions Read(string service, string address, string security) => new()
     {
-        Membership = { Servers = [service] },
+        Membership = { Servers = [.. service.Split(',')] },
         Interface = IPAddress.Parse(address),
         Security = security == "none" ? SecurityOptions.None : new SecurityOptions { SecretFile = security },
     };

@@ -24,7 +24,7 @@ using Serilog.Extensions.Logging;
 if (args is ["block" or "start-blocked", var blockAt, var blockOn, var blockSecurity])
 {
     var blockOptions = NodeStart.Read(blockAt, blockOn, blockSecurity);
-    blockOptions.Membership.Servers = blockAt == "none" ? [] : [blockAt];
+    blockOptions.Membership.Servers = blockAt == "none" ? [] : [.. blockAt.Split(',')];
     using var blockLogs = NodeStart.Logs();
     return BlockedPool.Run(blockOptions, blockLogs, isBlockedAtStart: args[0] == "start-blocked");
 }
@@ -63,7 +63,7 @@ if (args is not [var role, var service, var address, var topics, ..] || args.Len
 
 var options = new QuickSilverOptions
 {
-    Membership = { Servers = [service] },
+    Membership = { Servers = [.. service.Split(',')] },
     Interface = IPAddress.Parse(address),
     Security = SecurityOptions.None,
 };

@@ -48,7 +48,7 @@ internal sealed record Settings(string Service, IPAddress Interface, int Number,
 
     public void Set(QuickSilverOptions options)
     {
-        options.Membership.Servers = [Service];
+        options.Membership.Servers = [.. Service.Split(',')];
         options.Interface = Interface;
         options.Security = SecurityOptions.None;
     }

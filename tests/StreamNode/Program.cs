@@ -52,7 +52,7 @@ if (service is "host" or "find")
 }
 else
 {
-    options.Membership.Servers = [service];
+    options.Membership.Servers = [.. service.Split(',')];
 }
 
 if (long.Parse(bytes, CultureInfo.InvariantCulture) is > 0 and var buffer)

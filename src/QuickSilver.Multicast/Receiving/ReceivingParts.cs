@@ -4,6 +4,7 @@ using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Reassembly;
+using QuickSilver.Multicast.Receiving.Healing;
 using QuickSilver.Multicast.Receiving.Ports;
 using QuickSilver.Multicast.Receiving.Windows;
 using QuickSilver.Multicast.Schemes;
@@ -34,6 +35,11 @@ internal sealed class ReceivingParts(NodeContext node, SchemeContext schemes)
 
     /// <summary>Null until a message spans packets.</summary>
     public ReassemblyBudget? ReassemblyIfAny { get; private set; }
+
+    public HealingBlock Healing => HealingIfAny ??= new HealingBlock(node.Environment.Buffers);
+
+    /// <summary>Null until a packet is made of others.</summary>
+    public HealingBlock? HealingIfAny { get; private set; }
 
     /// <summary>Gets what arrives at the ports of this node.</summary>
     public IDatagramReceiver? Receiver { get; set; }

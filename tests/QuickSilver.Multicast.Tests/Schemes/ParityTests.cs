@@ -16,11 +16,13 @@ public sealed class ParityTests : SchemeContract
 
     internal override MulticastOptions Options => OptionsOf(new Parity());
 
-    [Fact]
-    public void Most_losses_are_healed_before_they_are_asked_for()
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void Most_losses_are_healed_before_they_are_asked_for(bool isSealed)
     {
         var parity = new Parity();
-        var cluster = Running(parity, loss: 0.02);
+        var cluster = Running(parity, loss: 0.02, isSealed: isSealed);
         cluster[0].PublishAll(Topic, 3_000, 600);
         Assert.True(cluster.RunUntil(() => cluster.Hosts.Skip(1).All(host => host.Log.Count == 3_000)));
         long healed = cluster.Hosts.Sum(static host => host.Multicast.Counters.PacketsHealed);
@@ -28,6 +30,27 @@ public sealed class ParityTests : SchemeContract
         Assert.True(healed > asked, $"{healed} packets were healed, and {asked} requests sent");
         Assert.True(parity.Missed >= healed, $"{healed} packets were healed of {parity.Missed} that were found missing");
         Assert.All(cluster.Hosts.Skip(1), host => MulticastCluster.AssertRun(host, cluster[0], Topic, 1, 3_000));
+    }
+
+    [Fact]
+    public void Packets_that_were_healed_share_blocks_which_are_given_back()
+    {
+        Assert.Equal(LeasedAfter(new Parity { IsSilent = true }), LeasedAfter(new Parity()));
+
+        static long LeasedAfter(Parity parity)
+        {
+            var cluster = Running(parity, loss: 0.02);
+            cluster[0].PublishAll(Topic, 3_000, 600);
+            Assert.True(cluster.RunUntil(() => cluster.Hosts.Skip(1).All(host => host.Log.Count == 3_000)));
+            cluster.Simulation.Run(TimeSpan.FromSeconds(5));
+            Assert.Equal(!parity.IsSilent, cluster.Hosts.Any(static host => host.Multicast.Counters.PacketsHealed > 0));
+            foreach (var host in cluster.Hosts)
+            {
+                host.Multicast.Close();
+            }
+
+            return cluster.Hosts.Sum(static host => host.Node.Environment.Buffers.LeasedBlocks);
+        }
     }
 
     [Fact]
@@ -77,9 +100,9 @@ public sealed class ParityTests : SchemeContract
     private static MulticastOptions OptionsOf(Parity parity) =>
         new() { ClusterId = 7, Repair = new LayeredRepair(parity, PeerPullRepair.Scheme) };
 
-    private static MulticastCluster Running(Parity parity, double loss, bool isReliable = true)
+    private static MulticastCluster Running(Parity parity, double loss, bool isReliable = true, bool isSealed = false)
     {
-        var cluster = new MulticastCluster(3, 5, new LinkModel { Loss = loss }, OptionsOf(parity));
+        var cluster = new MulticastCluster(3, 5, new LinkModel { Loss = loss }, OptionsOf(parity) with { IsSealed = isSealed });
         cluster[0].Publishes(Topic, isReliable);
         foreach (var host in cluster.Hosts.Skip(1))
         {

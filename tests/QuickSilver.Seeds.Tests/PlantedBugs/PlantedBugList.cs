@@ -68,7 +68,7 @@ internal static class PlantedBugList
             "removed.Contains(node)") { FirstSeed = 37 },
         new("a stream of a sender that is gone counts as alive", Receiving + "RegionReceiver.cs",
             "if (HasLost(key.Sender))",
-            "if (HasLost(sender) && sender == default)"),
+            "if (HasLost(key.Sender) && key.Sender == default)"),
         new("an acknowledgement for an earlier life counts", "src/QuickSilver.Multicast/Stability/AckHandler.cs",
             "if (ack.Origin != context.Self)",
             "if (ack.Origin.Id == 0)") { FirstSeed = 112 },

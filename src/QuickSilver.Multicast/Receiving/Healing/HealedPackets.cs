@@ -31,29 +31,33 @@ internal readonly struct HealedPackets(ReceivingParts parts, RegionReceiver regi
             return DropReason.Malformed;
         }
 
-        if (node.Environment.Buffers.TryRent() is not { } lease)
+        var block = parts.Healing;
+        if (block.TryReserve(packet.Length, out int offset) is not { } lease)
         {
             return DropReason.NoMemory;
         }
 
+        var copy = lease.Span.Slice(offset, packet.Length);
+        packet.CopyTo(copy);
+        PacketTemplate.Seal(copy);
+        var header = new PacketHeader(copy);
+        var refused = PacketHeader.Validate(copy, node.Options.ClusterId);
+        if (refused != DropReason.None)
+        {
+            return refused;
+        }
+
+        if (header.Kind != PacketKind.Data || header.Region != region.View.RegionId || header.View != region.View.Number)
+        {
+            return DropReason.Malformed;
+        }
+
+        // Before the packet is passed on: what its messages do may heal others.
+        block.Take(packet.Length);
+        lease.AddClaim();
         try
         {
-            var copy = lease.Span[..packet.Length];
-            packet.CopyTo(copy);
-            PacketTemplate.Seal(copy);
-            var header = new PacketHeader(copy);
-            var refused = PacketHeader.Validate(copy, node.Options.ClusterId);
-            if (refused != DropReason.None)
-            {
-                return refused;
-            }
-
-            if (header.Kind != PacketKind.Data || header.Region != region.View.RegionId || header.View != region.View.Number)
-            {
-                return DropReason.Malformed;
-            }
-
-            return Take(header, copy, lease);
+            return Take(header, copy, lease, offset);
         }
         finally
         {
@@ -61,7 +65,7 @@ internal readonly struct HealedPackets(ReceivingParts parts, RegionReceiver regi
         }
     }
 
-    private DropReason Take(in PacketHeader header, Span<byte> packet, Lease lease)
+    private DropReason Take(in PacketHeader header, Span<byte> packet, Lease lease, int offset)
     {
         var key = new StreamKey(new NodeKey(header.Sender, header.Incarnation), new StreamClass(header.StreamClass));
         if (!key.Class.IsKnown)
@@ -82,7 +86,7 @@ internal readonly struct HealedPackets(ReceivingParts parts, RegionReceiver regi
         }
 
         var stream = region.FindOrAdd(key);
-        var refused = region.OnData(stream, header.Sequence, lease, 0, packet.Length);
+        var refused = region.OnData(stream, header.Sequence, lease, offset, packet.Length);
         if (refused == DropReason.None)
         {
             parts.Node.Counters.PacketsHealed++;
