@@ -1,5 +1,4 @@
 using System.Globalization;
-using System.Net;
 using ChurnNode;
 using ChurnNode.Soak;
 using QuickSilver;
@@ -24,7 +23,6 @@ using Serilog.Extensions.Logging;
 if (args is ["block" or "start-blocked", var blockAt, var blockOn, var blockSecurity])
 {
     var blockOptions = NodeStart.Read(blockAt, blockOn, blockSecurity);
-    blockOptions.Membership.Servers = blockAt == "none" ? [] : [.. blockAt.Split(',')];
     using var blockLogs = NodeStart.Logs();
     return BlockedPool.Run(blockOptions, blockLogs, isBlockedAtStart: args[0] == "start-blocked");
 }
@@ -61,12 +59,7 @@ if (args is not [var role, var service, var address, var topics, ..] || args.Len
     return 2;
 }
 
-var options = new QuickSilverOptions
-{
-    Membership = { Servers = [.. service.Split(',')] },
-    Interface = IPAddress.Parse(address),
-    Security = SecurityOptions.None,
-};
+var options = NodeStart.Read(service, address, security: "none");
 using var logs = new SerilogLoggerFactory(
     new LoggerConfiguration()
         .MinimumLevel.Is(LogEventLevel.Warning)

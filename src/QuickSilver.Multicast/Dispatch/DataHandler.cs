@@ -40,19 +40,18 @@ internal sealed class DataHandler(OpenViews views, PacketWays ways, IStreamConsu
             return refused;
         }
 
-        if (region!.IsGone(sender))
+        refused = region!.FindFor(new StreamKey(sender, new StreamClass(header.StreamClass)), header.Sequence, out var stream);
+        if (refused != DropReason.None)
         {
-            return OnStranger(region, header, sender, lease, offset);
+            return refused;
         }
 
-        var streamClass = new StreamClass(header.StreamClass);
-        if (!streamClass.IsKnown)
+        // Each packet of a departed sender is checked.
+        if (!stream!.IsSenderGone)
         {
-            return DropReason.UnknownClass;
+            views.Remember(region, stream);
         }
 
-        var stream = region.FindOrAdd(new StreamKey(sender, streamClass));
-        views.Remember(region, stream);
         return Accept(region, stream, header, lease, offset);
     }
 
@@ -202,15 +201,6 @@ internal sealed class DataHandler(OpenViews views, PacketWays ways, IStreamConsu
 
         return DropReason.None;
     }
-
-    // The sender is not in the directory, or was away since this view: it has departed, or is not known yet. A packet of a stream that
-    // exists here may be forwarded by a survivor on behalf of a departed sender. It still counts, because the survivors agree on what they
-    // deliver of that stream. Nothing is repaired in other streams.
-    private DropReason OnStranger(RegionReceiver region, in PacketHeader header, NodeKey sender, Lease lease, int offset) =>
-        new StreamClass(header.StreamClass) is { IsReliable: true } streamClass
-            && region.Find(new StreamKey(sender, streamClass)) is { IsSenderGone: true } stream && stream.Lacks(header.Sequence)
-            ? Accept(region, stream, header, lease, offset)
-            : DropReason.UnknownSender;
 
     private static bool IsOf(InboundStream stream, in PacketHeader header) =>
         stream.View.RegionId == header.Region

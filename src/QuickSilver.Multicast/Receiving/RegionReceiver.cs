@@ -217,6 +217,22 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView, IHealedView
         return stream;
     }
 
+    /// <summary>Finds the stream of a data packet, or adds it. Returns None, or why the packet is not taken.</summary>
+    public DropReason FindFor(StreamKey key, long number, out InboundStream? stream)
+    {
+        if (IsGone(key.Sender))
+        {
+            // The sender is not in the directory, or was away since this view: it has departed, or is not known yet. A packet of a stream
+            // that exists here may come from a survivor on behalf of a departed sender. It still counts, because the survivors agree on
+            // what they deliver of that stream. Nothing is repaired in other streams.
+            stream = key.Class.IsReliable && Find(key) is { IsSenderGone: true } left && left.Lacks(number) ? left : null;
+            return stream is null ? DropReason.UnknownSender : DropReason.None;
+        }
+
+        stream = key.Class.IsKnown ? FindOrAdd(key) : null;
+        return stream is null ? DropReason.UnknownClass : DropReason.None;
+    }
+
     /// <summary>
     /// A reliable stream that another member reports, known or not; null if more unknown senders are reported than can exist.
     /// </summary>

@@ -68,15 +68,10 @@ internal readonly struct HealedPackets(ReceivingParts parts, RegionReceiver regi
     private DropReason Take(in PacketHeader header, Span<byte> packet, Lease lease, int offset)
     {
         var key = new StreamKey(new NodeKey(header.Sender, header.Incarnation), new StreamClass(header.StreamClass));
-        if (!key.Class.IsKnown)
+        var refused = region.FindFor(key, header.Sequence, out var stream);
+        if (refused != DropReason.None)
         {
-            return DropReason.UnknownClass;
-        }
-
-        // What others report of a departed sender counts only in a stream that exists here, as in DataHandler.
-        if (region.IsGone(key.Sender) && !(key.Class.IsReliable && region.Find(key) is { } left && left.Lacks(header.Sequence)))
-        {
-            return DropReason.UnknownSender;
+            return refused;
         }
 
         if (parts.Node.Options.IsSealed)
@@ -85,12 +80,11 @@ internal readonly struct HealedPackets(ReceivingParts parts, RegionReceiver regi
             PacketTemplate.CompleteWithoutChecksum(packet);
         }
 
-        var stream = region.FindOrAdd(key);
-        var refused = region.OnData(stream, header.Sequence, lease, offset, packet.Length);
+        refused = region.OnData(stream!, header.Sequence, lease, offset, packet.Length);
         if (refused == DropReason.None)
         {
             parts.Node.Counters.PacketsHealed++;
-            region.Stability.OnActivity(stream);
+            region.Stability.OnActivity(stream!);
         }
 
         return refused;
