@@ -109,7 +109,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IViewsObs
     public TopicStreams Topics => _topics;
 
     /// <summary>The outbound streams, those of superseded views first.</summary>
-    public IReadOnlyList<RegionSender> Streams => _topics.Streams;
+    public IReadOnlyList<ISentStream> Streams => _topics.Streams;
 
     public CreditLimits CreditLimits => _topics.CreditLimits;
 

@@ -70,7 +70,7 @@ internal sealed class TopicStreams : Request, IOrderingNode, ISentStreams, IWait
     public SentStreams Sent => _report.Sent;
 
     /// <summary>The outbound streams, those of superseded views first.</summary>
-    public IReadOnlyList<RegionSender> Streams => _report.SentIfAny?.All() ?? [];
+    public IReadOnlyList<IAcknowledgedStream> Streams => _report.SentIfAny?.All() ?? [];
 
     /// <summary>The topics of this node that are held to the rate of a reader. From any thread.</summary>
     public IReadOnlyList<PacedTopic> Paced => _creditLimits?.Paced ?? [];
@@ -100,6 +100,8 @@ internal sealed class TopicStreams : Request, IOrderingNode, ISentStreams, IWait
     public RegionSender? FindSender(ulong region, uint view, StreamClass streamClass) =>
         _report.SentIfAny?.Find(region, view, streamClass);
 
+    IAcknowledgedStream? ISentStreams.FindSender(ulong region, uint view, StreamClass streamClass) => FindSender(region, view, streamClass);
+
     public RegionView? RegionOf(ulong region) => _applied.Regions.GetValueOrDefault(region);
 
     public RegionView? OwnViewOf(ulong topicId) => Router.TopicsIfAny?.OwnViewOf(topicId);
@@ -116,11 +118,11 @@ internal sealed class TopicStreams : Request, IOrderingNode, ISentStreams, IWait
 
     public bool IsOver(RegionView view) => _open.IsOver(view);
 
-    public bool AwaitReadBefore(InboundStream stream) => _open.AwaitReadBefore(stream);
+    public bool AwaitReadBefore(ConsumedStream stream) => _open.AwaitReadBefore(stream);
 
-    public bool MayBringMoreBefore(InboundStream stream) => _open.MayBringMoreBefore(stream);
+    public bool MayBringMoreBefore(ConsumedStream stream) => _open.MayBringMoreBefore(stream);
 
-    public void OnLoss(InboundStream stream) => Router.OnLoss(stream);
+    public void OnLoss(ConsumedStream stream) => Router.OnLoss(stream);
 
     public void SetCredit(ulong topicId, long through)
     {
@@ -198,7 +200,7 @@ internal sealed class TopicStreams : Request, IOrderingNode, ISentStreams, IWait
     {
         _context.FlushSockets();
         var messages = new UnacknowledgedMessages();
-        foreach (var stream in Streams)
+        foreach (var stream in _report.SentIfAny?.All() ?? [])
         {
             if (stream is { IsReliable: true, IsSettled: false })
             {

@@ -23,8 +23,8 @@ internal static class MulticastRooms
         new("Ordering", ["Nodes", "Channels", "Reassembly", "Sending", "Receiving", "Hybrid"]),
         new("Sealing", ["Nodes", "Channels", "Views", "Sending", "Receiving"]),
         new("Dispatch", ["Nodes", "Channels", "Hearing", "Dissemination", "Schemes", "Sending", "Receiving", "Sealing"]),
-        new("Stalls", ["Nodes", "Channels", "Views", "Sending", "Receiving", "Ordering"]),
-        new("VitalSigns", ["Nodes", "Channels", "Sending", "Receiving", "Stability"]),
+        new("Stalls", ["Nodes", "Channels", "Views", "Schemes", "Sending", "Receiving", "Ordering"]),
+        new("VitalSigns", ["Nodes", "Channels", "Schemes", "Sending", "Receiving"]),
         new(
             Room.Root,
             [

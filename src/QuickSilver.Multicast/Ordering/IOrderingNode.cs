@@ -108,13 +108,13 @@ internal interface IReceivingNode
     ViewSequence? ViewsOf(ulong topicId);
 
     /// <summary>Whether streams of older views contain unread messages that precede those of this stream.</summary>
-    bool AwaitReadBefore(InboundStream stream);
+    bool AwaitReadBefore(ConsumedStream stream);
 
     /// <summary>Whether an older view than that of the stream may still bring messages of its sender.</summary>
-    bool MayBringMoreBefore(InboundStream stream);
+    bool MayBringMoreBefore(ConsumedStream stream);
 
     /// <summary>Called when missing messages of the stream's sender may never arrive.</summary>
-    void OnLoss(InboundStream stream);
+    void OnLoss(ConsumedStream stream);
 
     /// <summary>Whether this node has delivered all messages that were sent in the view.</summary>
     bool IsOver(RegionView view);

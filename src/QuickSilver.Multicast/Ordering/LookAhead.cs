@@ -25,7 +25,7 @@ internal sealed class LookAhead
 
     /// <summary>Reads ahead in a run of packets of a stream, which all have the same length except the last.</summary>
     /// <returns>The number of packets that were examined, at least one.</returns>
-    public int Into(InboundStream? stream, ReadOnlySpan<byte> packets, int length)
+    public int Into(ConsumedStream? stream, ReadOnlySpan<byte> packets, int length)
     {
         if (stream is null || StreamOrders.Of(stream) is not { Count: >= WorthIt } orders)
         {

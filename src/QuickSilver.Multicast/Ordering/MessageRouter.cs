@@ -18,7 +18,7 @@ internal sealed class MessageRouter(IOrderingNode node, OpenViews views) : IStre
     /// <summary>Null until a topic is opened.</summary>
     public OpenTopics? TopicsIfAny { get; private set; }
 
-    public void OnMessage(InboundStream stream, in StreamMessage message)
+    public void OnMessage(ConsumedStream stream, in StreamMessage message)
     {
         ulong topicId = message.Delivered.TopicId;
         if (message.StartTable.IsEmpty && StreamOrders.Of(stream)?.Find(topicId) is { } order
@@ -37,26 +37,26 @@ internal sealed class MessageRouter(IOrderingNode node, OpenViews views) : IStre
         }
     }
 
-    public void OnBeginning(InboundStream stream, ulong topicId, ReadOnlySpan<byte> starts) =>
+    public void OnBeginning(ConsumedStream stream, ulong topicId, ReadOnlySpan<byte> starts) =>
         TopicsIfAny?.FindReceiver(topicId, stream.Class)?.OnBeginning(stream, starts);
 
-    public bool KnowsOlderBeginnings(InboundStream stream) => views.KnowsOlderBeginnings(stream);
+    public bool KnowsOlderBeginnings(ConsumedStream stream) => views.KnowsOlderBeginnings(stream);
 
-    public int LookAhead(InboundStream stream, ReadOnlySpan<byte> packets, int length) =>
+    public int LookAhead(ConsumedStream stream, ReadOnlySpan<byte> packets, int length) =>
         (_lookAhead ??= new LookAhead()).Into(stream, packets, length);
 
-    public void OnLoss(InboundStream stream)
+    public void OnLoss(ConsumedStream stream)
     {
         _uncertain ??= new UncertainLosses(
             _context.Environment, one => views.IsAnyMissing(one.Sender), one => TopicsIfAny?.OnLoss(one));
         _uncertain.Add(stream);
     }
 
-    public void OnStable(InboundStream stream) => TopicsIfAny?.OnStable(stream);
+    public void OnStable(ConsumedStream stream) => TopicsIfAny?.OnStable(stream);
 
-    public void OnUnread(InboundStream stream) => (_heldUp ??= new HeldUpStreams(_context.Environment)).Add(stream);
+    public void OnUnread(ConsumedStream stream) => (_heldUp ??= new HeldUpStreams(_context.Environment)).Add(stream);
 
-    public void OnSenderGone(InboundStream stream) => views.OnSenderGone();
+    public void OnSenderGone(ConsumedStream stream) => views.OnSenderGone();
 
     public void Close()
     {

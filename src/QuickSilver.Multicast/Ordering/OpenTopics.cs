@@ -152,7 +152,7 @@ internal sealed class OpenTopics(IOrderingNode node)
     }
 
     /// <summary>Processes a mark: a sender reports in its reliable stream how many messages it has sent to a best-effort topic.</summary>
-    public void OnMark(InboundStream stream, in StreamMessage message)
+    public void OnMark(ConsumedStream stream, in StreamMessage message)
     {
         if (!stream.IsReliable || message.StartTable.IsEmpty || !TopicMark.TryRead(message.Delivered.Span, out var mark))
         {
@@ -259,7 +259,7 @@ internal sealed class OpenTopics(IOrderingNode node)
     }
 
     /// <summary>Called when more of the stream is stable.</summary>
-    public void OnStable(InboundStream stream)
+    public void OnStable(ConsumedStream stream)
     {
         for (int i = _reporting?.Count - 1 ?? -1; i >= 0; i--)
         {
@@ -268,7 +268,7 @@ internal sealed class OpenTopics(IOrderingNode node)
     }
 
     /// <summary>Called when missing messages of the stream's sender will not arrive any more.</summary>
-    public void OnLoss(InboundStream stream)
+    public void OnLoss(ConsumedStream stream)
     {
         bool senderGone = stream.IsSenderGone && stream.IsReliable;
         foreach (var receiver in _receivers.Values)

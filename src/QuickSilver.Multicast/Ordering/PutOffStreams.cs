@@ -11,12 +11,12 @@ internal sealed class UncertainLosses
     private static readonly TimeSpan Interval = TimeSpan.FromMilliseconds(100);
 
     private readonly INodeEnvironment _environment;
-    private readonly Predicate<InboundStream> _mayMoreCome;
-    private readonly Action<InboundStream> _report;
-    private readonly List<InboundStream> _streams = [];
+    private readonly Predicate<ConsumedStream> _mayMoreCome;
+    private readonly Action<ConsumedStream> _report;
+    private readonly List<ConsumedStream> _streams = [];
     private readonly Alarm _check;
 
-    public UncertainLosses(INodeEnvironment environment, Predicate<InboundStream> mayMoreCome, Action<InboundStream> report)
+    public UncertainLosses(INodeEnvironment environment, Predicate<ConsumedStream> mayMoreCome, Action<ConsumedStream> report)
     {
         _environment = environment;
         _mayMoreCome = mayMoreCome;
@@ -24,7 +24,7 @@ internal sealed class UncertainLosses
         _check = new Alarm(Check);
     }
 
-    public void Add(InboundStream stream)
+    public void Add(ConsumedStream stream)
     {
         _streams.Add(stream);
         _environment.Schedule(_check, TimeSpan.Zero);
@@ -64,7 +64,7 @@ internal sealed class UncertainLosses
 internal sealed class HeldUpStreams
 {
     private readonly INodeEnvironment _environment;
-    private readonly List<InboundStream> _streams = [];
+    private readonly List<ConsumedStream> _streams = [];
     private readonly Alarm _readOn;
 
     public HeldUpStreams(INodeEnvironment environment)
@@ -73,7 +73,7 @@ internal sealed class HeldUpStreams
         _readOn = new Alarm(ReadOn);
     }
 
-    public void Add(InboundStream stream)
+    public void Add(ConsumedStream stream)
     {
         _streams.Add(stream);
         _environment.Schedule(_readOn, TimeSpan.Zero);

@@ -11,9 +11,9 @@ namespace QuickSilver.Multicast.Ordering;
 
 // A message that waits for an earlier one, or for room in the sink. Its bytes stay in the packet, which its stream keeps. In a best-effort
 // topic no packet is kept, so the bytes are in memory of their own.
-internal readonly struct HeldMessage(InboundStream stream, long packet, in DeliveredMessage message, Assembly? assembly)
+internal readonly struct HeldMessage(ConsumedStream stream, long packet, in DeliveredMessage message, Assembly? assembly)
 {
-    public InboundStream Stream { get; } = stream;
+    public ConsumedStream Stream { get; } = stream;
     public long Packet { get; } = packet;
     public DeliveredMessage Message { get; } = message;
 
@@ -124,7 +124,7 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
     }
 
     // The stream of a loss that was found while the sink had no room. The loss is reported when the sink has room.
-    public InboundStream? PendingLoss
+    public ConsumedStream? PendingLoss
     {
         get => _waiting.PendingLoss;
         set => _waiting.PendingLoss = value;
@@ -233,7 +233,7 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
         return HandUp.All;
     }
 
-    public bool Hold(InboundStream stream, in StreamMessage message)
+    public bool Hold(ConsumedStream stream, in StreamMessage message)
     {
         long sequence = message.Delivered.Sequence;
         var held = _waiting.Held ??= [];
@@ -258,7 +258,7 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
     public bool Holds(long sequence) => HeldCount > 0 && _waiting.Held!.ContainsKey(sequence);
 
     /// <summary>Holds a copy of a message of a best-effort topic that is not held yet. False: there is no memory for it.</summary>
-    public bool TryHoldCopy(InboundStream stream, in StreamMessage message, ReassemblyBudget budget)
+    public bool TryHoldCopy(ConsumedStream stream, in StreamMessage message, ReassemblyBudget budget)
     {
         var copy = message.Delivered;
         int bytes = copy.Length;
@@ -407,7 +407,7 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
         public long RunStart;
         // The numbers below Next that the sink never gets.
         public long Skipped;
-        public InboundStream? PendingLoss;
+        public ConsumedStream? PendingLoss;
         public SlowRun? Slow;
         public AwaitedMessage? Awaited;
         public ParkedMessages? Parked;

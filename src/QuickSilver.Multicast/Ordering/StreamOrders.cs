@@ -16,9 +16,9 @@ internal sealed class StreamOrders
     private int _count;
 
     /// <summary>The runs of a stream; null before the first.</summary>
-    public static StreamOrders? Of(InboundStream stream) => (StreamOrders?)stream.Above;
+    public static StreamOrders? Of(ConsumedStream stream) => (StreamOrders?)stream.Above;
 
-    public static void Note(InboundStream stream, ulong topicId, SenderOrder order)
+    public static void Note(ConsumedStream stream, ulong topicId, SenderOrder order)
     {
         stream.Above ??= new StreamOrders();
         Of(stream)!.Set(topicId, order);

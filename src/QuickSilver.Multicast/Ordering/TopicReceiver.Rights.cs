@@ -114,7 +114,7 @@ internal sealed partial class TopicReceiver
         return isUnproven;
     }
 
-    private void HoldUnproven(SenderOrder order, InboundStream stream, in StreamMessage message)
+    private void HoldUnproven(SenderOrder order, ConsumedStream stream, in StreamMessage message)
     {
         long sequence = message.Delivered.Sequence;
         if (!IsReliable)

@@ -122,7 +122,7 @@ internal sealed partial class TopicReceiver
                 }
             }
 
-            Stable?.OnTaken(order);
+            Stable?.OnTaken(order.Sender, order.Taken);
             if (isRoom && order.Slow is not null)
             {
                 _node.SlowReaders.OnRoom(order);

@@ -79,7 +79,7 @@ internal sealed partial class TopicReceiver : ITopicReceiver
         }
     }
 
-    public void OnMessage(InboundStream stream, in StreamMessage message)
+    public void OnMessage(ConsumedStream stream, in StreamMessage message)
     {
         if (!IsActiveFor(stream) || stream.Class != Class)
         {
@@ -160,7 +160,7 @@ internal sealed partial class TopicReceiver : ITopicReceiver
     }
 
     /// <summary>Called when more of a stream is stable, which may be of another topic.</summary>
-    public void OnStable(InboundStream stream)
+    public void OnStable(ConsumedStream stream)
     {
         if (_node.ViewsOf(TopicId) is not { } views || !views.IsOfTopic(stream.View))
         {
@@ -173,17 +173,17 @@ internal sealed partial class TopicReceiver : ITopicReceiver
         }
         else if (views.Configuration == stream.View.Configuration && Known(stream.Sender) is { IsUnproven: false } order)
         {
-            views.Stable!.OnStable(stream, order);
+            views.Stable!.OnStable(stream, order.Taken);
         }
     }
 
     /// <summary>Called when a pinned topic's next view is about to be installed.</summary>
-    public void OnViewEnds() => Stable?.OnViewEnds(Orders);
+    public void OnViewEnds() => Stable?.OnViewEnds(Orders.Select(static order => (order.Sender, order.Taken)));
 
     // Not in a field: most topics are not pinned, and there are thousands of idle ones.
     private StableReports? Stable => _isPinned ? _node.ViewsOf(TopicId)?.Stable : null;
 
-    private bool IsActiveFor(InboundStream stream) => !_isClosed && ActiveFrom != 0 && stream.View.Configuration >= ActiveFrom;
+    private bool IsActiveFor(ConsumedStream stream) => !_isClosed && ActiveFrom != 0 && stream.View.Configuration >= ActiveFrom;
 
     public bool IsClosed => _isClosed;
 
@@ -191,7 +191,7 @@ internal sealed partial class TopicReceiver : ITopicReceiver
         _node.AwaitLast(this, configuration, settled, completed);
 
     /// <summary>Called where a message waits for memory, but not where it begins the topic.</summary>
-    public void OnBeginning(InboundStream stream, ReadOnlySpan<byte> starts)
+    public void OnBeginning(ConsumedStream stream, ReadOnlySpan<byte> starts)
     {
         if (IsActiveFor(stream) && stream.Class == Class && !IsWithoutRight(stream.Sender))
         {
@@ -202,7 +202,7 @@ internal sealed partial class TopicReceiver : ITopicReceiver
     /// <summary>
     /// In a best-effort topic: called when the sender reports in its reliable stream that it has sent all messages up to a number.
     /// </summary>
-    public void OnMark(InboundStream stream, ReadOnlySpan<byte> starts, long number)
+    public void OnMark(ConsumedStream stream, ReadOnlySpan<byte> starts, long number)
     {
         if (!IsActiveFor(stream) || IsReliable || IsWithoutRight(stream.Sender))
         {
@@ -225,7 +225,7 @@ internal sealed partial class TopicReceiver : ITopicReceiver
         _node.Losses.Note(this, order);
     }
 
-    private void Begin(SenderOrder order, InboundStream stream, ReadOnlySpan<byte> starts)
+    private void Begin(SenderOrder order, ConsumedStream stream, ReadOnlySpan<byte> starts)
     {
         // A sender that joined this cluster after the subscription was in another cluster before, under other configurations.
         long since = _node.Context.Directory.TogetherSince(stream.Sender);
@@ -263,7 +263,7 @@ internal sealed partial class TopicReceiver : ITopicReceiver
     /// at its end and no other stream of the sender still waits for packets. A stream that continues contains all messages from the
     /// beginning of the sender's run in it, and none from before.
     /// </summary>
-    public void OnLoss(InboundStream stream, bool senderGone)
+    public void OnLoss(ConsumedStream stream, bool senderGone)
     {
         if (Known(stream.Sender) is not { IsUnproven: false } order)
         {
@@ -324,7 +324,7 @@ internal sealed partial class TopicReceiver : ITopicReceiver
                 }
 
                 Depart(order);
-                Stable?.OnDeparted(order);
+                Stable?.OnDeparted(order.Sender, order.Taken);
             }
         }
     }
@@ -397,7 +397,7 @@ internal sealed partial class TopicReceiver : ITopicReceiver
         }
     }
 
-    private bool IsAhead(InboundStream stream) => _isPinned && _node.ViewsOf(TopicId)?.IsAhead(stream.View) != false;
+    private bool IsAhead(ConsumedStream stream) => _isPinned && _node.ViewsOf(TopicId)?.IsAhead(stream.View) != false;
 
     private SenderOrder Find(NodeKey sender)
     {

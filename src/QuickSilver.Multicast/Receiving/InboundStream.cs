@@ -19,7 +19,7 @@ namespace QuickSilver.Multicast.Receiving;
 // Invariants: Base - 1 <= Consumed <= Parsed <= Contiguous. Unless the stream is held up or starved, Parsed equals Contiguous after each
 // call.
 // Unhold is the exception, because the layer above calls it in the middle of its work: OnUnread then asks that layer to call ReadOn.
-internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITrackedStream
+internal sealed partial class InboundStream : ConsumedStream, IHeapWaiter, IRepairedStream, ITrackedStream
 {
     private readonly NodeContext _context;
     private readonly IStreamConsumer _consumer;
@@ -29,6 +29,7 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
     private readonly ReceiveWindow _window;
     private readonly StreamAssembler _assembler;
     private bool _delivering;
+    private long _stable;
     // Not readonly: these are structs that have state of their own. The last is what this member keeps for others.
     private ReadCursor _cursor;
     private LossReport _loss;
@@ -41,6 +42,7 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
 
     public InboundStream(
         ReceivingParts parts, RegionView view, StreamKey key, IStreamConsumer consumer, in KeptPackets kept)
+        : base(view, key)
     {
         var context = parts.Node;
         _context = context;
@@ -51,33 +53,19 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
         _packets = new PacketWindow(context.Options.WindowPackets, _memory);
         _window = new ReceiveWindow(_packets, context.Options);
         _assembler = new StreamAssembler(parts, this, _packets, consumer);
-        View = view;
-        Key = key;
     }
 
-    public RegionView View { get; }
-    public StreamKey Key { get; }
-    public NodeKey Sender => Key.Sender;
-    public StreamClass Class => Key.Class;
-    public bool IsReliable => Class.IsReliable;
-    // The stream whose packets show what was sent in this one: itself or, of a best-effort stream, the one with its marks.
-    public StreamKey ReliableKey => IsReliable ? Key : new StreamKey(Sender, StreamClass.Reliable);
-    // State of the layer above; only that layer uses it.
-    public object? Above { get; set; }
     public SequenceRanges Missing => _window.Missing;
     // The highest number known to have been sent.
     public long Highest => _window.Highest;
-    // All packets up to here were received or given up.
-    public long Contiguous => _window.Contiguous;
-    // The highest number that came or is missing.
-    public long Arrived => _window.Arrived;
+    public override long Contiguous => _window.Contiguous;
+    public override long Arrived => _window.Arrived;
     // All messages in packets up to here were accepted above.
     public long Consumed => _cursor.Consumed;
     // All packets up to here have left the socket, and wait for nothing but a repair. If no packet is missing, the packets that wait do so
     // for the layer above, and the sender must wait too.
     public long Read => Missing.Count > 0 ? _window.Arrived : Consumed;
-    // All live members hold the packets up to here, so the cache may release them.
-    public long Stable { get; private set; }
+    public override long Stable => _stable;
     // The keepers of each packet up to here hold it, so other members need not keep it.
     public long Replicated => _kept.Replicated;
     // This member holds all packets up to here that it must keep for others.
@@ -97,14 +85,12 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
     }
 
     public IGapObserver? Gaps { get; init; }
-    // The sender is not in the directory: only other members can supply what is missing.
-    public bool IsSenderGone => _phase.IsSenderGone;
+    public override bool IsSenderGone => _phase.IsSenderGone;
     // The members are deciding what of the stream is lost. This member has reported what it lacks, and accepts nothing until the decision.
     public bool IsRefusing => _phase.IsDeciding;
     // All packets before the first missing one are parsed: nothing is held up.
     public bool IsRead => _cursor.Parsed == Contiguous;
-    // All packets up to this one came, were parsed or given up, and no message that begins before it waits for memory.
-    public bool HasRead(long packet) => _cursor.Parsed >= packet && !_assembler.IsWaitingBefore(packet);
+    public override bool HasRead(long packet) => _cursor.Parsed >= packet && !_assembler.IsWaitingBefore(packet);
     // The packet was received or given up.
     public bool HasHad(long packet) => _window.HasHad(packet);
     // Everything that is known was received, passed on and accepted.
@@ -116,7 +102,7 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
     public void ResumeBehind(long through)
     {
         _window.SkipTo(through + 1);
-        Stable = through;
+        _stable = through;
         _cursor.SkipTo(through);
         _kept.SkipTo(through);
     }
@@ -176,7 +162,7 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
         return DropReason.None;
     }
 
-    public NodeHeap Heap => _memory.Heap;
+    public override NodeHeap Heap => _memory.Heap;
 
     /// <summary>The slot of a missing number.</summary>
     public ref PacketSlot MissingSlot(long number) => ref _packets.Missing(number);
@@ -217,7 +203,7 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
         bool isMore = _kept.Replicate(replicated);
         if (stable > Stable || isMore)
         {
-            Stable = Math.Max(Stable, Math.Min(stable, Contiguous));
+            _stable = Math.Max(Stable, Math.Min(stable, Contiguous));
             Advance(mayRead: true);
             _consumer.OnStable(this);
         }
@@ -259,8 +245,7 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
         return _loss.IsDue;
     }
 
-    /// <summary>The same, for what precedes this packet.</summary>
-    public bool AwaitReadThrough(long packet)
+    public override bool AwaitReadThrough(long packet)
     {
         bool isUnread = !HasRead(packet);
         _loss.Await(isUnread);
@@ -289,11 +274,9 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
     public bool TryOffer(long sequence, TimeSpan spacing, TimeSpan most) =>
         _packets.Holds(sequence) && _packets[sequence].TryOffer(_context.Environment.Now, spacing, most);
 
-    /// <summary>The layer above keeps a message that ends in this packet.</summary>
-    public void Hold(long packet) => _packets[packet].Pending++;
+    public override void Hold(long packet) => _packets[packet].Pending++;
 
-    /// <summary>The layer above has accepted or dropped a message that it kept.</summary>
-    public void Unhold(long packet)
+    public override void Unhold(long packet)
     {
         _packets[packet].Pending--;
         if (!_delivering)
@@ -313,8 +296,7 @@ internal sealed partial class InboundStream : IHeapWaiter, IRepairedStream, ITra
         }
     }
 
-    /// <summary>Continues with the packets that were held up. The layer above calls this after OnUnread.</summary>
-    public void ReadOn()
+    public override void ReadOn()
     {
         if (!_phase.IsClosed)
         {

@@ -175,7 +175,7 @@ internal sealed class OpenViews(ReceivingParts parts, IDatagramReceiver receiver
     /// Whether the sender's streams in older views hold packets that are not parsed yet. If so, the loss is reported above again when they
     /// are parsed.
     /// </summary>
-    public bool AwaitReadBefore(InboundStream stream)
+    public bool AwaitReadBefore(ConsumedStream stream)
     {
         bool isAnyUnread = false;
         foreach (var region in _ordered)
@@ -195,7 +195,7 @@ internal sealed class OpenViews(ReceivingParts parts, IDatagramReceiver receiver
     }
 
     /// <summary>Whether all beginnings of topics are known that came in the sender's streams in older views.</summary>
-    public bool KnowsOlderBeginnings(InboundStream stream)
+    public bool KnowsOlderBeginnings(ConsumedStream stream)
     {
         if (!Context.Shortage.IsAnyWaiting)
         {
@@ -225,7 +225,7 @@ internal sealed class OpenViews(ReceivingParts parts, IDatagramReceiver receiver
     /// Whether an older view than that of the stream may still bring messages of its sender: one that is over and not closed, or in which
     /// something of the sender is missing or unread.
     /// </summary>
-    public bool MayBringMoreBefore(InboundStream stream)
+    public bool MayBringMoreBefore(ConsumedStream stream)
     {
         foreach (var region in _ordered)
         {

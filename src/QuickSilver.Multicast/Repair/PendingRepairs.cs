@@ -52,10 +52,10 @@ internal sealed class PendingRepairs(SendingParts parts) : IFeed
     }
 
     /// <summary>A member asks for these packets of a stream of this node.</summary>
-    public void Add(RegionSender own, SequenceRange range) => Add(new PendingRepair { Own = own, Range = range });
+    public void Add(Retransmissions own, SequenceRange range) => Add(new PendingRepair { Own = own, Range = range });
 
     /// <summary>All members lacked these packets of a stream of this node, as was known at this time.</summary>
-    public void AddForAll(RegionSender own, SequenceRange range, TimeSpan knownAt) =>
+    public void AddForAll(Retransmissions own, SequenceRange range, TimeSpan knownAt) =>
         Add(new PendingRepair { Own = own, Range = range, IsForAll = true, Time = knownAt });
 
     /// <summary>
@@ -136,11 +136,11 @@ internal sealed class PendingRepairs(SendingParts parts) : IFeed
         }
         else if (repair.IsForAll)
         {
-            repair.Own!.Retransmissions.AnswerAll(first, last, ref _budget, repair.Asker, parts.Node.Environment.Now - repair.Time);
+            repair.Own!.AnswerAll(first, last, ref _budget, repair.Asker, parts.Node.Environment.Now - repair.Time);
         }
         else
         {
-            repair.Own!.Retransmissions.Answer(first, last, ref _budget, repair.Asker);
+            repair.Own!.Answer(first, last, ref _budget, repair.Asker);
         }
     }
 
@@ -169,7 +169,7 @@ internal sealed class PendingRepairs(SendingParts parts) : IFeed
 internal readonly record struct PendingRepair
 {
     /// <summary>The stream of this node that has them, if it is the sender.</summary>
-    public RegionSender? Own { get; init; }
+    public Retransmissions? Own { get; init; }
 
     /// <summary>The stream of another node, of which this one keeps them.</summary>
     public IKeptStream? Cached { get; init; }

@@ -6,6 +6,7 @@ using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Schemes;
 using QuickSilver.Multicast.Sending;
 using QuickSilver.Multicast.Sending.Packing;
+using QuickSilver.Multicast.Sending.Repairs;
 
 namespace QuickSilver.Multicast.Repair;
 
@@ -31,7 +32,7 @@ internal sealed class RepairResponder(SendingParts parts, ISentStreams streams, 
         var asker = new RepairAsker(sender, address, header.Sequence);
         if (origin == parts.Node.Self && streams.FindSender(header.Region, header.View, streamClass) is { } own)
         {
-            return own.View.Members.Contains(sender) ? Note(own, null, body, ranges, asker) : DropReason.NotMember;
+            return own.View.Members.Contains(sender) ? Note(own.Retransmissions, null, body, ranges, asker) : DropReason.NotMember;
         }
 
         if (views.Find(header.Region, header.View) is not { } region || !region.View.Members.Contains(sender))
@@ -43,7 +44,7 @@ internal sealed class RepairResponder(SendingParts parts, ISentStreams streams, 
     }
 
     // One of the two streams is given.
-    private DropReason Note(RegionSender? own, IKeptStream? cached, ReadOnlySpan<byte> body, int ranges, in RepairAsker asker)
+    private DropReason Note(Retransmissions? own, IKeptStream? cached, ReadOnlySpan<byte> body, int ranges, in RepairAsker asker)
     {
         var pending = repairs.Pending;
         if (!pending.TryBegin(asker, parts.Node.Options.PullAnswerPackets, ranges))

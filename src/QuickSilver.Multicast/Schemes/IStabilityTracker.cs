@@ -30,6 +30,9 @@ internal interface IStabilityTracker
     /// <summary>When the other members were last heard of; at first, when the view was opened.</summary>
     TimeSpan LastHeard { get; }
 
+    /// <summary>How long the last exchange with the members near this one took, for diagnostics; zero: there was none.</summary>
+    TimeSpan LastExchange => TimeSpan.Zero;
+
     /// <summary>Packets of the stream have come; once for as many as come together, of whichever streams.</summary>
     void OnActivity(ITrackedStream stream);
 

@@ -21,7 +21,7 @@ namespace QuickSilver.Multicast.Sending;
 //
 // Invariants: _window.Sent <= _packets.Last; a reliable stream keeps the packets (Acknowledged, Last]. Once the stream is superseded,
 // nothing is appended, no topic waits here, and it is settled when Acknowledged == Last.
-internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, IStreamOfSender
+internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, IAcknowledgedStream
 {
     private readonly SendingParts _parts;
     // Null if the repair scheme needs no action of the sender's own.
@@ -71,7 +71,6 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, I
     public StreamClass Class { get; }
     public bool IsReliable => Class.IsReliable;
 
-    /// <summary>The configuration that replaced this view; 0 while it is current.</summary>
     public long SupersededAt { get; private set; }
 
     public bool IsFlushNoted { get; set; }
@@ -83,10 +82,8 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, I
     /// <summary>Whether the run that is packed is full, so that topics wait for their turn.</summary>
     public bool IsFull => _packets.Last - _window.Sent >= _transmitter.PackedPackets;
 
-    /// <summary>The last configuration in which a topic of this node used the stream.</summary>
     public long RoutedAt { get; set; }
 
-    /// <summary>The number of packets that are not known to be held by all members.</summary>
     public long Pending => Last - Acknowledged - _packets.ReleasedEarly;
 
     /// <summary>All live members hold the packets up to and including this one.</summary>
@@ -94,36 +91,26 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, I
 
     public long Last => _packets.Last + (Packer.HasOpenPacket ? 1 : 0);
 
-    /// <summary>Whether nothing is left to do: all members hold all packets or, for a best-effort stream, all packets were sent.</summary>
     public bool IsSettled => Acknowledged >= Last;
 
-    /// <summary>The last packet that was sent, and the last that all members have consumed.</summary>
     public (long Sent, long Consumed) Through => (_window.Sent, _window.Consumed);
 
-    /// <summary>
-    /// Whether a sent packet is not known to be held, or not known to be consumed, by all members. For a best-effort stream no member
-    /// reports that, and the marks of its topics show what was sent last.
-    /// </summary>
     public bool AwaitsNews => IsReliable && (Acknowledged < _window.Sent || _window.Consumed < _window.Sent);
 
     /// <summary>Whether nothing more will be sent into this view.</summary>
     public bool HasSentAll => SupersededAt != 0 && _window.Sent == _packets.Last;
 
-    /// <summary>How long an acknowledgement has been due.</summary>
     public TimeSpan Silence => _acks.SilenceAt(Context.Environment.Now);
 
-    /// <summary>The members of the view that were not removed since.</summary>
     public LiveMembers Live { get; }
 
     public StreamSigns Signs { get; }
 
-    /// <summary>Sends packets again that members requested.</summary>
     public Retransmissions Retransmissions { get; }
 
     /// <summary>The stream's part in runs that are sent once for several regions.</summary>
     public SharedPart Shared => field ??= new SharedPart(this, Context, _packets, Packer, _window, _transmitter);
 
-    /// <summary>The maximum number of packets in flight; for diagnostics.</summary>
     public int WindowPackets => _window.Packets;
 
     public bool CanTake(int payloadBytes) => !IsFull && (_parts.Retention.Allows(payloadBytes) || IsSettled);
@@ -150,7 +137,6 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, I
         }
     }
 
-    /// <summary>Whether the topic's first message in this view, which carries the start table, is packed.</summary>
     public bool HasStarted(ulong topicId) => _beginnings.HasStarted(topicId);
 
     /// <summary>Whether all members know where the topic begins in this view. True if nothing of the topic was sent into it.</summary>
@@ -393,7 +379,6 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, I
         _unacknowledged.Read(messages, Acknowledged, waitsFor);
     }
 
-    /// <summary>Releases packets that all members hold although they lack earlier ones. No member will request them.</summary>
     public void LetGo(long first, long last) => _packets.Release(first, Math.Min(last, _window.Sent));
 
     public bool IsLive(NodeKey node) => Live.Contains(node);
@@ -422,10 +407,8 @@ internal sealed partial class RegionSender : ITransmittedStream, IFlushedFeed, I
     /// </summary>
     public void CheckPaths() => _paths.Check(Context.Environment.Now);
 
-    /// <summary>This node stood still for so long: acknowledgements that came meanwhile are not read yet.</summary>
     public void OnPause(TimeSpan length) => _acks.OnPause(length, Context.Environment.Now);
 
-    /// <summary>Sends an announcement to one member that could not hear this node until now.</summary>
     public void AnnounceTo(NodeKey member)
     {
         if (IsReliable && AwaitsNews && Live.Contains(member))

@@ -61,7 +61,7 @@ internal sealed class AckHandler(NodeContext context, ISentStreams streams, IRep
     }
 
     // A collective NAK: what no member has is sent again once, to all.
-    private void OnLacked(RegionSender stream, NodeKey leader, in AggregateAck ack, ReadOnlySpan<byte> body)
+    private void OnLacked(IAcknowledgedStream stream, NodeKey leader, in AggregateAck ack, ReadOnlySpan<byte> body)
     {
         int ranges = AggregateAck.LackedRanges(body);
         if (ranges == 0 || context.Directory.Find(leader) is not { } address)
@@ -80,7 +80,7 @@ internal sealed class AckHandler(NodeContext context, ISentStreams streams, IRep
         for (int i = 0; i < ranges; i++)
         {
             var (first, last) = AggregateAck.LackedRange(body, i);
-            pending.AddForAll(stream, new SequenceRange(first, last), knownAt);
+            pending.AddForAll(stream.Retransmissions, new SequenceRange(first, last), knownAt);
         }
     }
 }

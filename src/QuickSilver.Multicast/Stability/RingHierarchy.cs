@@ -73,6 +73,8 @@ internal sealed class RingHierarchy : IStabilityTracker
     // In the order of the levels.
     public IReadOnlyList<TokenRing> Rings => _rings;
 
+    TimeSpan IStabilityTracker.LastExchange => _rings is [var ring, ..] ? ring.LastRoundTrip : TimeSpan.Zero;
+
     public static long Smaller(long a, long b) => a == 0 || (b != 0 && b < a) ? b : a;
 
     public void OnActivity(ITrackedStream stream)

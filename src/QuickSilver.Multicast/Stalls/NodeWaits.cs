@@ -45,7 +45,7 @@ internal sealed class NodeWaits
     public string? WhyWaiting(TopicSender topic) => topic.IsClosed || topic.HasRoom ? null : WhyNoRoom(topic).What;
 
     /// <summary>What a stream with packets that are not acknowledged waits for, in words.</summary>
-    public string WhyUnacknowledged(RegionSender stream) => WhyUnstable(stream).What;
+    public string WhyUnacknowledged(ISentStream stream) => WhyUnstable(stream).What;
 
     private bool IsNotable => RepeatedEvent.IsLogged(_context.Counters.Stalls);
 
@@ -149,7 +149,7 @@ internal sealed class NodeWaits
         }
     }
 
-    private static void Add(List<Wait> waits, RegionSender stream)
+    private static void Add(List<Wait> waits, ISentStream stream)
     {
         if (waits.Count < Most && IsWaiting(stream))
         {
@@ -159,17 +159,17 @@ internal sealed class NodeWaits
     }
 
     // Whether a packed packet is not known to be held, or not known to be consumed, by all members.
-    private static bool IsWaiting(RegionSender stream) => stream.IsReliable && (!stream.IsSettled || stream.AwaitsNews);
+    private static bool IsWaiting(ISentStream stream) => stream.IsReliable && (!stream.IsSettled || stream.AwaitsNews);
 
     private Why Describe(object of) => of switch
     {
-        RegionSender stream => WhyUnstable(stream),
+        ISentStream stream => WhyUnstable(stream),
         TopicSender topic => OfPublisher(topic, WhyNoRoom(topic)),
-        InboundStream { IsSenderGone: true } stream => new Why(
+        ConsumedStream { IsSenderGone: true } stream => new Why(
             TroubleKind.RepairMissing,
             $"{stream.View} waits for the members to agree on packet {stream.Contiguous + 1} of node {Named(stream.Sender)}, which is gone",
             "the other members of the view"),
-        InboundStream stream => new Why(
+        ConsumedStream stream => new Why(
             TroubleKind.RepairMissing,
             $"{stream.View} waits for packet {stream.Contiguous + 1} of node {Named(stream.Sender)}, which no member has sent again",
             $"node {Named(stream.Sender)}"),
@@ -198,7 +198,7 @@ internal sealed class NodeWaits
         why with { What = $"The publisher of {topic.Label} waits for {why.What}" };
 
     // The first member acknowledges for all, and this node does not learn for which of them it waits.
-    private Why WhyUnstable(RegionSender stream)
+    private Why WhyUnstable(ISentStream stream)
     {
         var live = stream.Live;
         int rank = live.FirstIn(0, live.Ranks);

@@ -4,7 +4,6 @@ using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Sending;
-using QuickSilver.Multicast.Stability;
 
 namespace QuickSilver.Multicast.VitalSigns;
 
@@ -28,7 +27,7 @@ internal sealed class RegionReading(NodeContext context)
     /// <param name="most">The number of rows.</param>
     /// <param name="rows">Where to add them.</param>
     public void Read(
-        IReadOnlyList<RegionSender> sent, IReadOnlyList<RegionReceiver> views, TimeSpan span, int most, List<RegionSnapshot> rows)
+        IReadOnlyList<ISentStream> sent, IReadOnlyList<RegionReceiver> views, TimeSpan span, int most, List<RegionSnapshot> rows)
     {
         foreach (var stream in sent)
         {
@@ -47,7 +46,7 @@ internal sealed class RegionReading(NodeContext context)
         _rows.Clear();
     }
 
-    private void Add(RegionSender stream, TimeSpan span)
+    private void Add(ISentStream stream, TimeSpan span)
     {
         ref var row = ref Row(stream.View.RegionId, stream.View.Number, stream.View.Members.Length);
         var key = (stream.View.RegionId, stream.View.Number, stream.Class);
@@ -85,8 +84,8 @@ internal sealed class RegionReading(NodeContext context)
             ReceivedPackets = row.ReceivedPackets + PerSecond(count - before, span),
             MissingPackets = row.MissingPackets + missing,
             ViewAgeMillis = isCurrent ? (long)(context.Environment.Now - view.OpenedAt).TotalMilliseconds : row.ViewAgeMillis,
-            TokenMicros = isCurrent && view.Stability is RingHierarchy { Rings: [var ring, ..] }
-                ? Micros(ring.LastRoundTrip)
+            TokenMicros = isCurrent && view.Stability.LastExchange is var exchange && exchange > TimeSpan.Zero
+                ? Micros(exchange)
                 : row.TokenMicros,
         };
     }

@@ -6,7 +6,7 @@ using QuickSilver.Simulation.Machines.Time;
 namespace QuickSilver.Simulation.Disks;
 
 // One operation of a disk: it takes effect when it is due, and its end is then handed to the core thread, which may be busy or paused.
-internal abstract class DiskEvent(SimulatedEnvironment life, SimulatedDisk disk) : NodeEvent(life)
+internal abstract class DiskEvent(ISimulatedLife life, SimulatedDisk disk) : NodeEvent(life)
 {
     internal override CompletionKind Kind => CompletionKind.Disk;
 
@@ -32,7 +32,7 @@ internal abstract class DiskEvent(SimulatedEnvironment life, SimulatedDisk disk)
     protected abstract void Act();
 }
 
-internal sealed class LogEvent(SimulatedEnvironment life, SimulatedLogFile file, LogOperation operation, ILogFileOwner owner)
+internal sealed class LogEvent(ISimulatedLife life, SimulatedLogFile file, LogOperation operation, ILogFileOwner owner)
     : DiskEvent(life, file.Disk)
 {
     private long _value;
@@ -62,7 +62,7 @@ internal sealed class LogEvent(SimulatedEnvironment life, SimulatedLogFile file,
 
 // What concerns the directory: a listing or a deletion.
 internal sealed class DirectoryEvent<T>(
-    SimulatedEnvironment life, SimulatedDisk disk, Func<T> act, Action<T> completed, bool isDeletion)
+    ISimulatedLife life, SimulatedDisk disk, Func<T> act, Action<T> completed, bool isDeletion)
     : DiskEvent(life, disk)
 {
     private const ulong ListingCode = 32;

@@ -1,5 +1,6 @@
 using QuickSilver.Core.Storage;
 using QuickSilver.Simulation.Machines;
+using QuickSilver.Simulation.Machines.Time;
 
 namespace QuickSilver.Simulation.Disks;
 
@@ -45,14 +46,14 @@ internal sealed class SimulatedDisk(SimulatedMachines cluster, int machine)
     /// <summary>The length of all files.</summary>
     public long UsedBytes => _files.Values.Sum(static file => file.Length);
 
-    public INodeLog Open(SimulatedEnvironment life, LogOptions options, ILogObserver observer)
+    public INodeLog Open(ISimulatedLife life, LogOptions options, ILogObserver observer)
     {
         options.Check();
         string path = PathOf(life, "open", options.Name);
         return NodeLog.Open(new SimulatedLogFile(this, life, options, path), options, observer);
     }
 
-    public void List(SimulatedEnvironment life, Action<LogListing> completed)
+    public void List(ISimulatedLife life, Action<LogListing> completed)
     {
         string directory = PathOf(life, "list", "");
         if (life.IsAlive)
@@ -61,7 +62,7 @@ internal sealed class SimulatedDisk(SimulatedMachines cluster, int machine)
         }
     }
 
-    public void Delete(SimulatedEnvironment life, string log, Action<LogException?> completed)
+    public void Delete(ISimulatedLife life, string log, Action<LogException?> completed)
     {
         LogOptions.CheckName(log);
         string path = PathOf(life, "delete", log);
@@ -214,7 +215,7 @@ internal sealed class SimulatedDisk(SimulatedMachines cluster, int machine)
             : time;
     }
 
-    private static string PathOf(SimulatedEnvironment life, string action, string log) => life.StorageDirectory is { } directory
+    private static string PathOf(ISimulatedLife life, string action, string log) => life.StorageDirectory is { } directory
         ? $"{directory}/{log}"
         : throw LogException.Of(LogError.NoDirectory, action, log, "the node has no storage directory");
 

@@ -1,10 +1,11 @@
 using QuickSilver.Core.Storage;
 using QuickSilver.Simulation.Machines;
+using QuickSilver.Simulation.Machines.Time;
 
 namespace QuickSilver.Simulation.Disks;
 
 // A file as one life of a node has it open.
-internal sealed class SimulatedLogFile(SimulatedDisk disk, SimulatedEnvironment life, LogOptions options, string path) : ILogFile
+internal sealed class SimulatedLogFile(SimulatedDisk disk, ISimulatedLife life, LogOptions options, string path) : ILogFile
 {
     private StoredFile? _stored;
 

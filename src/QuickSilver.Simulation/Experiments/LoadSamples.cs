@@ -36,7 +36,7 @@ internal sealed class LoadSamples(LoadPlan plan, SimulatedCluster cluster)
     // Packets of one stream of the first sender, at most one of each interval: the next that is sent, and those that were sent since then
     // and are not acknowledged.
     private readonly Queue<(long Number, TimeSpan SentAt)> _onTheWay = new();
-    private RegionSender? _followed;
+    private ISentStream? _followed;
     private long _nextFollowed;
     private RingHierarchy? _rings;
     private TimeSpan _lastToken;

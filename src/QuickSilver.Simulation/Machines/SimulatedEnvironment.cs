@@ -24,7 +24,7 @@ namespace QuickSilver.Simulation.Machines;
 // Its core thread is the one of a machine (DutyCycle, with its queues, quanta and alarms, and its moderated wakes) in virtual time. A turn
 // has four parts: received runs, alarms, requests, output. Each part is atomic: the cost of its steps moves the node's own time forward,
 // and the next part begins when that time has come for all nodes. What arrives meanwhile waits, as in a kernel. A paused node does nothing.
-internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
+internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost, ISimulatedLife
 {
     // As the core thread of a machine rests when packet memory is exhausted.
     private static readonly TimeSpan StarvedNap = TimeSpan.FromMilliseconds(1);
@@ -92,15 +92,15 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
     public bool HasLocalAddress => !Node.HasNoAddress;
 
     /// <summary>Where its logs lie on the machine's disk; null: nowhere. Its user sets it before the node begins.</summary>
-    internal string? StorageDirectory { get; set; } = "";
+    public string? StorageDirectory { get; set; } = "";
 
-    internal NodeEndpoints Endpoints { get; }
+    public NodeEndpoints Endpoints { get; }
 
     internal CompletionIntake Intake { get; }
 
     internal CoreCounters Counters { get; } = new();
 
-    internal SimulatedMachines Cluster => _cluster;
+    public SimulatedMachines Cluster => _cluster;
 
     /// <summary>How long its core thread has been busy.</summary>
     internal TimeSpan Spent { get; private set; }
@@ -199,8 +199,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
     internal void PostStep(ProcessContext context, SendOrPostCallback step, object? state) =>
         Post(new StepRequest(this, context, step, state));
 
-    /// <summary>Something has completed: an operation of a stream or of the disk.</summary>
-    internal void Admit(NodeEvent what)
+    public void Admit(NodeEvent what)
     {
         _time.CheckThread();
         if (IsAlive)
@@ -216,8 +215,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
         }
     }
 
-    /// <summary>Something has arrived at the port.</summary>
-    internal void OnReadable(SimulatedPort port)
+    public void OnReadable(SimulatedPort port)
     {
         if (!_completed.Contains(port))
         {
@@ -245,10 +243,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
         }
     }
 
-    /// <summary>
-    /// The core thread sends: when the last of it leaves the network card. False: the card has too much to send before.
-    /// </summary>
-    internal bool TrySend(int bytes, int datagrams, out TimeSpan leaves)
+    public bool TrySend(int bytes, int datagrams, out TimeSpan leaves)
     {
         var model = Node.Model;
         leaves = Free;
@@ -268,13 +263,12 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
         return true;
     }
 
-    /// <summary>Why the system refuses this call of the core thread; null: it does not.</summary>
-    internal string? Refusal(SystemCalls call) => Node.Faults.Refusals.Of(call, _refusals);
+    public string? Refusal(SystemCalls call) => Node.Faults.Refusals.Of(call, _refusals);
 
     /// <summary>The node is not paused any more.</summary>
     internal void Wake() => Plan();
 
-    internal void Trace(TraceKind kind, ulong detail) => _cluster.Trace.Add(_time.Now, Node.Number, kind, detail);
+    public void Trace(TraceKind kind, ulong detail) => _cluster.Trace.Add(_time.Now, Node.Number, kind, detail);
 
     internal void End(bool silently)
     {

@@ -1,12 +1,13 @@
 using System.Net;
 using QuickSilver.Core.Transport;
 using QuickSilver.Simulation.Machines;
+using QuickSilver.Simulation.Machines.Time;
 using QuickSilver.Simulation.Network.Streams;
 
 namespace QuickSilver.Simulation.Network;
 
 // The ports, listeners and connections of one life of a node: what its system would list as its sockets.
-internal sealed class NodeEndpoints(SimulatedEnvironment life)
+internal sealed class NodeEndpoints(ISimulatedLife life)
 {
     private const int FirstEphemeralPort = 32768;
     private const int LastPort = 65535;

@@ -3,6 +3,7 @@ using System.Net.Sockets;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Transport.Datagrams;
 using QuickSilver.Simulation.Machines;
+using QuickSilver.Simulation.Machines.Time;
 
 namespace QuickSilver.Simulation.Network;
 
@@ -20,7 +21,7 @@ internal sealed class SimulatedPort : PortSource, IDatagramPort
     private long _bufferedBytes;
     private bool _closed;
 
-    internal SimulatedPort(SimulatedEnvironment life, DatagramPortOptions options, IPEndPoint local, IDatagramReceiver receiver)
+    internal SimulatedPort(ISimulatedLife life, DatagramPortOptions options, IPEndPoint local, IDatagramReceiver receiver)
         : base(receiver)
     {
         Life = life;
@@ -47,7 +48,7 @@ internal sealed class SimulatedPort : PortSource, IDatagramPort
 
     public long BusySends { get; private set; }
 
-    internal SimulatedEnvironment Life { get; }
+    internal ISimulatedLife Life { get; }
 
     internal bool HasDatagrams => _inbox is { Count: > 0 };
 

@@ -11,7 +11,7 @@ namespace QuickSilver.Composition;
 
 // The layers below a node: its environment, its membership client and its multicast layer, which are composed elsewhere. The composition
 // for a machine and that for tests differ only here.
-internal interface INodeParts
+internal interface INodeParts : INodeReports
 {
     INodeEnvironment Environment { get; }
 
@@ -64,18 +64,6 @@ internal interface INodeParts
     /// </summary>
     bool HandlersCanBlock => true;
 
-    /// <summary>The live members of the cluster that this node knows, this one included; 0 before it has joined. From any thread.</summary>
-    int Members => 0;
-
-    /// <summary>What people call this node. From any thread.</summary>
-    string Name => "";
-
-    /// <summary>What the nodes of the cluster are called. From any thread.</summary>
-    INodeNames Names => NoNodeNames.Instance;
-
-    /// <summary>The interface of the node and why it is this one; null if it was not chosen among several. From any thread.</summary>
-    string? Interface => null;
-
     /// <summary>
     /// Begins to look for the membership service. The observer is notified of each configuration after the multicast layer has applied it.
     /// Called once, on the core thread. May throw if the system refuses a port.
@@ -91,45 +79,61 @@ internal interface INodeParts
     /// <summary>Whether the node is a member of the cluster, as far as this node knows. Core thread only.</summary>
     bool IsMember(NodeKey node) => false;
 
-    /// <summary>Why the membership service last refused this node; null if it did not. From any thread.</summary>
+    /// <summary>Closes multicast and membership, ends the core thread and frees its sockets. From any thread, once.</summary>
+    Task StopAsync();
+}
+
+// What the layers below a node report of themselves, for its status, its counters and its messages. All of it may be read from any thread.
+internal interface INodeReports
+{
+    /// <summary>The live members of the cluster that this node knows, this one included; 0 before it has joined.</summary>
+    int Members => 0;
+
+    /// <summary>What people call this node.</summary>
+    string Name => "";
+
+    /// <summary>What the nodes of the cluster are called.</summary>
+    INodeNames Names => NoNodeNames.Instance;
+
+    /// <summary>The interface of the node and why it is this one; null if it was not chosen among several.</summary>
+    string? Interface => null;
+
+    /// <summary>Why the membership service last refused this node; null if it did not.</summary>
     string? LastRefusal { get; }
 
-    /// <summary>Why the last attempt to reach the membership service failed, while there is no service. From any thread.</summary>
+    /// <summary>Why the last attempt to reach the membership service failed, while there is no service.</summary>
     string? LastFailure => null;
 
     /// <summary>
     /// The last failure, if the keys of this node and of the named servers do not fit; null otherwise, and where the service is discovered.
-    /// It may pass: keys are replaced while both run. From any thread.
+    /// It may pass: keys are replaced while both run.
     /// </summary>
     string? KeyFailure => null;
 
-    /// <summary>Problems of the layers below that do not stop them, the oldest first. From any thread.</summary>
+    /// <summary>Problems of the layers below that do not stop them, the oldest first.</summary>
     IReadOnlyList<Trouble> Troubles => [];
 
-    /// <summary>The topics of this node that are held to the rate of a reader. From any thread.</summary>
+    /// <summary>The topics of this node that are held to the rate of a reader.</summary>
     IReadOnlyList<PacedTopic> Paced => [];
 
-    /// <summary>Why datagrams do not reach or leave this node, as far as it can determine; null while they do. From any thread.</summary>
+    /// <summary>Why datagrams do not reach or leave this node, as far as it can determine; null while they do.</summary>
     Trouble? Isolation => null;
 
-    /// <summary>The membership service that the node has or tries to reach; null while it looks for one. From any thread.</summary>
+    /// <summary>The membership service that the node has or tries to reach; null while it looks for one.</summary>
     IPEndPoint? ServiceEndPoint => null;
 
-    /// <summary>Whether a node of the cluster hosts the membership service: none is named. From any thread.</summary>
+    /// <summary>Whether a node of the cluster hosts the membership service: none is named.</summary>
     bool IsServiceHosted => false;
 
-    /// <summary>Why other nodes would not accept the service if this node hosted it; null: they may accept it. From any thread.</summary>
+    /// <summary>Why other nodes would not accept the service if this node hosted it; null: they may accept it.</summary>
     string? WhyNotHost => null;
 
-    /// <summary>What the layers below count. From any thread.</summary>
+    /// <summary>What the layers below count.</summary>
     LayerCounters Counters => LayerCounters.None;
 
-    /// <summary>How often the thread pool of the process started no work. From any thread.</summary>
+    /// <summary>How often the thread pool of the process started no work.</summary>
     long PoolStarvations => 0;
 
-    /// <summary>Whether the system cuts runs of packets into datagrams. From any thread.</summary>
+    /// <summary>Whether the system cuts runs of packets into datagrams.</summary>
     bool IsSegmented => false;
-
-    /// <summary>Closes multicast and membership, ends the core thread and frees its sockets. From any thread, once.</summary>
-    Task StopAsync();
 }

@@ -81,7 +81,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
             ApiLog.InterfaceChosen(Log, chosen);
         }
 
-        _status = new StatusReading(parts, options, Troubles);
+        _status = new StatusReading(parts, Environment, OutsideTime, options, Troubles);
         _losses = new ServiceLossWatch(Environment, _topics.Ordered, parts.IsServiceHosted, ReadStatus, Log);
         _pulse = new Alarm(OnPulse);
     }

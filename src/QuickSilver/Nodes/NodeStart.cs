@@ -43,7 +43,7 @@ internal static class NodeStart
         }
         catch (TimeoutException exception)
         {
-            string why = StartFailure.InWords(parts, options);
+            string why = StartFailure.InWords(parts, parts.Environment.LocalAddress, options);
             ApiLog.StartFailed(core.Log, options.StartTimeout, why);
             await parts.EndStartAsync(() => node.DisposeAsync().AsTask()).ConfigureAwait(core.ResumesInContext);
             throw new MembershipUnreachableException(

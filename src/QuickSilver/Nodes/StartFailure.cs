@@ -1,3 +1,4 @@
+using System.Net;
 using QuickSilver.Composition;
 using QuickSilver.Nodes.Measures;
 
@@ -6,20 +7,20 @@ namespace QuickSilver.Nodes;
 // Why a node did not join in time, as far as its parts know.
 internal static class StartFailure
 {
-    public static string InWords(INodeParts parts, QuickSilverOptions options)
+    public static string InWords(INodeReports reports, IPAddress address, QuickSilverOptions options)
     {
-        string where = (parts.LastRefusal, options.Membership.ServersInWords) switch
+        string where = (reports.LastRefusal, options.Membership.ServersInWords) switch
         {
             ({ } refusal, var service) => $"the service {(service is null ? "found" : $"at {service}")} refused this node: {refusal}",
-            (null, { } service) => parts.LastFailure is { } failure
+            (null, { } service) => reports.LastFailure is { } failure
                 ? $"the service at {service} did not admit this node ({failure})"
                 : $"the service at {service} did not answer",
-            (null, null) when parts.LastFailure is { } failure => $"the service that was found did not admit this node ({failure})",
-            _ => $"no service was found on {parts.Environment.LocalAddress} (discovery port {options.DiscoveryPort}; one "
+            (null, null) when reports.LastFailure is { } failure => $"the service that was found did not admit this node ({failure})",
+            _ => $"no service was found on {address} (discovery port {options.DiscoveryPort}; one "
                 + "with another secret does not answer), and "
                 + (options.Membership.Mode == MembershipMode.Find
                     ? $"this node does not host one, because {MembershipOptions.ModeKey} is {nameof(MembershipMode.Find)}"
-                    : parts.WhyNotHost is { } fault
+                    : reports.WhyNotHost is { } fault
                     ? $"this node does not host one, because other nodes would not accept its certificate as that of a service: {fault}. "
                         + "Issue one with 'qsm keys certificate --role both', or name a service"
                     : "none could be hosted here"),
@@ -27,6 +28,6 @@ internal static class StartFailure
         return where.TrimEnd('.');
     }
 
-    public static string WhatToDo(INodeParts parts) =>
-        StatusReasons.RemedyFor(parts.LastRefusal is null ? StatusReasonKind.NotJoined : StatusReasonKind.Refused);
+    public static string WhatToDo(INodeReports reports) =>
+        StatusReasons.RemedyFor(reports.LastRefusal is null ? StatusReasonKind.NotJoined : StatusReasonKind.Refused);
 }

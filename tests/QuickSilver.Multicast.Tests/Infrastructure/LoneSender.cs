@@ -116,7 +116,7 @@ internal sealed class LoneSender
 
         foreach (var (first, last) in ranges)
         {
-            Pending.Add(Stream, new SequenceRange(first, last));
+            Pending.Add(Stream.Retransmissions, new SequenceRange(first, last));
         }
     }
 

@@ -5,7 +5,7 @@ namespace QuickSilver.Multicast.Tests.Infrastructure;
 // What stands above the streams: takes every message, or while it holds, none.
 internal sealed class RecordingConsumer : IStreamConsumer
 {
-    private readonly List<(InboundStream Stream, long Packet)> _held = [];
+    private readonly List<(ConsumedStream Stream, long Packet)> _held = [];
 
     public bool IsHolding { get; set; }
 
@@ -14,7 +14,7 @@ internal sealed class RecordingConsumer : IStreamConsumer
 
     public int Losses { get; private set; }
 
-    public void OnMessage(InboundStream stream, in StreamMessage message)
+    public void OnMessage(ConsumedStream stream, in StreamMessage message)
     {
         Messages.Add(message.EndPacket);
         if (IsHolding)
@@ -24,15 +24,15 @@ internal sealed class RecordingConsumer : IStreamConsumer
         }
     }
 
-    public void OnBeginning(InboundStream stream, ulong topicId, ReadOnlySpan<byte> starts)
+    public void OnBeginning(ConsumedStream stream, ulong topicId, ReadOnlySpan<byte> starts)
     {
     }
 
-    public bool KnowsOlderBeginnings(InboundStream stream) => true;
+    public bool KnowsOlderBeginnings(ConsumedStream stream) => true;
 
-    public void OnLoss(InboundStream stream) => Losses++;
+    public void OnLoss(ConsumedStream stream) => Losses++;
 
-    public void OnUnread(InboundStream stream)
+    public void OnUnread(ConsumedStream stream)
     {
     }
 

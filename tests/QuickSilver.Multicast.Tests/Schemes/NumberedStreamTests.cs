@@ -79,7 +79,7 @@ public sealed class NumberedStreamTests
     private static bool IsDataOf(ReadOnlySpan<byte> packet, StreamClass streamClass) =>
         new PacketHeader(packet) is { Kind: PacketKind.Data } header && header.StreamClass == streamClass.Value;
 
-    private static RegionSender StreamOf(MulticastCluster cluster, StreamClass streamClass) =>
+    private static ISentStream StreamOf(MulticastCluster cluster, StreamClass streamClass) =>
         cluster[0].Multicast.Streams.Single(stream => stream.Class == streamClass);
 
     private static MulticastCluster Running(MulticastOptions options, ulong seed = 1, int nodes = 4, LinkModel? link = null)

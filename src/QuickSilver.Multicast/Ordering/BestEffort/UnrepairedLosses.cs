@@ -27,7 +27,7 @@ internal sealed class UnrepairedLosses(ReceivingParts parts)
     private NodeContext Context => parts.Node;
 
     /// <summary>Holds a message that is not the next one, or for which the sink has no room.</summary>
-    public void Hold(TopicReceiver receiver, SenderOrder order, InboundStream stream, in StreamMessage message)
+    public void Hold(TopicReceiver receiver, SenderOrder order, ConsumedStream stream, in StreamMessage message)
     {
         long sequence = message.Delivered.Sequence;
         if (order.Holds(sequence))
@@ -139,7 +139,7 @@ internal sealed class UnrepairedLosses(ReceivingParts parts)
     }
 
     // There is no memory to hold the message, so the missing messages before it are not waited for.
-    private void ReportNow(TopicReceiver receiver, SenderOrder order, InboundStream stream, in StreamMessage message)
+    private void ReportNow(TopicReceiver receiver, SenderOrder order, ConsumedStream stream, in StreamMessage message)
     {
         long sequence = message.Delivered.Sequence;
         Report(receiver, order, sequence - 1);

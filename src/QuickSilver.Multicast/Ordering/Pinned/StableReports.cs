@@ -17,20 +17,20 @@ namespace QuickSilver.Multicast.Ordering.Pinned;
 internal sealed class StableReports(IDeliverySink sink, NodeContext context)
 {
     private readonly Dictionary<NodeKey, Run> _runs = [];
-    private readonly List<InboundStream> _ahead = [];
+    private readonly List<ConsumedStream> _ahead = [];
     // Those of the view that is installed.
     private readonly List<(NodeKey Sender, long Taken)> _departed = [];
 
     /// <summary>Called when more of a stream is stable.</summary>
-    public void OnStable(InboundStream stream, SenderOrder order)
+    public void OnStable(ConsumedStream stream, long taken)
     {
-        var run = RunOf(order.Sender);
+        var run = RunOf(stream.Sender);
         run.Begin(stream);
-        Report(run, order);
+        ReportNoted(stream.Sender, run, taken);
     }
 
     /// <summary>Called when more of a stream is stable whose view is not installed yet.</summary>
-    public void OnAhead(InboundStream stream)
+    public void OnAhead(ConsumedStream stream)
     {
         if (!_ahead.Contains(stream))
         {
@@ -39,19 +39,19 @@ internal sealed class StableReports(IDeliverySink sink, NodeContext context)
     }
 
     /// <summary>The streams of which something became stable before their view was installed.</summary>
-    public InboundStream[] TakeAhead()
+    public ConsumedStream[] TakeAhead()
     {
-        InboundStream[] ahead = [.. _ahead];
+        ConsumedStream[] ahead = [.. _ahead];
         _ahead.Clear();
         return ahead;
     }
 
     /// <summary>Called when messages that had waited for room were taken, of which all may be stable by now.</summary>
-    public void OnTaken(SenderOrder order)
+    public void OnTaken(NodeKey sender, long taken)
     {
-        if (_runs.GetValueOrDefault(order.Sender) is { } run)
+        if (_runs.GetValueOrDefault(sender) is { } run)
         {
-            Report(run, order);
+            ReportNoted(sender, run, taken);
         }
     }
 
@@ -59,13 +59,13 @@ internal sealed class StableReports(IDeliverySink sink, NodeContext context)
     /// Called when all messages of a view were taken and the next one is about to be installed. The members of both have delivered the same
     /// messages.
     /// </summary>
-    public void OnViewEnds(IReadOnlyList<SenderOrder> orders)
+    public void OnViewEnds(IEnumerable<(NodeKey Sender, long Taken)> runs)
     {
-        for (int i = 0; i < orders.Count; i++)
+        foreach (var (sender, taken) in runs)
         {
-            var run = RunOf(orders[i].Sender);
+            var run = RunOf(sender);
             run.End();
-            Report(orders[i].Sender, run, orders[i].Taken);
+            Report(sender, run, taken);
         }
 
         for (int i = 0; i < _departed.Count; i++)
@@ -79,15 +79,15 @@ internal sealed class StableReports(IDeliverySink sink, NodeContext context)
     }
 
     /// <summary>Called when a sender is gone and all of it has come. What is not known to be stable is so when the view ends.</summary>
-    public void OnDeparted(SenderOrder order)
+    public void OnDeparted(NodeKey sender, long taken)
     {
-        if (_runs.GetValueOrDefault(order.Sender)?.Reported >= order.Taken)
+        if (_runs.GetValueOrDefault(sender)?.Reported >= taken)
         {
-            _runs.Remove(order.Sender);
+            _runs.Remove(sender);
         }
         else
         {
-            _departed.Add((order.Sender, order.Taken));
+            _departed.Add((sender, taken));
         }
     }
 
@@ -101,10 +101,10 @@ internal sealed class StableReports(IDeliverySink sink, NodeContext context)
         return run;
     }
 
-    private void Report(Run run, SenderOrder order)
+    private void ReportNoted(NodeKey sender, Run run, long taken)
     {
-        run.Note(order.Taken);
-        Report(order.Sender, run, run.TakeStable());
+        run.Note(taken);
+        Report(sender, run, run.TakeStable());
     }
 
     private void Report(NodeKey sender, Run run, long through)
@@ -131,13 +131,13 @@ internal sealed class StableReports(IDeliverySink sink, NodeContext context)
         private const int MostMarks = 8;
 
         private readonly Queue<(long Packet, long Message)> _marks = new();
-        private InboundStream? _stream;
+        private ConsumedStream? _stream;
         private long _noted;
 
         public long Reported { get; set; }
 
         /// <summary>The sender continues in this stream. The numbers of its packets begin again, those of its messages do not.</summary>
-        public void Begin(InboundStream stream)
+        public void Begin(ConsumedStream stream)
         {
             if (_stream != stream)
             {

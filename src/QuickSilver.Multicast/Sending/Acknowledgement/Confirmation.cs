@@ -46,7 +46,7 @@ internal sealed class Confirmation(IConfirmingNode node)
     }
 
     // The view has unsettled packets, and was superseded or is unused from this configuration on.
-    private void Hold(RegionSender sender, long from) =>
+    private void Hold(ISentStream sender, long from) =>
         _unsettled.Add((from - 1, new OpenView(sender.View.RegionId, sender.View.Number)));
 
     /// <summary>

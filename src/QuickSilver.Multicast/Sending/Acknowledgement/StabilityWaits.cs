@@ -3,12 +3,11 @@ namespace QuickSilver.Multicast.Sending.Acknowledgement;
 // Callers that wait until everything that some streams had accepted at that time is acknowledged.
 internal sealed class StabilityWaits
 {
-    private readonly List<(List<(RegionSender Sender, long Last)> Streams, Action Callback)> _waits = [];
+    private readonly List<(List<(ISentStream Sender, long Last)> Streams, Action Callback)> _waits = [];
 
-    public void Add(List<RegionSender> streams, Action callback)
+    public void Add(IReadOnlyList<ISentStream> streams, Action callback)
     {
-        var open = streams.FindAll(stream => !stream.IsSettled).ConvertAll(stream => (stream, stream.Last));
-        _waits.Add((open, callback));
+        _waits.Add(([.. from stream in streams where !stream.IsSettled select (stream, stream.Last)], callback));
     }
 
     public void Serve()

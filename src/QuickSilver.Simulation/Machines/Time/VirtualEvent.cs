@@ -27,11 +27,11 @@ internal sealed class ActionEvent(Action action) : VirtualEvent
 
 // Something that completes at a node: its core thread takes it in with the next turn. It waits while the node is paused or busy, and never
 // happens once the node is dead.
-internal abstract class NodeEvent(SimulatedEnvironment life) : VirtualEvent
+internal abstract class NodeEvent(ISimulatedLife life) : VirtualEvent
 {
     private NodeCompletion? _source;
 
-    internal SimulatedEnvironment Life { get; } = life;
+    internal ISimulatedLife Life { get; } = life;
 
     /// <summary>What completes.</summary>
     internal abstract CompletionKind Kind { get; }

@@ -19,7 +19,7 @@ internal sealed class SimulatedConnection
     private SimulatedMachine? _serverNode;
     private SimulatedStream? _server;
 
-    private SimulatedConnection(SimulatedEnvironment life, IPEndPoint remote, IControlStreamHandler handler)
+    private SimulatedConnection(ISimulatedLife life, IPEndPoint remote, IControlStreamHandler handler)
     {
         _network = life.Cluster.Network;
         _remote = remote;
@@ -31,7 +31,7 @@ internal sealed class SimulatedConnection
 
     internal SeededRandom Random => _network.Random;
 
-    internal static IControlStream Begin(SimulatedEnvironment life, IPEndPoint remote, IControlStreamHandler handler)
+    internal static IControlStream Begin(ISimulatedLife life, IPEndPoint remote, IControlStreamHandler handler)
     {
         var connection = new SimulatedConnection(life, remote, handler);
         if (life.IsAlive)
@@ -59,7 +59,7 @@ internal sealed class SimulatedConnection
         _server?.Fail(reason);
     }
 
-    internal void OnNodeDied(SimulatedEnvironment life, bool silently)
+    internal void OnNodeDied(ISimulatedLife life, bool silently)
     {
         foreach (var end in _server is null ? [Client] : new[] { Client, _server })
         {
@@ -130,7 +130,7 @@ internal sealed class SimulatedConnection
         }
     }
 
-    private void Accept(SimulatedEnvironment life)
+    private void Accept(ISimulatedLife life)
     {
         if (Client.IsClosed)
         {
@@ -177,7 +177,7 @@ internal sealed class SimulatedConnection
     }
 
     // As a listener of a machine does. Each connection of the node has a descriptor, and those of its process are not counted.
-    private bool HasDescriptor(SimulatedEnvironment life, IControlAcceptor acceptor, IPEndPoint from)
+    private bool HasDescriptor(ISimulatedLife life, IControlAcceptor acceptor, IPEndPoint from)
     {
         if (life.Descriptors is not { } descriptors)
         {
@@ -199,7 +199,7 @@ internal sealed class SimulatedConnection
         return !descriptors.IsSpent;
     }
 
-    private SimulatedListener? FindListener(SimulatedEnvironment life) =>
+    private SimulatedListener? FindListener(ISimulatedLife life) =>
         life.Endpoints.FindListener(_remote.Port, IPAddress.IsLoopback(_remote.Address));
 
     private void Refuse() => Client.Incoming!.End("connection refused");
@@ -212,7 +212,7 @@ internal sealed class SimulatedConnection
         }
     }
 
-    private sealed class AcceptEvent(SimulatedConnection connection, SimulatedEnvironment life) : NodeEvent(life)
+    private sealed class AcceptEvent(SimulatedConnection connection, ISimulatedLife life) : NodeEvent(life)
     {
         internal override CompletionKind Kind => CompletionKind.Accepted;
 

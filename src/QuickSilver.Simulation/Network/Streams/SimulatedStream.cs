@@ -19,7 +19,7 @@ internal sealed class SimulatedStream : NodeEvent, IControlStream
     private bool _handleScheduled;
     private string? _endReason;
 
-    internal SimulatedStream(SimulatedConnection connection, SimulatedEnvironment life, IPEndPoint remote)
+    internal SimulatedStream(SimulatedConnection connection, ISimulatedLife life, IPEndPoint remote)
         : base(life)
     {
         _connection = connection;

@@ -1,5 +1,6 @@
 using QuickSilver.Composition;
 using QuickSilver.Core.Diagnostics;
+using QuickSilver.Core.Environment;
 using QuickSilver.Multicast.Nodes;
 
 namespace QuickSilver.Nodes.Measures;
@@ -11,7 +12,9 @@ internal sealed class StatusReading
     // A core thread that has not run its alarms for this long is considered blocked.
     private static readonly TimeSpan PulseLimit = TimeSpan.FromSeconds(3);
 
-    private readonly INodeParts _parts;
+    private readonly INodeReports _reports;
+    private readonly INodeEnvironment _environment;
+    private readonly TimeProvider _outsideTime;
     private readonly QuickSilverOptions _options;
     private readonly Troubles _troubles;
     private readonly long _startedAt;
@@ -23,17 +26,20 @@ internal sealed class StatusReading
     private volatile bool _isReachable;
     private volatile StatusReason? _end;
 
-    public StatusReading(INodeParts parts, QuickSilverOptions options, Troubles troubles)
+    public StatusReading(
+        INodeReports reports, INodeEnvironment environment, TimeProvider outsideTime, QuickSilverOptions options, Troubles troubles)
     {
-        _parts = parts;
+        _reports = reports;
+        _environment = environment;
+        _outsideTime = outsideTime;
         _troubles = troubles;
         _options = options;
-        _startedAt = _pulseAt = _reachableChangedAt = parts.Environment.UtcNow.UtcTicks;
-        _pulse = parts.OutsideTime.GetTimestamp();
+        _startedAt = _pulseAt = _reachableChangedAt = environment.UtcNow.UtcTicks;
+        _pulse = outsideTime.GetTimestamp();
     }
 
     /// <summary>How long ago the core thread last ran its pulse.</summary>
-    public TimeSpan SincePulse => _parts.OutsideTime.GetElapsedTime(Volatile.Read(ref _pulse));
+    public TimeSpan SincePulse => _outsideTime.GetElapsedTime(Volatile.Read(ref _pulse));
 
     public bool IsReachable
     {
@@ -41,7 +47,7 @@ internal sealed class StatusReading
         {
             if (_isReachable != value)
             {
-                Volatile.Write(ref _reachableChangedAt, _parts.Environment.UtcNow.UtcTicks);
+                Volatile.Write(ref _reachableChangedAt, _environment.UtcNow.UtcTicks);
                 Volatile.Write(ref _silentSince, 0);
                 _isReachable = value;
             }
@@ -59,17 +65,17 @@ internal sealed class StatusReading
 
     public void OnPulse()
     {
-        Volatile.Write(ref _pulseAt, _parts.Environment.UtcNow.UtcTicks);
-        Volatile.Write(ref _pulse, _parts.OutsideTime.GetTimestamp());
+        Volatile.Write(ref _pulseAt, _environment.UtcNow.UtcTicks);
+        Volatile.Write(ref _pulse, _outsideTime.GetTimestamp());
     }
 
     public void OnExpelled(string inWords)
     {
-        _end = StatusReasons.Of(StatusReasonKind.Expelled, inWords, _parts.Environment.UtcNow);
+        _end = StatusReasons.Of(StatusReasonKind.Expelled, inWords, _environment.UtcNow);
         IsReachable = false;
     }
 
-    public void OnStopped() => Volatile.Write(ref _stoppedAt, _parts.OutsideTime.GetUtcNow().UtcTicks);
+    public void OnStopped() => Volatile.Write(ref _stoppedAt, _outsideTime.GetUtcNow().UtcTicks);
 
     /// <summary>The sentences that say what is wrong, without the rest, for a reader with little room.</summary>
     public static string? Shortened(NodeStatus status) =>
@@ -83,22 +89,22 @@ internal sealed class StatusReading
         Add(reasons, Handlers?.Trouble is { } handler ? [handler] : []);
         Add(reasons, Waits?.Troubles ?? []);
         Add(reasons, _troubles.Oldest);
-        Add(reasons, _parts.Troubles);
+        Add(reasons, _reports.Troubles);
         string? first = reasons.Count == 0 ? null : string.Join(" ", reasons.Take(unready is null ? 1 : 2));
         return new NodeStatus(state, isLive, unready is null, openTopics, first)
         {
-            Name = _parts.Name,
-            DatagramPath = _parts.IsSegmented ? "gso" : "single",
-            Interface = _parts.Interface,
-            Members = _parts.Members,
+            Name = _reports.Name,
+            DatagramPath = _reports.IsSegmented ? "gso" : "single",
+            Interface = _reports.Interface,
+            Members = _reports.Members,
             HeldTopics = ReadHeldTopics(),
             Reasons = reasons.Count == 0 ? (IReadOnlyList<StatusReason>)[] : reasons,
         };
     }
 
-    private IReadOnlyList<HeldTopic> ReadHeldTopics() => _parts.Paced is { Count: > 0 } paced
+    private IReadOnlyList<HeldTopic> ReadHeldTopics() => _reports.Paced is { Count: > 0 } paced
         ? [.. paced.Where(static one => one.Name is not null).Select(one => new HeldTopic(
-            one.Name!, new NodeId(one.Member.Id, one.Member.Incarnation), _parts.Names.Find(one.Member) ?? "", one.Rate, one.SinceUtc))]
+            one.Name!, new NodeId(one.Member.Id, one.Member.Incarnation), _reports.Names.Find(one.Member) ?? "", one.Rate, one.SinceUtc))]
         : [];
 
     private static void Add(List<StatusReason> reasons, IReadOnlyList<Trouble> troubles) =>
@@ -116,12 +122,12 @@ internal sealed class StatusReading
             At(ref _pulseAt),
             "the handler or feed to return"),
         NodeState.Starting => WhyNotJoined(),
-        _ when _parts.Isolation is { } isolation => StatusReasons.Of(isolation),
+        _ when _reports.Isolation is { } isolation => StatusReasons.Of(isolation),
         _ when !_isReachable && Volatile.Read(ref _silentSince) != 0 => Degraded,
         _ when !_isReachable => StatusReasons.Of(
             StatusReasonKind.ServiceUnreachable,
             "The membership service is unreachable"
-            + (_parts.LastFailure is { } failure ? $" ({failure})" : "")
+            + (_reports.LastFailure is { } failure ? $" ({failure})" : "")
             + ". Data still flows in the last views.",
             At(ref _reachableChangedAt),
             Service),
@@ -131,7 +137,7 @@ internal sealed class StatusReading
     private StatusReason Degraded => StatusReasons.Of(
         StatusReasonKind.Degraded,
         "The membership service is unreachable"
-        + (_parts.LastFailure is { } failure ? $" ({failure})" : "")
+        + (_reports.LastFailure is { } failure ? $" ({failure})" : "")
         + ", and may have removed this node. Data still flows in the last views, except in topics that require the service.",
         At(ref _silentSince),
         Service);
@@ -139,7 +145,7 @@ internal sealed class StatusReading
     private StatusReason WhyNotJoined()
     {
         long startedAt = _startedAt;
-        return _parts.LastRefusal is { } refusal
+        return _reports.LastRefusal is { } refusal
             ? StatusReasons.Of(
                 StatusReasonKind.Refused,
                 $"The node has not joined yet: the membership service refused it. {refusal.TrimEnd('.')}.",
@@ -148,15 +154,15 @@ internal sealed class StatusReading
             : StatusReasons.Of(
                 StatusReasonKind.NotJoined,
                 "The node has not joined yet: it is looking for a membership service."
-                + (_parts.LastFailure is { } failure ? $" Last failure: {failure.TrimEnd('.')}." : ""),
+                + (_reports.LastFailure is { } failure ? $" Last failure: {failure.TrimEnd('.')}." : ""),
                 At(ref startedAt),
                 Service);
     }
 
-    private string Service => (_parts.ServiceEndPoint, _options.Membership.ServersInWords) switch
+    private string Service => (_reports.ServiceEndPoint, _options.Membership.ServersInWords) switch
     {
         ({ } found, _) => $"the membership service at {found}",
         (null, { } named) => $"the membership service at {named}",
-        _ => $"a membership service of the cluster \"{_options.Cluster}\" on the network of {_parts.Environment.LocalAddress}",
+        _ => $"a membership service of the cluster \"{_options.Cluster}\" on the network of {_environment.LocalAddress}",
     };
 }

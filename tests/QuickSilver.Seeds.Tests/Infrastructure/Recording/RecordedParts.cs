@@ -160,7 +160,7 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
         return $"{view}, {live} [{string.Join(", ", region.Streams.Where(IsOpen).Select(Describe))}]";
     }
 
-    private static string Describe(RegionSender stream)
+    private static string Describe(ISentStream stream)
     {
         string view = $"{stream.View}@{stream.View.Configuration:x} superseded {stream.SupersededAt:x}";
         return $"{view}, {stream.Acknowledged}/{stream.Last} to {string.Join('+', stream.View.Members.Where(stream.IsLive))}";
