@@ -268,7 +268,7 @@ public sealed class NodeTests
         Assert.Equal([10, 11, 12, 13, 14, 15, 16], core.Select(name => seen[$"quicksilver.core.{name}"]));
         string[] pauses = ["pause.time", "pause.longest", "pauses.not_running", "pauses.collector", "pauses.compiler", "pauses.handlers"];
         Assert.Equal([21, 22, 23, 24, 25, 26], pauses.Select(name => seen[$"quicksilver.core.{name}"]));
-        Assert.Equal(27, seen["quicksilver.pauses.told"]);
+        Assert.Equal(27, seen["quicksilver.pauses.reported"]);
         Assert.Equal(SlabPool.BlockBytes, seen["quicksilver.packet.memory"]);
         Assert.Equal(29, seen["quicksilver.configurations"]);
         string[] levels = ["pending", "views", "views.superseded", "views.superseded.age", "configuration.age"];

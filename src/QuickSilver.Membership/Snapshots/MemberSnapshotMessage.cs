@@ -9,7 +9,7 @@ namespace QuickSilver.Membership.Snapshots;
 // Whether a node has answered.
 internal enum SnapshotOutcome
 {
-    Told = 0,
+    Reported = 0,
     // It knows the question, and has not answered in time.
     Silent = 1,
     // It is of a version that does not know the question.

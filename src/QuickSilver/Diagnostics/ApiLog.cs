@@ -68,7 +68,7 @@ internal static partial class ApiLog
     public static partial void TopicRefused(ILogger logger, string topic, string refusal);
 
     [LoggerMessage(1611, LogLevel.Warning, "Topic \"{Topic}\": messages {First} to {Last} of {Sender} cannot be delivered: {Reason}.")]
-    public static partial void GapTold(ILogger logger, string topic, NamedNode sender, long first, long last, string reason);
+    public static partial void GapReported(ILogger logger, string topic, NamedNode sender, long first, long last, string reason);
 
     [LoggerMessage(1619, LogLevel.Warning, "Topic \"{Topic}\": a reader blocked the senders for {Limit}. Its endpoint was closed.")]
     public static partial void ReaderTooSlow(ILogger logger, string topic, TimeSpan limit);

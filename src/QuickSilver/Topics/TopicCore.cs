@@ -155,7 +155,7 @@ internal sealed partial class TopicCore : EndpointTopic, IDeliverySink
         CountLost(gap.Last - gap.First + 1);
         var reason = GapReasons.Of(gap.Reason);
         var sender = new NodeId(gap.Sender.Id, gap.Sender.Incarnation);
-        ApiLog.GapTold(Node.Log, Name, Node.Named(sender), gap.First, gap.Last, reason.InWords());
+        ApiLog.GapReported(Node.Log, Name, Node.Named(sender), gap.First, gap.Last, reason.InWords());
         var notice = new GapNotice(sender, gap.First, gap.Last, reason);
         foreach (var endpoint in _subscribers)
         {

@@ -56,7 +56,7 @@ public sealed class TopRenderingTests
     };
 
     private static NodeReport Node(
-        ulong id, NodeSnapshot? signs, SnapshotOutcome outcome = SnapshotOutcome.Told, string? fault = null) => new(
+        ulong id, NodeSnapshot? signs, SnapshotOutcome outcome = SnapshotOutcome.Reported, string? fault = null) => new(
         new MemberSnapshotMessage
         {
             Node = new NodeKey(id << 32, 1),
@@ -288,9 +288,9 @@ public sealed class TopRenderingTests
         var json = JsonDocument.Parse(TopReport.Of(Tables()).ToJson()).RootElement;
         Assert.Equal(("flights", 4), (json.GetProperty("cluster").GetString(), json.GetProperty("nodeCount").GetInt32()));
         var nodes = json.GetProperty("nodes").EnumerateArray().ToLookup(node => node.GetProperty("state").GetString());
-        Assert.Equal(12_345, nodes["told"].First().GetProperty("publishedPerSecond").GetInt64());
-        Assert.Equal(6_543, nodes["told"].First().GetProperty("publishQueueMessages").GetInt64());
-        Assert.Equal("window", nodes["told"].First().GetProperty("limit").GetString());
+        Assert.Equal(12_345, nodes["reported"].First().GetProperty("publishedPerSecond").GetInt64());
+        Assert.Equal(6_543, nodes["reported"].First().GetProperty("publishQueueMessages").GetInt64());
+        Assert.Equal("window", nodes["reported"].First().GetProperty("limit").GetString());
         Assert.Equal(12, nodes["silent"].Single().GetProperty("silentSeconds").GetDouble());
         Assert.False(nodes["unable"].Single().TryGetProperty("publishedPerSecond", out _));
         Assert.Equal("departures", json.GetProperty("topics")[0].GetProperty("topic").GetString());

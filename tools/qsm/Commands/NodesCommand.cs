@@ -76,7 +76,7 @@ internal static class NodesCommand
         {
             Node = report.Node,
             Address = report.Address,
-            State = report.State == "told" ? "up" : report.State,
+            State = report.State == "reported" ? "up" : report.State,
             SilentSeconds = report.SilentSeconds,
             Topics = report.TopicCount,
             Regions = report.RegionCount,

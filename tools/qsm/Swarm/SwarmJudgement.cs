@@ -21,7 +21,7 @@ internal sealed record SwarmJudgement
 
     public long Delivered { get; init; }
 
-    public long GapsTold { get; init; }
+    public long GapsReported { get; init; }
 
     /// <summary>The invariants that were checked, by their names in the test plan.</summary>
     public string[] Invariants { get; init; } = [];
@@ -58,7 +58,7 @@ internal sealed record SwarmJudgement
             Nodes = reader.NodeCount,
             Published = history.PublishedCount,
             Delivered = history.DeliveredCount,
-            GapsTold = history.GapCount,
+            GapsReported = history.GapCount,
             Invariants = Array.ConvertAll(checkers, checker => checker.Invariant),
             ViolationCount = history.ViolationCount,
             Violations = [.. history.Violations.Select(violation => violation.ToString())],

@@ -61,7 +61,7 @@ internal sealed record NodeReportJson
     public int? ProcessId { get; init; }
     public string? Version { get; init; }
 
-    /// <summary><c>told</c>, "silent", "unable" (of a version that does not know the question) or "invalid".</summary>
+    /// <summary><c>reported</c>, "silent", "unable" (of a version that does not know the question) or "invalid".</summary>
     public required string State { get; init; }
     public double? SilentSeconds { get; init; }
     public double? HeardSecondsAgo { get; init; }

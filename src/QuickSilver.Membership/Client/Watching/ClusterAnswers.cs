@@ -39,7 +39,7 @@ internal sealed class ClusterAnswers(IClusterSnapshotReader reader, Action onWho
 
         NodeSnapshot? signs = null;
         string? fault = null;
-        if (node.Outcome == SnapshotOutcome.Told
+        if (node.Outcome == SnapshotOutcome.Reported
             && !ControlFrame.TryRead<int, NodeSnapshot>(node.Signs, 0, static (bytes, _) => NodeSnapshot.Read(bytes), out signs, out fault))
         {
             fault = $"invalid vital signs: {fault}";

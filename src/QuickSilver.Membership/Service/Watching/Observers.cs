@@ -264,7 +264,7 @@ internal sealed class Observers : IDisposable
 
     private MemberSnapshotMessage ReportOf(Member member, MemberSnapshot record, TimeSpan now)
     {
-        var outcome = record.Reported is not null ? SnapshotOutcome.Told
+        var outcome = record.Reported is not null ? SnapshotOutcome.Reported
             : member.ReportsSigns ? SnapshotOutcome.Silent
             : SnapshotOutcome.Unable;
         if (outcome == SnapshotOutcome.Silent)

@@ -278,7 +278,7 @@ internal static class NodeFigures
         "quicksilver.core.pauses.handlers", "{pause}", "Steps that took long by themselves.",
         static node => Volatile.Read(ref node.Core.PausesOfHandlers));
     public static readonly NodeFigure<long> PausesReported = Count(
-        "quicksilver.pauses.told", "{pause}", "Pauses that other nodes reported to this one.",
+        "quicksilver.pauses.reported", "{pause}", "Pauses that other nodes reported to this one.",
         static node => node.Multicast.PausesReported);
     public static readonly NodeFigure<long> QuantaExceeded = Count(
         "quicksilver.core.quanta.exceeded", "{turn}", "How often the core thread had more work of one kind than its share of a turn.",

@@ -26,7 +26,7 @@ public sealed class WatchTests
 
         Assert.Equal(nodes.Select(node => node.Key), observer.Last.Nodes.Select(node => node.Node.Node));
         Assert.Equal(nodes.Select(node => node.EndPoint), observer.Last.Nodes.Select(node => node.Node.EndPoint));
-        Assert.All(observer.Last.Nodes, node => Assert.Equal(SnapshotOutcome.Told, node.Node.Outcome));
+        Assert.All(observer.Last.Nodes, node => Assert.Equal(SnapshotOutcome.Reported, node.Node.Outcome));
         var signs = observer.Last.Nodes[1].Signs!;
         Assert.Equal((9, "slow", "t", 4), (signs.PendingPackets, signs.Trouble, signs.TopicRows[0].Name, signs.TopicRows[0].Published));
         Assert.Equal((3, 3, 1), (observer.Last.Service.Nodes, observer.Last.Service.Reported, observer.Last.Service.Observers));
@@ -124,7 +124,7 @@ public sealed class WatchTests
         nodes[1].Signs = _ => new NodeSnapshot();
         observer.Ask();
         cluster.Run(2);
-        Assert.Equal((SnapshotOutcome.Told, 0), (observer.Last.Nodes[1].Node.Outcome, observer.Last.Nodes[1].Node.SilentMillis));
+        Assert.Equal((SnapshotOutcome.Reported, 0), (observer.Last.Nodes[1].Node.Outcome, observer.Last.Nodes[1].Node.SilentMillis));
     }
 
     [Fact]
@@ -137,7 +137,7 @@ public sealed class WatchTests
         cluster.Run(0.2);
         var observer = new FakeObserver(cluster.World, FakeCluster.EndPoint).Ask();
         cluster.Run(0.2);
-        Assert.Equal([SnapshotOutcome.Told, SnapshotOutcome.Unable], observer.Last.Nodes.Select(node => node.Node.Outcome));
+        Assert.Equal([SnapshotOutcome.Reported, SnapshotOutcome.Unable], observer.Last.Nodes.Select(node => node.Node.Outcome));
         Assert.DoesNotContain(ControlMessageKind.SnapshotQuestion, old.Received);
     }
 

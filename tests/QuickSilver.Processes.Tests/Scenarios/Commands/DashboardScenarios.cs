@@ -38,7 +38,7 @@ public sealed class DashboardScenarios : IDisposable
 
         var signs = JsonDocument.Parse(await _client.GetStringAsync(new Uri(address, "signs.json"))).RootElement;
         Assert.Equal(_cluster, signs.GetProperty("cluster").GetString());
-        Assert.Equal("told", signs.GetProperty("nodes").EnumerateArray().Single().GetProperty("state").GetString());
+        Assert.Equal("reported", signs.GetProperty("nodes").EnumerateArray().Single().GetProperty("state").GetString());
 
         using var events = await _client.GetAsync(new Uri(address, "events"), HttpCompletionOption.ResponseHeadersRead);
         Assert.Equal("text/event-stream", events.Content.Headers.ContentType!.MediaType);

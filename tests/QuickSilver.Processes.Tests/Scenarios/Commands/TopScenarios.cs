@@ -36,7 +36,7 @@ public sealed class TopScenarios : IDisposable
             Assert.Equal((_cluster, service), (told.GetProperty("cluster").GetString(), told.GetProperty("service").GetString()));
             var nodes = told.GetProperty("nodes").EnumerateArray().ToList();
             Assert.Equal(2, nodes.Count);
-            Assert.All(nodes, node => Assert.Equal("told", node.GetProperty("state").GetString()));
+            Assert.All(nodes, node => Assert.Equal("reported", node.GetProperty("state").GetString()));
             Assert.All(nodes, node => Assert.True(node.GetProperty("spanSeconds").GetDouble() > 0));
             var topic = told.GetProperty("topics").EnumerateArray().Single(one => one.GetProperty("topic").GetString() == "news");
             Assert.Equal((1, 2), (topic.GetProperty("subscribers").GetInt32(), topic.GetProperty("nodes").GetInt32()));

@@ -46,7 +46,7 @@ public sealed class SwarmScenarios
         Assert.True(Sum(reports, "delivered") > Sum(reports, "published"), "each topic was to have several subscribers");
         Assert.True(Sum(reports, "repairs") > 0, "nothing was lost, so this shows nothing");
         Assert.Equal(0, Number(judgement, "violationCount"));
-        Assert.Equal(0, Number(judgement, "gapsTold"));
+        Assert.Equal(0, Number(judgement, "gapsReported"));
 
         var withoutOne = cluster.Start(1, ["swarm", "check", .. Enumerable.Range(1, Processes - 1).Select(folder.File)]);
         withoutOne.ExpectExit(1);

@@ -4,7 +4,7 @@ const cardSpecs = [
   ["in", "Delivered", signs => count(signs.point.delivered), "/s", signs => bytes(signs.point.deliveredBytes) + "/s"],
   ["nodes", "Nodes", signs => exact(signs.report.nodeCount), "", signs => {
     const silent = signs.report.nodes.filter(node => node.state === "silent").length;
-    const others = signs.report.nodes.filter(node => node.state !== "told" && node.state !== "silent").length;
+    const others = signs.report.nodes.filter(node => node.state !== "reported" && node.state !== "silent").length;
     const gone = signs.departed.length;
     return [[silent, "silent"], [others, "without signs"], [gone, "gone"]].filter(([number]) => number)
       .map(([number, what]) => number + " " + what).join(" · ") || "all told";

@@ -25,7 +25,7 @@ const tableSpecs = {
     columns: [
       column("node", row => row.name ?? row.address, row => row.name ?? row.address,
         { kind: "name", sub: row => row.name ? row.address + " " + row.node : row.node, id: "name" }),
-      column("state", row => row.state, row => row.state === "silent" ? "silent " + span(row.silentSeconds) : row.state === "told" && row.trouble ? "problem" : stateText[row.state],
+      column("state", row => row.state, row => row.state === "silent" ? "silent " + span(row.silentSeconds) : row.state === "reported" && row.trouble ? "problem" : stateText[row.state],
         { kind: "state", tone: row => row.trouble ? "warn" : stateTone[row.state] }),
       column("out/s", row => row.publishedPerSecond ?? -1, row => count(row.publishedPerSecond), { id: "rate" }),
       number("in/s", "deliveredPerSecond", count),
@@ -197,7 +197,7 @@ function fillTable(table) {
     cell.setAttribute("aria-sort", spec.columns[i] !== one ? "none" : up ? "ascending" : "descending");
   });
   // Those that are not up come first: they are what somebody looks for.
-  const urgency = row => row.state && row.state !== "told" && !row.departed ? 0 : row.departed ? 2 : 1;
+  const urgency = row => row.state && row.state !== "reported" && !row.departed ? 0 : row.departed ? 2 : 1;
   const rows = table.rows.filter(row => passes(spec.find(row))).sort((a, b) =>
     urgency(a) - urgency(b) || (up ? 1 : -1) * compare(one.key(a), one.key(b)) || compare(spec.id(a), spec.id(b)));
   const kept = new Set();
@@ -287,7 +287,7 @@ function fillDetail(element, row, spec) {
     + span(row.heardSecondsAgo) + " ago." : row.state === "unable" ? "It is of an older version, which has no vital signs."
     : row.departed ? (row.state === "lost" ? "The service removed it after silence" : "It left") + " at " + clock.format(row.departed * 1000) + "." : "");
   if (remark) { cell.append(make("p", "remark", remark)); }
-  if (row.state === "told") {
+  if (row.state === "reported") {
     const grid = make("div", "detail-grid");
     for (const [title, figures] of spec.detail(row)) {
       const group = make("div");
