@@ -115,14 +115,20 @@ internal sealed class HoldingSink : IDeliverySink, ITopicReceiver
 
     public void OnStable(NodeKey sender, long through)
     {
-        _gate.OnStable(sender, through);
-        if (RunBefore(sender) is { } run)
+        try
         {
-            run.AddStable(through, _arrivedView);
+            _gate.OnStable(sender, through);
         }
-        else
+        finally
         {
-            _sink.OnStable(sender, through);
+            if (RunBefore(sender) is { } run)
+            {
+                run.AddStable(through, _arrivedView);
+            }
+            else
+            {
+                _sink.OnStable(sender, through);
+            }
         }
     }
 
@@ -130,8 +136,15 @@ internal sealed class HoldingSink : IDeliverySink, ITopicReceiver
     {
         _arrivedView++;
         (_views ??= new Queue<MemberView>()).Enqueue(view);
-        _gate.OnViewEnding(view);
-        Pump();
+        try
+        {
+            _gate.OnViewEnding(view);
+        }
+        finally
+        {
+            // All that comes from now on waits for the view.
+            Pump();
+        }
     }
 
     public void OnFlush(IFlushBarrier barrier) => _sink.OnFlush(barrier);
@@ -152,8 +165,14 @@ internal sealed class HoldingSink : IDeliverySink, ITopicReceiver
             {
                 var view = _views.Dequeue();
                 _passedView++;
-                _gate.OnView(view);
-                _sink.OnView(view);
+                try
+                {
+                    _gate.OnView(view);
+                }
+                finally
+                {
+                    _sink.OnView(view);
+                }
             }
 
             isWhole = true;

@@ -249,6 +249,31 @@ public sealed class HoldingSinkTests
         Assert.Equal(["A1"], _sink.Log);
     }
 
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_gate_that_throws_at_a_view_keeps_neither_the_view_nor_the_messages_behind_it(bool throwsAtEnd)
+    {
+        _gate.ThrowsAtViewEnd = throwsAtEnd;
+        _gate.ThrowsAtView = !throwsAtEnd;
+        Assert.Throws<InvalidOperationException>(() => _holding.OnView(View(2)));
+
+        Assert.True(Offer(A, 1));
+        _environment.Advance(TimeSpan.FromMilliseconds(20));
+
+        Assert.Equal(["view 2", "A1"], _sink.Log);
+        Assert.Equal(0, _holding.Held);
+    }
+
+    [Fact]
+    public void A_gate_that_throws_at_the_news_of_what_is_stable_keeps_it_not_from_the_sink()
+    {
+        _gate.ThrowsAtStable = true;
+        Assert.Throws<InvalidOperationException>(() => _holding.OnStable(A, 3));
+
+        Assert.Equal(["A=3"], _sink.Log);
+    }
+
     [Fact]
     public void A_subscription_that_leaves_is_complete_when_nothing_waits()
     {
@@ -391,18 +416,41 @@ public sealed class HoldingSinkTests
             }
         }
 
-        public void OnStable(NodeKey sender, long through) => Stable.Add($"{Of(sender)}={through}");
+        public bool ThrowsAtStable { get; set; }
+
+        public bool ThrowsAtViewEnd { get; set; }
+
+        public bool ThrowsAtView { get; set; }
+
+        public void OnStable(NodeKey sender, long through)
+        {
+            Stable.Add($"{Of(sender)}={through}");
+            ThrowIf(ThrowsAtStable);
+        }
 
         public void OnViewEnding(MemberView next)
         {
             Views.Add($"ends {next.Configuration}");
+            ThrowIf(ThrowsAtViewEnd);
             if (OpensAtViewEnd)
             {
                 Closed.Clear();
             }
         }
 
-        public void OnView(MemberView view) => Views.Add($"is {view.Configuration}");
+        public void OnView(MemberView view)
+        {
+            Views.Add($"is {view.Configuration}");
+            ThrowIf(ThrowsAtView);
+        }
+
+        private static void ThrowIf(bool throws)
+        {
+            if (throws)
+            {
+                throw new InvalidOperationException("As a protocol may.");
+            }
+        }
     }
 
     private sealed class RecordingReceiver : ITopicReceiver
