@@ -89,7 +89,7 @@ internal sealed class PacketDispatcher : IPacketHandler
             var header = new PacketHeader(packet);
             // One that was opened before and has waited for its view since has no tag any more.
             var refused = Keys is null || header.TagBytes == 0 ? DropReason.None : Keys.Open(packet);
-            refused = refused == DropReason.None ? Hand(header, lease, offset) : refused;
+            refused = refused == DropReason.None ? HandAgain(header, lease, offset) : refused;
             refused = refused == DropReason.UnknownView ? Keep(header, lease, offset, arrived) : refused;
             if (refused != DropReason.None)
             {
@@ -132,6 +132,25 @@ internal sealed class PacketDispatcher : IPacketHandler
         return _handlers.Find(header.Kind) is { } handler
             ? handler.OnPacket(header, new NodeKey(header.Sender, header.Incarnation))
             : DropReason.UnknownKind;
+    }
+
+    // What escapes while a configuration is applied ends the node. A packet of a protocol is not worth that, whatever its handler throws.
+    private DropReason HandAgain(in PacketHeader header, Lease lease, int offset)
+    {
+        try
+        {
+            return Hand(header, lease, offset);
+        }
+        catch (OutOfMemoryException)
+        {
+            _context.Shortage.OnRefused();
+            return DropReason.NoMemory;
+        }
+        catch (Exception exception) when (PacketKinds.IsOfProtocol(header.Kind))
+        {
+            MulticastLog.EarlyPacketFailed(_context.Log, exception, (int)header.Kind, header.Sender);
+            return DropReason.Malformed;
+        }
     }
 
     private DropReason Keep(in PacketHeader header, Lease lease, int offset, TimeSpan arrived)

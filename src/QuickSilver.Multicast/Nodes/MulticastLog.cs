@@ -66,6 +66,10 @@ internal static partial class MulticastLog
         "The heap of this process has memory for messages again. Refusals: {Count}. Shortages: {Shortages}.")]
     public static partial void HeapFreed(ILogger logger, long count, long shortages);
 
+    [LoggerMessage(1436, LogLevel.Error,
+        "The handler of packets of kind {Kind} threw at a packet of node {Sender} that had waited for its view. The packet is dropped.")]
+    public static partial void EarlyPacketFailed(ILogger logger, Exception exception, int kind, ulong sender);
+
     [LoggerMessage(1460, LogLevel.Information,
         "The publisher of {Topic} is held to {Rate:0.#} messages a second by a reader on node {Reader}.")]
     public static partial void TopicPaced(ILogger logger, string topic, NamedNode reader, double rate);

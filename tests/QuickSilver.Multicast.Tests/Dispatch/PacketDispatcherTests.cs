@@ -167,6 +167,24 @@ public sealed class PacketDispatcherTests
         Assert.Equal([1, 2], bench.Announcements.Sequences);
     }
 
+    // What escapes while a configuration is applied ends the node.
+    [Theory]
+    [InlineData(typeof(InvalidOperationException), DropReason.Malformed)]
+    [InlineData(typeof(OutOfMemoryException), DropReason.NoMemory)]
+    public void An_early_packet_at_which_its_handler_throws_is_dropped_and_those_behind_it_follow(Type exception, object counted)
+    {
+        var handler = new DispatchBench.RecordingHandler { Answer = static () => DropReason.UnknownView };
+        _bench.Dispatcher.Handlers.Register(PacketKinds.FirstRepair, "Healing", handler, keepsEarly: true);
+        _bench.Receive(DispatchBench.Packet(PacketKinds.FirstRepair, 1), DispatchBench.Packet(PacketKinds.FirstRepair, 2));
+        handler.Answer = () => throw (Exception)Activator.CreateInstance(exception)!;
+
+        _bench.Dispatcher.ReplayUnknown();
+
+        Assert.Equal([1, 2, 1, 2], handler.Sequences);
+        Assert.Equal(2, _bench.Counters.Dropped((DropReason)counted));
+        Assert.Equal(0, _bench.LeasedBlocks);
+    }
+
     [Fact]
     public void Nothing_is_kept_after_the_end()
     {
