@@ -30,7 +30,8 @@ internal sealed class PacketExchange(NodeContext context, PacketHandlers handler
         if (to == context.Self)
         {
             // Not over the network, so the handler must not count on one packet being handled before the next is sent.
-            handlers.Find(kind)?.OnPacket(new PacketHeader(packet), to);
+            // In memory of its own, because what the handler sends is written where this packet was.
+            handlers.Find(kind)?.OnPacket(new PacketHeader(packet.ToArray()), to);
         }
         else
         {
