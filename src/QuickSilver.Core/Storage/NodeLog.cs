@@ -177,8 +177,15 @@ internal sealed class NodeLog : INodeLog, ILogFileOwner
         Advance();
         if (_failure is null)
         {
-            done.ReportTo(_observer, isOpen: _state == LogState.Open);
-            ReportRoom();
+            try
+            {
+                done.ReportTo(_observer, isOpen: _state == LogState.Open);
+            }
+            finally
+            {
+                // Also for an observer that throws: no later end may come that could report it.
+                ReportRoom();
+            }
         }
     }
 

@@ -46,6 +46,30 @@ public sealed class NodeLogTests
         Assert.Equal(51, _log.DurableLength);
     }
 
+    [Theory]
+    [InlineData("opened")]
+    [InlineData("truncated 0")]
+    public void A_caller_that_waits_for_room_is_notified_although_the_observer_throws(string at)
+    {
+        if (at != "opened")
+        {
+            _file.End(value: 700);
+            _log.Truncate(0);
+        }
+
+        Assert.Equal(LogOutcome.Busy, _log.Append(new byte[1]));
+        _told.OnEach = what =>
+        {
+            if (what == at)
+            {
+                throw new InvalidOperationException("As a protocol may.");
+            }
+        };
+        Assert.Throws<InvalidOperationException>(() => _file.End());
+
+        Assert.Equal(1, _told.Rooms);
+    }
+
     [Fact]
     public void A_sync_that_comes_during_a_flush_is_not_answered_by_that_flush()
     {
