@@ -52,13 +52,15 @@ internal sealed class DiskLane
     {
         while (true)
         {
+            // Before the queue: what is submitted before the end is in it then.
+            bool isStopping = _isStopping;
             while (_submitted.TryDequeue(out var work))
             {
                 work.Perform();
                 _done(work);
             }
 
-            if (_isStopping)
+            if (isStopping)
             {
                 break;
             }
