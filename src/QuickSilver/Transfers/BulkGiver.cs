@@ -73,6 +73,7 @@ internal sealed class BulkGiver(InboxRoutes routes, IEndpointNode core, int perN
     {
         _running.Remove(giving);
         giving.Limit.Cancel();
+        giving.Letters.End();
     }
 
     private Giving? Leaving(NodeId to)
@@ -146,6 +147,12 @@ internal sealed class BulkGiver(InboxRoutes routes, IEndpointNode core, int perN
 
             while (await letters.MoveNextAsync().ConfigureAwait(core.ResumesInContext))
             {
+                // Not sent and withdrawn: that would count as undelivered, as if the node were gone.
+                if (limit.IsCancellationRequested)
+                {
+                    return;
+                }
+
                 var letter = letters.Current;
                 limit.CancelAfter(LetterLimit);
                 await routes.SendAsync(to, letter, limit.Token).ConfigureAwait(core.ResumesInContext);

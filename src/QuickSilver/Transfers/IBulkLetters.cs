@@ -12,4 +12,9 @@ internal interface IBulkLetters : IDisposable
 
     /// <summary>Makes the next letter. False: there is none, because all is given or the other node does not take it.</summary>
     ValueTask<bool> MoveNextAsync();
+
+    /// <summary>Core thread: no more of them is given. A wait for the other node ends, so that what they hold can be disposed.</summary>
+    void End()
+    {
+    }
 }

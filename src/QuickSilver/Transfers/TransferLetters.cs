@@ -25,6 +25,7 @@ internal sealed class TransferLetters : IBulkLetters
     private long _taken;
     private int _chunks;
     private bool _isEnded;
+    private bool _isStopped;
 
     /// <param name="core">The node.</param>
     /// <param name="content">What is given.</param>
@@ -108,6 +109,18 @@ internal sealed class TransferLetters : IBulkLetters
         return true;
     }
 
+    public void End()
+    {
+        TaskCompletionSource? heard;
+        lock (_lock)
+        {
+            _isStopped = true;
+            (heard, _heard) = (_heard, null);
+        }
+
+        heard?.TrySetResult();
+    }
+
     public void Dispose() => _content.Dispose();
 
     private async ValueTask<bool> HasRoomAsync()
@@ -117,6 +130,11 @@ internal sealed class TransferLetters : IBulkLetters
             Task heard;
             lock (_lock)
             {
+                if (_isStopped)
+                {
+                    return false;
+                }
+
                 if (_sent - _taken < WindowBytes)
                 {
                     return true;

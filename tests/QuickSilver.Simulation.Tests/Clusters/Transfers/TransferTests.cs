@@ -179,6 +179,48 @@ public sealed class TransferTests
     }
 
     [Fact]
+    public void Transfers_that_are_begun_and_cancelled_again_and_again_cost_the_donor_a_few_contents()
+    {
+        using var cluster = new SimulatedCluster(nodes: 2, seed: 14);
+        var nodes = Start(cluster, 10_000_000);
+        nodes[1].Step = static () => TransferStep.Wait;
+        int most = 0;
+        cluster.Always("few are open", () => (most = Math.Max(most, nodes[0].Open)) >= 0);
+
+        for (int i = 0; i < 30; i++)
+        {
+            long before = nodes[1].Taken.Length;
+            nodes[1].Take(nodes[0]);
+            cluster.Eventually("a window is taken", () => nodes[1].Taken.Length - before >= TransferLetters.WindowBytes);
+            nodes[1].Transfer!.Cancel();
+        }
+
+        Assert.InRange(most, 1, BulkGiver.MostAtOnce);
+    }
+
+    [Fact]
+    public void A_transfer_is_not_failed_because_its_donor_cancelled_another_one()
+    {
+        using var cluster = new SimulatedCluster(nodes: 2, seed: 15);
+        var nodes = Start(cluster, 10_000_000);
+        var read = new TaskCompletionSource();
+        nodes[0].OnRead = () => read.Task;
+        nodes[0].Step = static () => TransferStep.Wait;
+        nodes[0].Take(nodes[1]);
+        cluster.Eventually("something is taken", () => nodes[0].Taken.Length > 0);
+        nodes[1].Take(nodes[0]);
+        cluster.Eventually("both give", () => nodes[0].Given == 1 && nodes[1].Given == 1);
+
+        nodes[1].Transfer!.Cancel();
+        cluster.Eventually("nothing is given", () => nodes[0].Given == 0);
+        read.SetResult();
+        cluster.Run(Second);
+
+        Assert.Empty(nodes[0].Failures);
+        Assert.Equal(0, nodes[0].Open);
+    }
+
+    [Fact]
     public void Malformed_letters_are_counted_and_change_nothing()
     {
         using var cluster = new SimulatedCluster(nodes: 3, seed: 13);
