@@ -191,6 +191,12 @@ internal static partial class ApiLog
         "The node has ended although its core thread is blocked. {Messages} accepted messages of its topics were not sent.")]
     public static partial void EndedWithoutCore(ILogger logger, long messages);
 
+    [LoggerMessage(1664, LogLevel.Error, "The protocol {Protocol} threw. {Count} exceptions of protocols in all.")]
+    public static partial void ProtocolThrew(ILogger logger, Exception exception, string protocol, long count);
+
+    [LoggerMessage(1665, LogLevel.Error, "A reader of letters threw when it was notified of their end.")]
+    public static partial void LettersEndThrew(ILogger logger, Exception exception);
+
     [LoggerMessage(1617, LogLevel.Warning, "{Why}.")]
     public static partial void TopicStalled(ILogger logger, string why);
 

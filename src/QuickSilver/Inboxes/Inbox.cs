@@ -150,7 +150,15 @@ internal sealed class Inbox : IAsyncDisposable
         _end = error;
         foreach (var (_, box) in _boxes.OrderBy(static one => one.Key))
         {
-            box.OnEnded(error);
+            try
+            {
+                box.OnEnded(error);
+            }
+            catch (Exception exception)
+            {
+                // The others wait for what comes no more.
+                ApiLog.LettersEndThrew(_core.Log, exception);
+            }
         }
     }
 }

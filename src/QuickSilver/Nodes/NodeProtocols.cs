@@ -1,5 +1,6 @@
 using Microsoft.Extensions.Logging;
 using QuickSilver.Composition;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
@@ -29,6 +30,7 @@ internal sealed class NodeProtocols(IEndpointNode node, INodeParts parts) : IPro
     private HashSet<string>? _logs;
     // Of the topics whose endpoints asked for something. Null until the first.
     private Dictionary<ulong, ProtocolSettings>? _settings;
+    private long _exceptions;
 
     /// <summary>Opens the inbox of the node. Set once, before the first topic.</summary>
     public Func<Inbox>? Inbox { get; set; }
@@ -147,17 +149,18 @@ internal sealed class NodeProtocols(IEndpointNode node, INodeParts parts) : IPro
 
     public void OnConfiguration()
     {
-        foreach (var (_, protocol) in _created ?? [])
+        // A node that could not apply a configuration would leave the cluster, with the topics of all protocols.
+        foreach (var (guarantee, protocol) in _created ?? [])
         {
-            protocol.OnConfiguration();
+            Call(guarantee, protocol.OnConfiguration);
         }
     }
 
     public void AddWaits(List<IProtocolWait> waits)
     {
-        foreach (var (_, protocol) in _created ?? [])
+        foreach (var (guarantee, protocol) in _created ?? [])
         {
-            protocol.AddWaits(waits);
+            Call(guarantee, () => protocol.AddWaits(waits));
         }
 
         foreach (var transfers in _transfers ?? [])
@@ -169,14 +172,31 @@ internal sealed class NodeProtocols(IEndpointNode node, INodeParts parts) : IPro
     /// <summary>The endpoints have ended.</summary>
     public void Close()
     {
-        foreach (var (_, protocol) in _created ?? [])
+        // What follows is that the node leaves.
+        foreach (var (guarantee, protocol) in _created ?? [])
         {
-            protocol.Close();
+            Call(guarantee, protocol.Close);
         }
 
         foreach (var transfers in _transfers ?? [])
         {
             transfers.Close();
+        }
+    }
+
+    // A protocol that throws must not keep the others from being called.
+    private void Call(string guarantee, Action call)
+    {
+        try
+        {
+            call();
+        }
+        catch (Exception exception)
+        {
+            if (RepeatedEvent.IsLogged(++_exceptions))
+            {
+                ApiLog.ProtocolThrew(Log, exception, guarantee, _exceptions);
+            }
         }
     }
 }

@@ -226,6 +226,8 @@ internal sealed class NodeTransfers : ITransfers, ITransferWire, ILetterReader
         while (_takes.Count(static take => take.IsTaking) < MostTaken
             && _takes.Where(static take => take.IsQueued).MinBy(static take => take.Turn) is { } next)
         {
+            // Behind the others, also if its taker throws.
+            next.Turn = ++_turn;
             next.Begin(Now);
         }
     }
