@@ -85,20 +85,29 @@ internal sealed class HoldingSink : IDeliverySink, ITopicReceiver
     public bool TryAccept(in DeliveredMessage message)
     {
         var run = Find(message.Sender);
-        if (run is not { Count: > 0 } && _arrivedView == _passedView && _gate.MayPass(message))
+        if (run is { Count: > 0 } || _arrivedView != _passedView)
         {
-            return TryPass(message, run: null);
+            return TryHold(message, run);
         }
 
-        run ??= Add(message.Sender);
-        if (!run.TryAdd(message, _arrivedView))
+        bool mayPass;
+        try
         {
-            _isFull = true;
-            return false;
+            mayPass = _gate.MayPass(message);
+        }
+        catch (Exception exception) when (exception is not OutOfMemoryException)
+        {
+            // What escapes here counts as taken, so the message is not lost only if it is held.
+            if (!TryHold(message, run))
+            {
+                return false;
+            }
+
+            PumpAfterFault();
+            throw;
         }
 
-        Held++;
-        return true;
+        return mayPass ? TryPass(message, run: null) : TryHold(message, run);
     }
 
     public void OnGap(in TopicGap gap)
@@ -182,8 +191,7 @@ internal sealed class HoldingSink : IDeliverySink, ITopicReceiver
             _isPumping = false;
             if (!isWhole)
             {
-                _environment.Cancel(_pump);
-                _environment.Schedule(_pump, PauseAfterFault);
+                PumpAfterFault();
             }
         }
 
@@ -296,6 +304,25 @@ internal sealed class HoldingSink : IDeliverySink, ITopicReceiver
 
         isFull = !TryPass(message, run);
         return !isFull;
+    }
+
+    private bool TryHold(in DeliveredMessage message, HeldRun? run)
+    {
+        run ??= Add(message.Sender);
+        if (!run.TryAdd(message, _arrivedView))
+        {
+            _isFull = true;
+            return false;
+        }
+
+        Held++;
+        return true;
+    }
+
+    private void PumpAfterFault()
+    {
+        _environment.Cancel(_pump);
+        _environment.Schedule(_pump, PauseAfterFault);
     }
 
     private void Pass(in TopicGap gap)

@@ -266,6 +266,18 @@ public sealed class HoldingSinkTests
     }
 
     [Fact]
+    public void A_message_at_which_the_gate_throws_is_asked_about_again()
+    {
+        _gate.ThrowsAtMessage = true;
+        Assert.Throws<InvalidOperationException>(() => Offer(A, 1));
+        _gate.ThrowsAtMessage = false;
+        _environment.Advance(TimeSpan.FromMilliseconds(20));
+
+        Assert.Equal(["A1"], _sink.Log);
+        Assert.Equal(0, _holding.Held);
+    }
+
+    [Fact]
     public void A_gate_that_throws_at_the_news_of_what_is_stable_keeps_it_not_from_the_sink()
     {
         _gate.ThrowsAtStable = true;
@@ -398,8 +410,13 @@ public sealed class HoldingSinkTests
 
         public string WaitsFor => "the gate";
 
-        public bool MayPass(in DeliveredMessage message) => !Closed.Contains(message.Sender)
-            && (!After.TryGetValue(message.Sender, out var first) || _passed.Contains(first));
+        public bool ThrowsAtMessage { get; set; }
+
+        public bool MayPass(in DeliveredMessage message)
+        {
+            ThrowIf(ThrowsAtMessage);
+            return !Closed.Contains(message.Sender) && (!After.TryGetValue(message.Sender, out var first) || _passed.Contains(first));
+        }
 
         public void OnPassing(in DeliveredMessage message) => _passed.Add(message.Sender);
 
