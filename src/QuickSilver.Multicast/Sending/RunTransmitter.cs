@@ -29,6 +29,7 @@ internal sealed class RunTransmitter
     private bool _isOpen;
     // Whether nothing can be sent before the alarm, whatever the window allows: the view is too new, or the system has no room.
     private bool _isHeld;
+    private bool _isClosed;
     // The packets of the run that the path has under way.
     private int _underWay;
 
@@ -109,6 +110,7 @@ internal sealed class RunTransmitter
 
     public void Close()
     {
+        _isClosed = true;
         _context.Environment.Cancel(_resumeAlarm);
         _path.Close();
     }
@@ -165,7 +167,8 @@ internal sealed class RunTransmitter
 
     private void OnRoom()
     {
-        if (_isHeld && _isOpen)
+        // The path may report room as late as it likes, also while it is closed.
+        if (_isHeld && _isOpen && !_isClosed)
         {
             _context.Environment.Cancel(_resumeAlarm);
             Resume();

@@ -143,6 +143,9 @@ internal sealed class RecordingPath : IDisseminator
 
     public int SpreadDatagrams { get; init; } = 1;
 
+    /// <summary>What the path calls when it has room again.</summary>
+    public Action? OnRoom { get; set; }
+
     /// <summary>Whether the next run that is sent ends what is under way.</summary>
     public bool Finishes { get; set; }
 

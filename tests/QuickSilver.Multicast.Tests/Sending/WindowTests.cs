@@ -241,4 +241,20 @@ public sealed class WindowTests
             _sender.Ack(consumed, consumed, read: _sender.Path.Packets);
         }
     }
+
+    [Fact]
+    public void A_path_that_reports_room_after_its_stream_was_closed_is_asked_to_send_nothing()
+    {
+        _sender.Path.Outcome = SendOutcome.Busy;
+        _sender.Send(1);
+        _sender.Stream.Close("The test ends it.");
+        _sender.Path.Outcome = SendOutcome.Sent;
+        int tried = _sender.Path.Runs.Count;
+
+        _sender.Path.OnRoom!();
+        _sender.Environment.EndTurn();
+        _sender.Advance(1_000);
+
+        Assert.Equal(tried, _sender.Path.Runs.Count);
+    }
 }
