@@ -15,8 +15,8 @@ internal sealed class LayeredRepair(IRepairScheme upper, IRepairScheme lower) : 
     public IRegionRepair? ForRegion(SchemeContext context, IHealedView view) =>
         (upper.ForRegion(context, view), lower.ForRegion(context, view)) switch
         {
-            ({ } above, { } below) => new Both(above, below, [.. upper.Kinds]),
-            var (above, below) => above ?? below,
+            (null, null) => null,
+            var (above, below) => new Both(above, below, [.. upper.Kinds]),
         };
 
     public IRepairStrategy ForReceiver(SchemeContext context, IViewOfMember view, IRepairedStream stream) =>
@@ -29,27 +29,28 @@ internal sealed class LayeredRepair(IRepairScheme upper, IRepairScheme lower) : 
             var (above, below) => above ?? below,
         };
 
-    private sealed class Both(IRegionRepair above, IRegionRepair below, HashSet<PacketKind> ofAbove) : IRegionRepair
+    // Either may be null. The packets of its scheme then have no reader in this view, although other members may send them.
+    private sealed class Both(IRegionRepair? above, IRegionRepair? below, HashSet<PacketKind> ofAbove) : IRegionRepair
     {
         public void OnAccepted(IStreamOfMember stream, long number, ReadOnlySpan<byte> packet)
         {
-            above.OnAccepted(stream, number, packet);
-            below.OnAccepted(stream, number, packet);
+            above?.OnAccepted(stream, number, packet);
+            below?.OnAccepted(stream, number, packet);
         }
 
         public void OnMissed(IStreamOfMember stream, long first, long last)
         {
-            above.OnMissed(stream, first, last);
-            below.OnMissed(stream, first, last);
+            above?.OnMissed(stream, first, last);
+            below?.OnMissed(stream, first, last);
         }
 
         public DropReason OnPacket(in PacketHeader header, NodeKey from) =>
-            (ofAbove.Contains(header.Kind) ? above : below).OnPacket(header, from);
+            (ofAbove.Contains(header.Kind) ? above : below)?.OnPacket(header, from) ?? DropReason.UnknownKind;
 
         public void Close()
         {
-            above.Close();
-            below.Close();
+            above?.Close();
+            below?.Close();
         }
     }
 
