@@ -31,14 +31,18 @@ public sealed partial class MessagePathTests
         // On a thread whose stack begins here: this method may continue on the stack of what opened the topic.
         await Task.Run(async () => await topic.PublishAsync([1])).OrFail();
 
-        AssertOnPage("Receiving", await received.Task.OrFail(), ends: "QuickSilver/Endpoints");
-        AssertOnPage("Sending", codec.Written!, ends: "QuickSilver/Publishing");
+        AssertOnPage("Receiving", await received.Task.OrFail());
+        AssertOnPage("Sending", codec.Written!);
     }
 
-    private static void AssertOnPage(string way, string[] passed, string ends)
+    // The compiler may have inlined a room into the one before it.
+    private static void AssertOnPage(string way, string[] passed)
     {
-        Assert.Equal(ends, passed[^1]);
-        Assert.Equal(RoomsOnPage(way).Where(passed.Contains), passed);
+        // A message that had to wait comes from what it waited for: rooms that are not on the page, before those that are.
+        var named = RoomsOnPage(way);
+        Assert.Contains(passed[^1], named);
+        Assert.Equal(passed.Distinct(), passed);
+        Assert.Equal(named.Where(passed.Contains), passed.Where(named.Contains));
     }
 
     private static string[] RoomsOnPage(string way)
