@@ -10,6 +10,8 @@ namespace QuickSilver.Simulation;
 public sealed class FaultSchedule
 {
     private readonly List<FaultAction> _actions = [];
+    // When the last simulation started it.
+    private TimeSpan _origin;
 
     /// <summary>
     /// The time at which all faults are healed, counted from the start of the schedule. Null if the schedule does not heal them.
@@ -67,10 +69,22 @@ public sealed class FaultSchedule
         return this;
     }
 
+    /// <summary>One line for each action that was taken until this time of a simulation, and how many were not.</summary>
+    internal string TakenUntil(TimeSpan now)
+    {
+        var taken = Actions.Where(action => _origin + action.At <= now).Select(static action => action.ToString()).ToList();
+        if (taken.Count < _actions.Count)
+        {
+            taken.Add($"{_actions.Count - taken.Count} more were planned, and did not happen.");
+        }
+
+        return string.Join(Environment.NewLine, taken);
+    }
+
     // Puts all actions into the machines' future; times count from now. What acts on a cluster needs one.
     internal void Start(SimulatedMachines machines, SimulatedCluster? cluster = null)
     {
-        var origin = machines.Now;
+        var origin = _origin = machines.Now;
         for (int i = 0; i < _actions.Count; i++)
         {
             var action = _actions[i];

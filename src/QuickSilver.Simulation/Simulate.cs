@@ -72,7 +72,7 @@ public static class Simulate
 
         return new Outcome(options.Seed, failure, cluster.TraceHash, cluster.Now)
         {
-            Faults = cluster.Faults,
+            Faults = cluster.Faults?.TakenUntil(cluster.Now),
             Deliveries = failure is null ? "" : DeliveriesOf(cluster),
         };
     }
@@ -148,7 +148,7 @@ public static class Simulate
 
     private sealed record Outcome(ulong Seed, Exception? Failure, ulong Trace, TimeSpan At)
     {
-        public FaultSchedule? Faults { get; init; }
+        public string? Faults { get; init; }
 
         public required string Deliveries { get; init; }
     }

@@ -1,5 +1,6 @@
 using Microsoft.Extensions.Logging;
 using QuickSilver.Membership.Regions.Sets;
+using QuickSilver.Simulation.Faults;
 
 namespace QuickSilver.Simulation;
 
@@ -128,5 +129,9 @@ public sealed record SimulationOptions
         }
 
         OptionRules.Check(NodeOptions);
+        if (Faults is { } plan)
+        {
+            RandomFaults.Check(plan, Nodes);
+        }
     }
 }

@@ -146,13 +146,25 @@ public sealed class FaultScheduleTests
     }
 
     [Fact]
-    public void Invalid_plans_are_refused()
+    public void Invalid_plans_are_refused_with_the_option_and_the_range()
     {
-        static void Refused(FaultPlan plan) => Assert.Throws<ArgumentException>(() => FaultSchedule.Draw(plan, 1, nodes: 1));
+        static void Refused(FaultPlan plan, string expected)
+        {
+            var options = new SimulationOptions { Nodes = 2, Faults = plan };
+            int started = 0;
+            var drawn = Assert.Throws<ArgumentException>(() => FaultSchedule.Draw(plan, 1, nodes: 2));
+            var run = Assert.Throws<ArgumentException>(() => Simulate.ManySeeds(1, options, _ => started++));
+            Assert.All([drawn, run], one => Assert.Contains(expected, one.Message, StringComparison.Ordinal));
+            Assert.Equal(0, started);
+        }
 
-        Refused(new FaultPlan { Kinds = FaultKinds.Crash, Crashable = [] });
-        Refused(new FaultPlan { Kinds = FaultKinds.Pause, Nodes = [] });
-        Refused(new FaultPlan { From = HealedAt, Until = HealedAt / 2 });
+        Refused(new FaultPlan { Kinds = FaultKinds.Crash, Crashable = [] }, "allows no node to crash");
+        Refused(new FaultPlan { Kinds = FaultKinds.Pause, Nodes = [] }, "allows them for no node");
+        Refused(new FaultPlan { From = HealedAt, Until = HealedAt / 2 }, "FaultPlan.From is 00:00:10 and Until is 00:00:05");
+        Refused(new FaultPlan { Until = TimeSpan.FromSeconds(-1) }, "Until is -00:00:01");
+        Refused(new FaultPlan { Crashable = [1, 9] }, "FaultPlan.Crashable has 9. The nodes are 0 to 1.");
+        Refused(new FaultPlan { Nodes = [-1] }, "FaultPlan.Nodes has -1. The nodes are 0 to 1.");
+        Refused(new FaultPlan { Kinds = (FaultKinds)(1 << 30) }, "FaultPlan.Kinds has 1073741824, which is no kind of fault");
     }
 
     private static IEnumerable<string> Broken(SimulatedMachines cluster)

@@ -270,6 +270,11 @@ internal sealed class NodeWaits
 
         if (_sources.CreditLimits.SlowestOf(topic.TopicId) is { } slowest)
         {
+            if (slowest.Member == _context.Self)
+            {
+                return WhyFullHere(topic, slowest.Through);
+            }
+
             string reader = $"a reader on node {Named(slowest.Member)}";
             return new Why(
                 TroubleKind.ReaderElsewhereFull, $"{reader}, which has room up to message {slowest.Through} of {topic.Sent}", reader);
@@ -289,6 +294,16 @@ internal sealed class NodeWaits
             $"packet memory: {_context.Environment.Buffers.FreeToSend} blocks are free for sending, of"
             + $" {_context.Environment.Buffers.Shares.MostToSend}",
             "free packet memory");
+    }
+
+    // Its own subscription has no room, or what stands in front of it.
+    private Why WhyFullHere(TopicSender topic, long through)
+    {
+        string room = $"which has room up to message {through} of {topic.Sent}";
+        var blocked = _sources.SlowReaders.Blocked.FirstOrDefault(slow => slow.Receiver.TopicId == topic.TopicId);
+        return blocked?.Receiver.Sink.WhyFull is { } why
+            ? new Why(TroubleKind.ProtocolWaits, $"the subscription of this node, {room}. {why}", null)
+            : new Why(TroubleKind.ReaderFull, $"a reader on this node, {room}", $"the reader of {topic.Label}");
     }
 
     // What waits, as a sentence without its stop, and the nodes that it waits for.

@@ -6,6 +6,8 @@ namespace QuickSilver.Simulation.Faults;
 // other kind touches, so that the end of one never undoes another; kinds overlap in time freely.
 internal static partial class RandomFaults
 {
+    private const string PlanParameter = "plan";
+
     private static readonly TimeSpan ShortestSpan = TimeSpan.FromMilliseconds(20);
 
     private delegate TimeSpan Episode(FaultSchedule schedule, FaultPlan plan, SeededRandom random, TimeSpan at);
@@ -44,9 +46,7 @@ internal static partial class RandomFaults
     /// <param name="nodeCount">How many nodes there are, for a plan that names none.</param>
     public static FaultSchedule Draw(FaultPlan plan, ulong seed, int nodeCount)
     {
-        var nodes = plan.Nodes ?? [.. Enumerable.Range(0, nodeCount)];
-        var resolved = plan with { Nodes = nodes, Crashable = plan.Crashable ?? nodes };
-        Check(resolved);
+        var resolved = Check(plan, nodeCount);
         var schedule = new FaultSchedule();
         for (int i = 0; i < Kinds.Length; i++)
         {
@@ -66,23 +66,53 @@ internal static partial class RandomFaults
         return schedule.HealAt(plan.Until);
     }
 
-    private static void Check(FaultPlan plan)
+    /// <summary>Returns the plan with the nodes of which it names none.</summary>
+    /// <exception cref="ArgumentException">The plan asks for what cannot be.</exception>
+    public static FaultPlan Check(FaultPlan asked, int nodeCount)
     {
+        var nodes = asked.Nodes ?? [.. Enumerable.Range(0, nodeCount)];
+        var plan = asked with { Nodes = nodes, Crashable = asked.Crashable ?? nodes };
         const FaultKinds Ending = FaultKinds.Crash | FaultKinds.Restart | FaultKinds.Membership;
+        var known = Kinds.Aggregate(FaultKinds.None, static (all, one) => all | one.Kind);
+        if ((plan.Kinds & ~known) is var unknown and not FaultKinds.None)
+        {
+            throw new ArgumentException(
+                $"{nameof(FaultPlan)}.{nameof(FaultPlan.Kinds)} has {(long)unknown}, which is no kind of fault.", PlanParameter);
+        }
+
+        CheckNumbers(nameof(FaultPlan.Nodes), plan.Nodes!, nodeCount);
+        CheckNumbers(nameof(FaultPlan.Crashable), plan.Crashable!, nodeCount);
         const FaultKinds OfNoNode = FaultKinds.Loss | FaultKinds.Reordering | FaultKinds.BlackHole | FaultKinds.MulticastLoss;
         if ((plan.Kinds & Ending) != 0 && plan.Crashable!.Count == 0)
         {
-            throw new ArgumentException("The plan includes crashes of processes, but allows no node to crash.", nameof(plan));
+            throw new ArgumentException("The plan includes crashes of processes, but allows no node to crash.", PlanParameter);
         }
 
         if ((plan.Kinds & ~(OfNoNode | Ending)) != 0 && plan.Nodes!.Count == 0)
         {
-            throw new ArgumentException("The plan includes faults of nodes, but allows them for no node.", nameof(plan));
+            throw new ArgumentException("The plan includes faults of nodes, but allows them for no node.", PlanParameter);
         }
 
         if (plan.Until < plan.From || plan.From < TimeSpan.Zero)
         {
-            throw new ArgumentException($"The plan cannot begin at {plan.From} and end at {plan.Until}.", nameof(plan));
+            throw new ArgumentException(
+                $"{nameof(FaultPlan)}.{nameof(FaultPlan.From)} is {plan.From} and {nameof(FaultPlan.Until)} is {plan.Until}. The first "
+                    + "must not be negative, and the second not before it.",
+                PlanParameter);
+        }
+
+        return plan;
+    }
+
+    private static void CheckNumbers(string option, IReadOnlyList<int> numbers, int nodeCount)
+    {
+        foreach (int number in numbers)
+        {
+            if (number < 0 || number >= nodeCount)
+            {
+                throw new ArgumentException(
+                    $"{nameof(FaultPlan)}.{option} has {number}. The nodes are 0 to {nodeCount - 1}.", PlanParameter);
+            }
         }
     }
 

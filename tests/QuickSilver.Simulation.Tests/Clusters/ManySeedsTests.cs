@@ -41,6 +41,24 @@ public sealed class ManySeedsTests
     }
 
     [Fact]
+    public void A_failure_names_the_faults_before_it_alone()
+    {
+        var thrown = Assert.Throws<SimulationException>(() => Simulate.ManySeeds(1, Options, static cluster =>
+        {
+            cluster.Start();
+            var schedule = new FaultSchedule()
+                .At(TimeSpan.Zero, "the first", static _ => { })
+                .At(TimeSpan.FromMilliseconds(10), "the second", static _ => throw new InvalidOperationException("the failure"))
+                .At(TimeSpan.FromMilliseconds(20), "the third", static _ => { });
+            cluster.RunFaults(schedule);
+        }));
+        Assert.Contains("the first", thrown.Message, StringComparison.Ordinal);
+        Assert.Contains("the second", thrown.Message, StringComparison.Ordinal);
+        Assert.DoesNotContain("the third", thrown.Message, StringComparison.Ordinal);
+        Assert.Contains("1 more were planned, and did not happen.", thrown.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void Invariants_are_checked_after_every_event()
     {
         TimeSpan due = default;

@@ -51,6 +51,19 @@ public sealed class DeclaredTopicTests
     }
 
     [Fact]
+    public async Task A_declared_guarantee_that_does_not_exist_names_the_type()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        var thrown = await Assert.ThrowsAsync<InvalidOperationException>(
+            () => node.OpenTopicAsync<Odd>(new TopicOptions<Odd> { Codec = new EmptyCodec<Odd>() }));
+        Assert.StartsWith(
+            $"{typeof(Odd)} declares the topic \"odd\" with the guarantee 17, which does not exist.",
+            thrown.Message,
+            StringComparison.Ordinal);
+    }
+
+    [Fact]
     public async Task A_topic_of_a_protocol_of_its_own_has_the_guarantee_of_the_protocol()
     {
         await using var parts = new FakeParts();
@@ -172,6 +185,9 @@ public sealed class DeclaredTopicTests
 
     [Topic("ticks", Guarantee = Guarantee.BestEffort)]
     private readonly record struct Tick;
+
+    [Topic("odd", Guarantee = (Guarantee)17)]
+    private sealed class Odd;
 
     [Topic("*")]
     private sealed class Wild;

@@ -22,12 +22,20 @@ internal static class DeclaredTopic
 
     /// <summary>Gives options the guarantee that the type declares. They are a copy of the endpoint's own.</summary>
     /// <exception cref="ArgumentException">The options have another guarantee.</exception>
+    /// <exception cref="InvalidOperationException">The type declares a guarantee that does not exist.</exception>
     public static void Apply<T>(TopicOptions options)
     {
         // The guarantee of a family's protocol is none that a type can declare.
         if (Of<T>() is not { } declared || options.Protocol is not null)
         {
             return;
+        }
+
+        if (!Enum.IsDefined(declared.Guarantee))
+        {
+            throw new InvalidOperationException(
+                $"{typeof(T)} declares the topic \"{declared.Name}\" with the guarantee {declared.Guarantee}, which does not exist. "
+                + $"The guarantees are {string.Join(" and ", Enum.GetNames<Guarantee>())}.");
         }
 
         if (IsContradicted(declared, options))

@@ -1,3 +1,4 @@
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Ordering;
@@ -63,6 +64,21 @@ public sealed class StallTests
         cluster[1].Resume(2);
         Assert.True(cluster.RunUntil(
             () => cluster[0].Multicast.Trouble is null && cluster[1].Multicast.Trouble is null, seconds: 10));
+    }
+
+    [Fact]
+    public void A_reader_of_the_publisher_s_own_node_is_named_as_one_of_this_node()
+    {
+        var cluster = Running();
+        var slow = cluster[0].Subscribes(2);
+        cluster[0].Publishes(2);
+        cluster.Commit();
+        slow.IsFull = true;
+        cluster[0].PublishAll(2, 1_000_000, 1_000);
+
+        Assert.True(cluster.RunUntil(() => cluster[0].Multicast.Troubles.Count == 2, seconds: 8));
+        Assert.All(cluster[0].Multicast.Troubles, static trouble => Assert.Equal(TroubleKind.ReaderFull, trouble.Kind));
+        Assert.Contains("The publisher of topic 2 waits for a reader on this node", cluster[0].Multicast.Trouble);
     }
 
     [Fact]
