@@ -22,6 +22,12 @@ internal interface IDeliverySink
     void OnGap(in TopicGap gap);
 
     /// <summary>
+    /// Whether the sink has room for another view. If not, the view waits, with all that was sent in it, until
+    /// <see cref="ITopicReceiver.Resume"/>.
+    /// </summary>
+    bool HasRoomForView => true;
+
+    /// <summary>
     /// For a pinned topic: all messages that this member gets of the view before came before this call, and the messages of this view come
     /// after it.
     /// </summary>

@@ -11,13 +11,15 @@ internal sealed class HeldRun(NodeKey sender, ulong topicId, ParkingBudget budge
 {
     private readonly ParkedMessages _messages = new(budget);
     private readonly Queue<Item> _items = new();
-    // The newest item, while it is the news of what is stable: the next news replace it. Default: it is none.
-    private Item _tail;
+    // What came behind the newest message, or behind a gap for another reason, in one view: one gap, which grows with those that follow it,
+    // and the news of what is stable, which later news replace. So what is held is bounded by the messages. Default: there is none.
+    private Item _gap;
+    private Item _stable;
     private long _lastNumber;
 
     public NodeKey Sender => sender;
 
-    public int Count => _items.Count + (_tail.Kind == ItemKind.None ? 0 : 1);
+    public int Count => _items.Count + (_gap.Kind == ItemKind.None ? 0 : 1) + (_stable.Kind == ItemKind.None ? 0 : 1);
 
     /// <summary>The bytes that the messages take of the budget.</summary>
     public long Bytes => _messages.Bytes;
@@ -38,17 +40,32 @@ internal sealed class HeldRun(NodeKey sender, ulong topicId, ParkingBudget budge
         return true;
     }
 
-    public void Add(in TopicGap gap, long view) => Enqueue(new Item(ItemKind.Gap, gap.First, view, gap));
+    /// <summary>Holds a gap. It counts as one with the gap before it if no message is between, for the same reason.</summary>
+    public void Add(in TopicGap gap, long view)
+    {
+        if (_gap is { Gap: { } before } && _gap.View == view && before.Reason == gap.Reason && before.Last + 1 == gap.First)
+        {
+            _gap = _gap with { Gap = before with { Last = gap.Last } };
+            return;
+        }
+
+        if (_gap.Kind != ItemKind.None || (_stable.Kind != ItemKind.None && _stable.View != view))
+        {
+            EnqueueLast();
+        }
+
+        _gap = new Item(ItemKind.Gap, gap.First, view, gap);
+    }
 
     /// <summary>Holds the news of how far the messages are stable. Of several without a message between, the last one counts.</summary>
     public void AddStable(long through, long view)
     {
-        if (_tail.View != view)
+        if ((_stable.Kind != ItemKind.None && _stable.View != view) || (_gap.Kind != ItemKind.None && _gap.View != view))
         {
-            EnqueueTail();
+            EnqueueLast();
         }
 
-        _tail = new Item(ItemKind.Stable, through, view, null);
+        _stable = new Item(ItemKind.Stable, through, view, null);
     }
 
     /// <summary>Whether the oldest item is the news that the messages up to a number are stable.</summary>
@@ -81,9 +98,18 @@ internal sealed class HeldRun(NodeKey sender, ulong topicId, ParkingBudget budge
             _messages.Remove();
         }
 
-        if (!_items.TryDequeue(out _))
+        if (_items.TryDequeue(out _))
         {
-            _tail = default;
+            return;
+        }
+
+        if (_gap.Kind != ItemKind.None)
+        {
+            _gap = default;
+        }
+        else
+        {
+            _stable = default;
         }
     }
 
@@ -105,24 +131,30 @@ internal sealed class HeldRun(NodeKey sender, ulong topicId, ParkingBudget budge
     {
         _messages.Clear();
         _items.Clear();
-        _tail = default;
+        _gap = _stable = default;
     }
 
-    private Item Peek() => _items.TryPeek(out var first) ? first : _tail;
+    private Item Peek() => _items.TryPeek(out var first) ? first : _gap.Kind != ItemKind.None ? _gap : _stable;
 
     private void Enqueue(in Item item)
     {
-        EnqueueTail();
+        EnqueueLast();
         _items.Enqueue(item);
     }
 
-    private void EnqueueTail()
+    private void EnqueueLast()
     {
-        if (_tail.Kind != ItemKind.None)
+        if (_gap.Kind != ItemKind.None)
         {
-            _items.Enqueue(_tail);
-            _tail = default;
+            _items.Enqueue(_gap);
         }
+
+        if (_stable.Kind != ItemKind.None)
+        {
+            _items.Enqueue(_stable);
+        }
+
+        _gap = _stable = default;
     }
 
     private enum ItemKind : byte

@@ -16,6 +16,9 @@ namespace QuickSilver.Multicast.Ordering.Holding;
 // same call, which is in the middle of another sender's run.
 internal sealed class HoldingSink : IDeliverySink, ITopicReceiver
 {
+    // More views than these wait where they do not cost an entry each: in the sequence of views.
+    private const int MostViews = 16;
+
     // What threw may throw again.
     private static readonly TimeSpan PauseAfterFault = TimeSpan.FromMilliseconds(10);
 
@@ -72,6 +75,8 @@ internal sealed class HoldingSink : IDeliverySink, ITopicReceiver
     public string WaitsFor => _gate.WaitsFor;
 
     public string? WhyFull => _isFull ? $"{Held} messages wait for {_gate.WaitsFor}" : null;
+
+    public bool HasRoomForView => _views is null || _views.Count < MostViews;
 
     public string? Name
     {
@@ -168,6 +173,7 @@ internal sealed class HoldingSink : IDeliverySink, ITopicReceiver
 
         _isPumping = true;
         bool isWhole = false;
+        bool hadRoom = HasRoomForView;
         try
         {
             while (TryPumpView() && _views?.Count > 0)
@@ -195,9 +201,10 @@ internal sealed class HoldingSink : IDeliverySink, ITopicReceiver
             }
         }
 
-        if (_isFull && _runs.TrueForAll(run => _budget.HasPlenty(run.Bytes)))
+        bool hasPlenty = _isFull && _runs.TrueForAll(run => _budget.HasPlenty(run.Bytes));
+        if (hasPlenty || (!hadRoom && HasRoomForView))
         {
-            _isFull = false;
+            _isFull &= !hasPlenty;
             Receiver.Resume();
         }
 

@@ -46,6 +46,8 @@ internal sealed class ViewSequence(IReceivingNode node, TopicReceiver receiver, 
     /// <summary>A text that shows what the next view waits for.</summary>
     public string Why => receiver.IsAnyBlocked
         ? $"A view of {receiver.Label} waits for a reader on this node to take what was sent before it"
+        : !sink.HasRoomForView
+        ? $"A view of {receiver.Label} waits for the subscription of this node to pass on the views before it"
         : $"A view of {receiver.Label} waits for all of {_installed}: for its senders to settle it, or for its members to agree on it";
 
     /// <summary>Whether the view is not installed yet.</summary>
@@ -92,7 +94,7 @@ internal sealed class ViewSequence(IReceivingNode node, TopicReceiver receiver, 
         }
 
         _isInstalling = true;
-        while (!_isClosed && _coming is [var next, ..] && IsOver(_installed) && !receiver.IsAnyBlocked)
+        while (!_isClosed && _coming is [var next, ..] && IsOver(_installed) && !receiver.IsAnyBlocked && sink.HasRoomForView)
         {
             _coming.RemoveAt(0);
             Install(next);

@@ -147,6 +147,26 @@ public sealed class HoldingSinkTests
     }
 
     [Fact]
+    public void Views_that_wait_are_few_and_the_others_are_asked_for_when_they_pass()
+    {
+        _gate.Closed.Add(A);
+        Offer(A, 1);
+        int views = 1;
+        while (_holding.HasRoomForView)
+        {
+            _holding.OnView(View(++views));
+        }
+
+        Assert.Equal(17, views);
+        _gate.Closed.Clear();
+        _holding.Pump();
+
+        Assert.Equal(["A1", .. Enumerable.Range(2, 16).Select(static view => $"view {view}")], _sink.Log);
+        Assert.True(_holding.HasRoomForView);
+        Assert.Equal(1, _receiver.Resumes);
+    }
+
+    [Fact]
     public void A_gate_that_lets_pass_what_waits_when_the_view_ends_delays_no_view()
     {
         _gate.Closed.Add(A);
@@ -468,24 +488,5 @@ public sealed class HoldingSinkTests
                 throw new InvalidOperationException("As a protocol may.");
             }
         }
-    }
-
-    private sealed class RecordingReceiver : ITopicReceiver
-    {
-        public int Resumes { get; private set; }
-
-        public bool IsClosed { get; private set; }
-
-        public IReadOnlyList<UntakenRange> Behind { get; set; } = [];
-
-        public long TakenCount { get; set; }
-
-        public long Taken => TakenCount;
-
-        public void Resume() => Resumes++;
-
-        public IReadOnlyList<UntakenRange> Untaken() => Behind;
-
-        public void Close() => IsClosed = true;
     }
 }
