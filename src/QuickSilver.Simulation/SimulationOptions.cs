@@ -131,7 +131,8 @@ public sealed record SimulationOptions
         OptionRules.Check(NodeOptions);
         if (Faults is { } plan)
         {
-            RandomFaults.Check(plan, Nodes);
+            // The service of a cluster is the machine behind the nodes.
+            RandomFaults.Check(plan, Nodes, Membership == MembershipPlacement.Dedicated ? Nodes + 1 : Nodes);
         }
     }
 }

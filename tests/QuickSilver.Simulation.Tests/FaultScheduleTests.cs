@@ -162,9 +162,24 @@ public sealed class FaultScheduleTests
         Refused(new FaultPlan { Kinds = FaultKinds.Pause, Nodes = [] }, "allows them for no node");
         Refused(new FaultPlan { From = HealedAt, Until = HealedAt / 2 }, "FaultPlan.From is 00:00:10 and Until is 00:00:05");
         Refused(new FaultPlan { Until = TimeSpan.FromSeconds(-1) }, "Until is -00:00:01");
-        Refused(new FaultPlan { Crashable = [1, 9] }, "FaultPlan.Crashable has 9. The nodes are 0 to 1.");
-        Refused(new FaultPlan { Nodes = [-1] }, "FaultPlan.Nodes has -1. The nodes are 0 to 1.");
+        Refused(new FaultPlan { Nodes = [-1] }, "FaultPlan.Nodes has -1. The number of a node is not negative.");
         Refused(new FaultPlan { Kinds = (FaultKinds)(1 << 30) }, "FaultPlan.Kinds has 1073741824, which is no kind of fault");
+    }
+
+    // The membership service has the number behind the nodes, where it has a machine.
+    [Theory]
+    [InlineData(MembershipPlacement.Dedicated, 2)]
+    [InlineData(MembershipPlacement.Embedded, 1)]
+    public void A_plan_of_a_cluster_names_only_its_machines(MembershipPlacement placement, int last)
+    {
+        static void Play(MembershipPlacement placement, int number) => Simulate.ManySeeds(
+            1,
+            new SimulationOptions { Nodes = 2, Membership = placement, Faults = new FaultPlan { Crashable = [number] } },
+            static _ => { });
+
+        Play(placement, last);
+        var thrown = Assert.Throws<ArgumentException>(() => Play(placement, last + 1));
+        Assert.StartsWith($"FaultPlan.Crashable has {last + 1}. The nodes are 0 to {last}.", thrown.Message, StringComparison.Ordinal);
     }
 
     private static IEnumerable<string> Broken(SimulatedMachines cluster)

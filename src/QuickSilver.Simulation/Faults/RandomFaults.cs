@@ -46,7 +46,7 @@ internal static partial class RandomFaults
     /// <param name="nodeCount">How many nodes there are, for a plan that names none.</param>
     public static FaultSchedule Draw(FaultPlan plan, ulong seed, int nodeCount)
     {
-        var resolved = Check(plan, nodeCount);
+        var resolved = Check(plan, nodeCount, numbers: int.MaxValue);
         var schedule = new FaultSchedule();
         for (int i = 0; i < Kinds.Length; i++)
         {
@@ -66,9 +66,12 @@ internal static partial class RandomFaults
         return schedule.HealAt(plan.Until);
     }
 
-    /// <summary>Returns the plan with the nodes of which it names none.</summary>
+    /// <summary>Returns the plan, with all nodes if it names none.</summary>
+    /// <param name="asked">The plan.</param>
+    /// <param name="nodeCount">The number of nodes, for a plan that names none.</param>
+    /// <param name="numbers">The numbers below this one are those of machines.</param>
     /// <exception cref="ArgumentException">The plan asks for what cannot be.</exception>
-    public static FaultPlan Check(FaultPlan asked, int nodeCount)
+    public static FaultPlan Check(FaultPlan asked, int nodeCount, int numbers)
     {
         var nodes = asked.Nodes ?? [.. Enumerable.Range(0, nodeCount)];
         var plan = asked with { Nodes = nodes, Crashable = asked.Crashable ?? nodes };
@@ -80,8 +83,8 @@ internal static partial class RandomFaults
                 $"{nameof(FaultPlan)}.{nameof(FaultPlan.Kinds)} has {(long)unknown}, which is no kind of fault.", PlanParameter);
         }
 
-        CheckNumbers(nameof(FaultPlan.Nodes), plan.Nodes!, nodeCount);
-        CheckNumbers(nameof(FaultPlan.Crashable), plan.Crashable!, nodeCount);
+        CheckNumbers(nameof(FaultPlan.Nodes), nodes, numbers);
+        CheckNumbers(nameof(FaultPlan.Crashable), plan.Crashable, numbers);
         const FaultKinds OfNoNode = FaultKinds.Loss | FaultKinds.Reordering | FaultKinds.BlackHole | FaultKinds.MulticastLoss;
         if ((plan.Kinds & Ending) != 0 && plan.Crashable!.Count == 0)
         {
@@ -104,14 +107,14 @@ internal static partial class RandomFaults
         return plan;
     }
 
-    private static void CheckNumbers(string option, IReadOnlyList<int> numbers, int nodeCount)
+    private static void CheckNumbers(string option, IReadOnlyList<int> named, int numbers)
     {
-        foreach (int number in numbers)
+        foreach (int number in named)
         {
-            if (number < 0 || number >= nodeCount)
+            if (number < 0 || number >= numbers)
             {
-                throw new ArgumentException(
-                    $"{nameof(FaultPlan)}.{option} has {number}. The nodes are 0 to {nodeCount - 1}.", PlanParameter);
+                string known = number < 0 ? "The number of a node is not negative." : $"The nodes are 0 to {numbers - 1}.";
+                throw new ArgumentException($"{nameof(FaultPlan)}.{option} has {number}. {known}", PlanParameter);
             }
         }
     }

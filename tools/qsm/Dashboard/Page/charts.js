@@ -126,7 +126,7 @@ function updateCharts() {
     if (!chart.drawn) { drawChart(chart); }
     chart.drawn.setData(dataOf(chart.spec));
     showValues(chart);
-    const told = chart.spec.series.map(([name, label]) => label + " " + chart.spec.format(points.at(-1)?.[name])).join(", ");
-    chart.plot.setAttribute("aria-label", chart.spec.title + ", now: " + told);
+    const values = chart.spec.series.map(([name, label]) => label + " " + chart.spec.format(points.at(-1)?.[name])).join(", ");
+    chart.plot.setAttribute("aria-label", chart.spec.title + ", now: " + values);
   }
 }

@@ -1,4 +1,4 @@
-// What is told comes as events; what the user does is told to nobody.
+// What is reported comes as events. What the user does is sent to no server.
 const cardSpecs = [
   ["out", "Published", signs => count(signs.point.published), "/s", signs => bytes(signs.point.publishedBytes) + "/s"],
   ["in", "Delivered", signs => count(signs.point.delivered), "/s", signs => bytes(signs.point.deliveredBytes) + "/s"],
@@ -7,7 +7,7 @@ const cardSpecs = [
     const others = signs.report.nodes.filter(node => node.state !== "reported" && node.state !== "silent").length;
     const gone = signs.departed.length;
     return [[silent, "silent"], [others, "without signs"], [gone, "gone"]].filter(([number]) => number)
-      .map(([number, what]) => number + " " + what).join(" · ") || "all told";
+      .map(([number, what]) => number + " " + what).join(" · ") || "all reported";
   }, signs => signs.report.nodes.some(node => node.state === "silent") ? "bad" : ""],
   ["topics", "Topics", signs => exact(signs.report.topicCount), "", signs => exact(signs.report.regions.length) + (signs.report.regions.length === 1 ? " region" : " regions")],
   ["waits", "Waiting", signs => exact(signs.waits.length), "", signs => {
@@ -105,7 +105,7 @@ function showStatus() {
     setStatus("wait", "Connecting");
   } else if (silence > staleSeconds) {
     setStatus("bad", "Silent");
-    setBanner("The dashboard has told nothing for " + span(silence) + ".", "bad");
+    setBanner("The dashboard has reported nothing for " + span(silence) + ".", "bad");
   } else {
     setStatus(isPaused ? "wait" : "good", isPaused ? "Paused" : "Live");
     setBanner("");

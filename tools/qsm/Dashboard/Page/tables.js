@@ -15,8 +15,8 @@ function saveSettings() {
 const column = (title, key, text, more = {}) => ({ title, key, text, ...more });
 const number = (title, name, format, more) => column(title, row => row[name] ?? -1, row => format(row[name]), more);
 
-const stateText = { told: "up", silent: "silent", unable: "no signs", invalid: "invalid", lost: "removed", left: "left" };
-const stateTone = { told: "good", silent: "bad", unable: "warn", invalid: "warn", lost: "bad", left: "idle" };
+const stateText = { reported: "up", silent: "silent", unable: "no signs", invalid: "invalid", lost: "removed", left: "left" };
+const stateTone = { reported: "good", silent: "bad", unable: "warn", invalid: "warn", lost: "bad", left: "idle" };
 
 const tableSpecs = {
   nodes: {
@@ -75,7 +75,7 @@ const tableSpecs = {
 const tabNames = ["nodes", "topics", "regions", "waits"];
 const tables = {};
 let filterText = "";
-// What was told last.
+// What was reported last.
 let latest = null;
 
 // To which rate a slow reader holds the topic, and on which node it is; the slowest, if several publishers are held.
