@@ -129,12 +129,13 @@ public sealed class StatusReasonTests
             in one line without a stack trace: events 1700 (the node) and 1701 (a topic, once for each reason, until event 1931 says that
             it is open). A stack trace there (1706, 1707) is a defect.
 
-            The event `QuickSilverNode.StatusChanged` notifies an application when its node may no longer be a member, as on the minority
-            side of a divided network. Its arguments have the status before and after (`Previous`, `Current`), and `Kind`: `Degraded`
-            when that begins, `Recovered` when the service is back and has the node as a member still, and `Expelled` when the node is no longer a
-            member. Handlers run on the thread pool, one after the other. `Degraded` is raised after the heartbeat limit has passed without
-            a message of the service (interval times missed heartbeats, 10 s by default), and not for a connection that comes back before.
-            Each node has its own event: after `Expelled` a host starts another node, which needs the handler again.
+            The event `QuickSilverNode.StatusChanged` notifies an application when its node may no longer be a member, as on the
+            minority side of a divided network. Its arguments have the status before and after (`Previous`, `Current`), and
+            `Kind`: `Degraded` when that begins, `Recovered` when the service is back and has the node as a member still, and
+            `Expelled` when the node is no longer a member. Handlers run on the thread pool, one after the other. `Degraded` is
+            raised after the heartbeat limit has passed without a message of the service (interval times missed heartbeats, 10 s
+            by default), and not for a connection that comes back before. Each node has its own event: after `Expelled` a host
+            starts another node, which needs the handler again.
 
             | kind | meaning | what to do |
             |---|---|---|
