@@ -67,6 +67,8 @@ internal sealed class RingHierarchy : IStabilityTracker
     // When the last token arrived.
     public TimeSpan LastHeard { get; private set; }
 
+    public long AgreedThrough { get; private set; }
+
     /// <summary>How long the rings that this node leads need to find out what all members hold.</summary>
     public AggregateClock Aggregation { get; } = new();
 
@@ -330,6 +332,10 @@ internal sealed class RingHierarchy : IStabilityTracker
             _rings[level + 1].OnAckWanted();
         }
     }
+
+    /// <summary>A token reports agreement, or the root has found it. No member can agree on what this one has not applied.</summary>
+    public void AgreeThrough(long configuration) =>
+        AgreedThrough = Math.Max(AgreedThrough, Math.Min(configuration, Context.Directory.Applied));
 
     public void NoteBusy(Token token)
     {
