@@ -48,7 +48,7 @@ internal sealed class RingAgreement(RingHierarchy rings, int level)
         rings.AgreeThrough(token.Agreed);
     }
 
-    /// <summary>At the leader: the token has returned. Returns whether this round has shown more than those before.</summary>
+    /// <summary>At the leader: the token has returned. Returns whether this round has shown more of what is wanted.</summary>
     /// <param name="token">The token.</param>
     /// <param name="isWhole">Whether all members were visited, and none disputes who the members are.</param>
     public bool OnRound(Token token, bool isWhole)
@@ -58,7 +58,8 @@ internal sealed class RingAgreement(RingHierarchy rings, int level)
             return false;
         }
 
-        long before = Math.Min(ReportedThrough, _distributed);
+        bool isWanted = IsWanted;
+        long before = ReportedThrough + _distributed;
         ReportedThrough = Math.Max(ReportedThrough, token.Applied);
         _distributed = Math.Max(_distributed, token.Agreed);
         if (IsRoot && ReportedThrough > rings.AgreedThrough && rings.Records.AreDepartedSettled())
@@ -66,6 +67,6 @@ internal sealed class RingAgreement(RingHierarchy rings, int level)
             rings.AgreeThrough(ReportedThrough);
         }
 
-        return Math.Min(ReportedThrough, _distributed) > before;
+        return isWanted && ReportedThrough + _distributed > before;
     }
 }
