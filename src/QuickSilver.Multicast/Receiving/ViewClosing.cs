@@ -118,7 +118,7 @@ internal sealed class ViewClosing(NodeContext context, long configuration, IStab
         }
     }
 
-    /// <summary>A configuration names all nodes again, perhaps of another service: its number shows nothing about earlier removals.</summary>
+    /// <summary>A configuration names all nodes again, perhaps of another service: it shows nothing about earlier removals.</summary>
     public void OnSnapshot() => _goneThrough = Departed > 0 ? MostLater : 0;
 
     /// <summary>This node stood still for so long.</summary>
@@ -139,7 +139,7 @@ internal sealed class ViewClosing(NodeContext context, long configuration, IStab
 
     /// <summary>
     /// For a settled view: whether this node has delivered everything that was sent in it. Other members may know of more packets of a
-    /// departed node until the members agree on them, or have held the same for a while; it does not matter whether they have consumed them.
+    /// departed node until the members agree on them, or have held the same for a while. Whether they have consumed them does not matter.
     /// </summary>
     /// <param name="isDrained">Whether all streams are drained.</param>
     public bool HasAll(bool isDrained) => isDrained

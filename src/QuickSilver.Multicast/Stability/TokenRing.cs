@@ -53,7 +53,7 @@ internal sealed class TokenRing
         _probes = new RingProbes(rings, _seats, clock);
         Pauses = new RingPauses(rings, _seats, clock, _probes, _timer, _watch);
         Hearing = new RingHearing(Context);
-        Agreement = new RingAgreement(rings, level);
+        Agreement = new RingAgreement(rings, level, level == rings.Shape.Levels - 1);
         Rest();
     }
 

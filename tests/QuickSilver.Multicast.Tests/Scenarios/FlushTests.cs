@@ -42,7 +42,9 @@ public sealed class FlushTests
 
         cluster[members + 1].Subscribes(Topic);
         Assert.InRange(
-            TimeToNextView(cluster, () => cluster.Service.Remove(publisher.Key)), TimeSpan.Zero, TimeSpan.FromMilliseconds(loss > 0 ? 600 : 100));
+            TimeToNextView(cluster, () => cluster.Service.Remove(publisher.Key)),
+            TimeSpan.Zero,
+            TimeSpan.FromMilliseconds(loss > 0 ? 600 : 100));
         Assert.Single(cluster.Hosts.Take(members).Select(host => host.Log.Count(one => one.Sender == publisher.Key)).Distinct());
     }
 
@@ -59,7 +61,9 @@ public sealed class FlushTests
         member.Node.Crash();
 
         Assert.InRange(
-            TimeToNextView(cluster, () => cluster.Service.Remove(member.Key)), TimeSpan.Zero, TimeSpan.FromMilliseconds(loss > 0 ? 600 : 150));
+            TimeToNextView(cluster, () => cluster.Service.Remove(member.Key)),
+            TimeSpan.Zero,
+            TimeSpan.FromMilliseconds(loss > 0 ? 600 : 150));
     }
 
     // From the change on, until each member that was there before, and lives, has the view of it.

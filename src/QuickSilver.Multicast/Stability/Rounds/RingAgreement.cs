@@ -16,7 +16,7 @@ namespace QuickSilver.Multicast.Stability.Rounds;
 // no packet can be on its way (ViewClosing).
 //
 // Invariants: what a ring reports, each member under it has reported after it applied that configuration. Agreement only grows.
-internal sealed class RingAgreement(RingHierarchy rings, int level)
+internal sealed class RingAgreement(IAgreeingView view, int level, bool isRoot)
 {
     // What the last whole round has carried to all seats.
     private long _distributed;
@@ -28,24 +28,22 @@ internal sealed class RingAgreement(RingHierarchy rings, int level)
     public long ReportedThrough { get; private set; }
 
     /// <summary>Whether more rounds may show the members of the ring that they agree.</summary>
-    public bool IsWanted => _distributed < rings.Region.AgreementWanted;
+    public bool IsWanted => _distributed < view.Wanted;
 
-    private bool IsRoot => level == rings.Shape.Levels - 1;
-
-    private long Own => level == 0 ? rings.Context.Directory.Applied : rings.Rings[level - 1].Agreement.ReportedThrough;
+    private long Own => level == 0 ? view.Applied : view.ReportedUnder(level);
 
     /// <summary>At the leader: the token is released.</summary>
     public void Begin(Token token)
     {
         token.Applied = Own;
-        token.Agreed = rings.AgreedThrough;
+        token.Agreed = view.AgreedThrough;
     }
 
     /// <summary>At another member: the token is here. What this member reports in it is added after this.</summary>
     public void OnVisit(Token token)
     {
         token.Applied = Math.Min(token.Applied, Own);
-        rings.AgreeThrough(token.Agreed);
+        view.AgreeThrough(token.Agreed);
     }
 
     /// <summary>At the leader: the token has returned. Returns whether this round has shown more of what is wanted.</summary>
@@ -62,11 +60,33 @@ internal sealed class RingAgreement(RingHierarchy rings, int level)
         long before = ReportedThrough + _distributed;
         ReportedThrough = Math.Max(ReportedThrough, token.Applied);
         _distributed = Math.Max(_distributed, token.Agreed);
-        if (IsRoot && ReportedThrough > rings.AgreedThrough && rings.Records.AreDepartedSettled())
+        if (isRoot && ReportedThrough > view.AgreedThrough && view.AreDepartedSettled())
         {
-            rings.AgreeThrough(ReportedThrough);
+            view.AgreeThrough(ReportedThrough);
         }
 
         return isWanted && ReportedThrough + _distributed > before;
     }
+}
+
+// The view whose members agree, at one of them.
+internal interface IAgreeingView
+{
+    /// <summary>The configuration that this member has applied.</summary>
+    long Applied { get; }
+
+    /// <summary>The configuration through which agreement is wanted; 0: none is.</summary>
+    long Wanted { get; }
+
+    /// <summary>The configuration through which the members are known to agree.</summary>
+    long AgreedThrough { get; }
+
+    /// <summary>A token reports agreement, or the root has found it.</summary>
+    void AgreeThrough(long configuration);
+
+    /// <summary>What the ring below this level, which this member leads, has reported.</summary>
+    long ReportedUnder(int level);
+
+    /// <summary>At the root's leader, after a round: whether all members hold what any of them knows of departed senders.</summary>
+    bool AreDepartedSettled();
 }
