@@ -32,12 +32,7 @@ internal sealed class ConfigurationApplier(
         // Removed nodes are removed from the old views before the new ones are opened, which may contain them again.
         foreach (var lost in context.Directory.Apply(change, context.Self))
         {
-            OnNodeGone(lost, change.IsSnapshot ? null : change.Number);
-        }
-
-        if (change.IsSnapshot)
-        {
-            open.OnSnapshot();
+            OnNodeGone(lost);
         }
 
         ApplyRegions(change);
@@ -139,12 +134,12 @@ internal sealed class ConfigurationApplier(
         open.Supersede(region, configuration);
     }
 
-    private void OnNodeGone(LostNode lost, long? configuration)
+    private void OnNodeGone(LostNode lost)
     {
         context.Paths.OnNodeGone(lost);
         topics.Router.TopicsIfAny?.OnNodeGone(lost.Key);
         Ways.OnNodeGone(lost.Key);
-        open.OnNodeGone(lost, configuration);
+        open.OnNodeGone(lost);
         topics.OnNodeGone(lost.Key);
         report.SentIfAny?.OnNodeGone(lost.Key);
     }

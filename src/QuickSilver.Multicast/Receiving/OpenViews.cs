@@ -111,20 +111,12 @@ internal sealed class OpenViews(ReceivingParts parts, IDatagramReceiver receiver
         }
     }
 
-    public void OnNodeGone(LostNode lost, long? configuration)
+    public void OnNodeGone(LostNode lost)
     {
         ForgetLast();
         foreach (var region in _ordered)
         {
-            region.OnNodeGone(lost, configuration);
-        }
-    }
-
-    public void OnSnapshot()
-    {
-        foreach (var region in _ordered)
-        {
-            region.OnSnapshot();
+            region.OnNodeGone(lost);
         }
     }
 

@@ -110,13 +110,11 @@ internal readonly struct RoundContents(RingHierarchy rings, RingRepair repair, R
         bool open = !isWhole;
         bool moved = false;
         bool wantAbove = false;
-        bool isPartial = false;
         for (int i = 0; i < token.Count; i++)
         {
             var record = token[i];
             if (rings.Region.FindReported(record.Stream) is not { } stream)
             {
-                isPartial = true;
                 continue;
             }
 
@@ -154,7 +152,7 @@ internal readonly struct RoundContents(RingHierarchy rings, RingRepair repair, R
                 || result.QuietRounds < QuietRounds;
         }
 
-        return new RoundOutcome(open, moved, wantAbove, isPartial);
+        return new RoundOutcome(open, moved, wantAbove);
     }
 
     private bool IsUnsettled(ITrackedStream stream) =>
@@ -165,5 +163,4 @@ internal readonly struct RoundContents(RingHierarchy rings, RingRepair repair, R
 /// <param name="IsOpen">Whether the next round may find more.</param>
 /// <param name="HasMoved">Whether a value has changed since the round before.</param>
 /// <param name="WantsAbove">Whether the ring above is to begin a round now.</param>
-/// <param name="IsPartial">Whether a member knows of a stream that the leader cannot take up.</param>
-internal readonly record struct RoundOutcome(bool IsOpen, bool HasMoved, bool WantsAbove, bool IsPartial);
+internal readonly record struct RoundOutcome(bool IsOpen, bool HasMoved, bool WantsAbove);

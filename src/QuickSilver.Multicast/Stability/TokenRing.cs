@@ -53,7 +53,6 @@ internal sealed class TokenRing
         _probes = new RingProbes(rings, _seats, clock);
         Pauses = new RingPauses(rings, _seats, clock, _probes, _timer, _watch);
         Hearing = new RingHearing(Context);
-        Agreement = new RingAgreement(rings, level, level == rings.Shape.Levels - 1);
         Rest();
     }
 
@@ -75,8 +74,6 @@ internal sealed class TokenRing
     public RingHearing Hearing { get; }
 
     public RingPauses Pauses { get; }
-
-    public RingAgreement Agreement { get; }
 
     private NodeContext Context => _rings.Context;
 
@@ -267,7 +264,6 @@ internal sealed class TokenRing
             _probes.SendToAll();
         }
 
-        Agreement.Begin(token);
         _contents.Begin(token);
         var timeout = _leader.Begin(Context.Environment.Now);
         AlignBelow();
@@ -299,7 +295,6 @@ internal sealed class TokenRing
         token.IsDisputed |= token.Gone != _rings.Live.Gone;
         token.IsAnyUnheard |= _rings.IsAnyUnheardUnder(Level);
         Hearing.OnVisit(token);
-        Agreement.OnVisit(token);
         AlignBelow();
         _contents.Visit(token, neighbour);
         _rings.NoteBusy(token);
@@ -326,13 +321,11 @@ internal sealed class TokenRing
             _probes.Clear();
         }
 
-        bool isWhole = hasVisitedAll && !token.IsDisputed;
-        var found = _contents.End(token, neighbour, isWhole, _leader.Clock.Began);
-        bool hasAgreed = Agreement.OnRound(token, isWhole && !found.IsPartial);
+        var found = _contents.End(token, neighbour, hasVisitedAll && !token.IsDisputed, _leader.Clock.Began);
         bool wantAbove = _leader.IsWanted || found.WantsAbove;
-        if (found.IsOpen || Agreement.IsWanted)
+        if (found.IsOpen)
         {
-            Context.Environment.Schedule(_timer, _leader.Continue(found.HasMoved || hasAgreed, now));
+            Context.Environment.Schedule(_timer, _leader.Continue(found.HasMoved, now));
         }
         else
         {
