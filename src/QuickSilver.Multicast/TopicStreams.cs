@@ -70,7 +70,7 @@ internal sealed class TopicStreams : Request, IOrderingNode, ISentStreams, IWait
     public SentStreams Sent => _report.Sent;
 
     /// <summary>The outbound streams, those of superseded views first.</summary>
-    public IReadOnlyList<IAcknowledgedStream> Streams => _report.SentIfAny?.All() ?? [];
+    public IReadOnlyList<IAcknowledgedStream> Streams => AllStreams;
 
     /// <summary>The topics of this node that are held to the rate of a reader. From any thread.</summary>
     public IReadOnlyList<PacedTopic> Paced => _creditLimits?.Paced ?? [];
@@ -196,11 +196,13 @@ internal sealed class TopicStreams : Request, IOrderingNode, ISentStreams, IWait
     public void AwaitLast(TopicReceiver receiver, long configuration, Action settled, Action completed) =>
         Router.Topics.Left(_open.IsSettledThrough, _open.HasAllThrough).Add(receiver, configuration, settled, completed);
 
+    private List<RegionSender> AllStreams => _report.SentIfAny?.All() ?? [];
+
     public IEnumerable<UnacknowledgedTopic> ReadUnacknowledged()
     {
         _context.FlushSockets();
         var messages = new UnacknowledgedMessages();
-        foreach (var stream in _report.SentIfAny?.All() ?? [])
+        foreach (var stream in AllStreams)
         {
             if (stream is { IsReliable: true, IsSettled: false })
             {

@@ -55,20 +55,7 @@ internal sealed class PacketDispatcher : IPacketHandler
     public void OnBatchEnd() => _views.OnBatchEnd();
 
     /// <summary>Dispatches a packet that has just arrived.</summary>
-    public DropReason Dispatch(in PacketHeader header, Lease lease, int offset)
-    {
-        try
-        {
-            var refused = Hand(header, lease, offset);
-            return refused == DropReason.UnknownView ? Keep(header, lease, offset, _context.Environment.Now) : refused;
-        }
-        catch (OutOfMemoryException)
-        {
-            // As if it had been lost: data is requested again, and control packets are repeated.
-            _context.Shortage.OnRefused();
-            return DropReason.NoMemory;
-        }
-    }
+    public DropReason Dispatch(in PacketHeader header, Lease lease, int offset) => Dispatch(header, lease, offset, arrived: null);
 
     /// <summary>Keeps a sealed packet whose view is not known, if it is worth it, until its key may be there.</summary>
     public DropReason KeepSealed(in PacketHeader header, Lease lease, int offset) => Keep(header, lease, offset, _context.Environment.Now);
@@ -89,8 +76,9 @@ internal sealed class PacketDispatcher : IPacketHandler
             var header = new PacketHeader(packet);
             // One that was opened before and has waited for its view since has no tag any more.
             var refused = Keys is null || header.TagBytes == 0 ? DropReason.None : Keys.Open(packet);
-            refused = refused == DropReason.None ? HandAgain(header, lease, offset) : refused;
-            refused = refused == DropReason.UnknownView ? Keep(header, lease, offset, arrived) : refused;
+            refused = refused == DropReason.None ? DispatchAgain(header, lease, offset, arrived)
+                : refused == DropReason.UnknownView ? Keep(header, lease, offset, arrived)
+                : refused;
             if (refused != DropReason.None)
             {
                 Counters.Drop(refused);
@@ -134,17 +122,28 @@ internal sealed class PacketDispatcher : IPacketHandler
             : DropReason.UnknownKind;
     }
 
-    // What escapes while a configuration is applied ends the node. A packet of a protocol is not worth that, whatever its handler throws.
-    private DropReason HandAgain(in PacketHeader header, Lease lease, int offset)
+    // Arrived: when a packet that was kept has come; null: it has just arrived.
+    private DropReason Dispatch(in PacketHeader header, Lease lease, int offset, TimeSpan? arrived)
     {
         try
         {
-            return Hand(header, lease, offset);
+            var refused = Hand(header, lease, offset);
+            return refused == DropReason.UnknownView ? Keep(header, lease, offset, arrived ?? _context.Environment.Now) : refused;
         }
         catch (OutOfMemoryException)
         {
+            // As if it had been lost: data is requested again, and control packets are repeated.
             _context.Shortage.OnRefused();
             return DropReason.NoMemory;
+        }
+    }
+
+    // What escapes while a configuration is applied ends the node. A packet of a protocol is not worth that, whatever its handler throws.
+    private DropReason DispatchAgain(in PacketHeader header, Lease lease, int offset, TimeSpan arrived)
+    {
+        try
+        {
+            return Dispatch(header, lease, offset, arrived);
         }
         catch (Exception exception) when (PacketKinds.IsOfProtocol(header.Kind))
         {

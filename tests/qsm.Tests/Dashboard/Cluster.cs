@@ -11,7 +11,7 @@ internal static class Cluster
 {
     public static readonly DateTimeOffset Start = new(2026, 1, 2, 3, 4, 5, TimeSpan.Zero);
 
-    public static NodeReport Told(ulong id, NodeSnapshot signs) => Node(id, SnapshotOutcome.Reported, signs);
+    public static NodeReport Reported(ulong id, NodeSnapshot signs) => Node(id, SnapshotOutcome.Reported, signs);
 
     public static NodeReport Silent(ulong id) => Node(id, SnapshotOutcome.Silent, null);
 

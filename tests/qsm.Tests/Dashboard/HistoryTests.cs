@@ -35,7 +35,7 @@ public sealed class HistoryTests
     {
         var point = HistoryPoint.Of(Cluster.At(
             0,
-            Cluster.Told(1, new NodeSnapshot
+            Cluster.Reported(1, new NodeSnapshot
             {
                 SpanMillis = 1_000,
                 Published = 5,
@@ -47,7 +47,7 @@ public sealed class HistoryTests
                 RepairRequests = 2,
                 PendingPackets = 3,
             }),
-            Cluster.Told(2, new NodeSnapshot
+            Cluster.Reported(2, new NodeSnapshot
             {
                 SpanMillis = 500,
                 Delivered = 7,
@@ -66,7 +66,7 @@ public sealed class HistoryTests
     [Fact]
     public void A_value_that_was_not_measured_is_absent_and_not_zero()
     {
-        var idle = HistoryPoint.Of(Cluster.At(0, Cluster.Told(1, new NodeSnapshot { Repairs = 9 })));
+        var idle = HistoryPoint.Of(Cluster.At(0, Cluster.Reported(1, new NodeSnapshot { Repairs = 9 })));
         Assert.Equal((null, null, 0L, 0.0), (idle.AckP99, idle.Token, idle.GcPause, idle.Repairs));
         Assert.Null(HistoryPoint.Of(Cluster.At(0, Cluster.Silent(1))).GcPause);
     }

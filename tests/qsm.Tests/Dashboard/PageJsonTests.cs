@@ -16,7 +16,7 @@ public sealed class PageJsonTests
     public void An_event_is_one_line_of_data_whatever_names_contain()
     {
         const string Name = "</script>\n\nevent: history\r\ndata: {}\u2028\u0000";
-        var tables = Cluster.At(0, Cluster.Told(1, new NodeSnapshot { TopicRows = [new TopicSnapshot(Name) { Subscribers = 1 }] }));
+        var tables = Cluster.At(0, Cluster.Reported(1, new NodeSnapshot { TopicRows = [new TopicSnapshot(Name) { Subscribers = 1 }] }));
         string text = Encoding.UTF8.GetString(PageEvent.Signs(Of(tables)).Span);
         string[] lines = text.Split('\n');
         Assert.Equal(["event: signs", lines[1], "", ""], lines);
@@ -40,7 +40,7 @@ public sealed class PageJsonTests
     {
         var waits = Waits.Of(Cluster.At(
             0,
-            Cluster.Told(1, new NodeSnapshot { Trouble = "The publisher of topic 'a' waits for a reader on node 2." }),
+            Cluster.Reported(1, new NodeSnapshot { Trouble = "The publisher of topic 'a' waits for a reader on node 2." }),
             Cluster.Silent(2)));
         var silent = waits.Single(wait => wait.Severity == "bad");
         Assert.Equal((Cluster.Name(2), "10.0.0.2:5000", 4.0), (silent.Node, silent.Address, silent.Seconds));
@@ -60,7 +60,7 @@ public sealed class PageJsonTests
         };
         var newer = new ReasonSnapshot("Something new.") { Kind = 4_000 };
         var signs = new NodeSnapshot { Trouble = reason.What, ReasonRows = [reason, newer] };
-        var waits = Waits.Of(Cluster.At(0, Cluster.Told(1, signs)));
+        var waits = Waits.Of(Cluster.At(0, Cluster.Reported(1, signs)));
         Assert.Equal([reason.What, newer.What], waits.Select(static wait => wait.Description));
         Assert.Equal(("a reader on node 2", 2.5), (waits[0].WaitsFor, waits[0].Seconds));
         Assert.StartsWith("Look at the reader on that node", waits[0].Remedy);
@@ -90,7 +90,7 @@ public sealed class PageJsonTests
         Assert.Equal([Cluster.Name(2), Cluster.Name(3)], _departures.Look(Cluster.At(3)).Select(one => one.Node));
     }
 
-    private static NodeReport Up(ulong id) => Cluster.Told(id, new NodeSnapshot());
+    private static NodeReport Up(ulong id) => Cluster.Reported(id, new NodeSnapshot());
 
     private static PageSigns Of(ClusterTables tables) => new(TopReport.Of(tables), HistoryPoint.Of(tables), Waits.Of(tables), []);
 }

@@ -147,7 +147,7 @@ public sealed class SignsGatheringTests : IAsyncDisposable
             _asked.Release();
             return FailuresLeft-- > 0
                 ? throw new ToolException(Code, "No answer.")
-                : Cluster.At(Asked, Cluster.Told(1, new NodeSnapshot { SpanMillis = 1_000, Published = Asked }));
+                : Cluster.At(Asked, Cluster.Reported(1, new NodeSnapshot { SpanMillis = 1_000, Published = Asked }));
         }
 
         public ValueTask DisposeAsync()
