@@ -36,6 +36,16 @@ internal interface IDeliverySink
     }
 
     /// <summary>
+    /// Like <see cref="OnView"/>, for a sink to which a protocol passes views itself. False: the sink has no room. The view is then offered
+    /// again after <see cref="ITopicReceiver.Resume"/>.
+    /// </summary>
+    bool TryAcceptView(MemberView view)
+    {
+        OnView(view);
+        return true;
+    }
+
+    /// <summary>
     /// For a pinned topic whose channel asks for it: all members of the view hold the messages of the sender up to this number, so those
     /// that are left of the view deliver them, whatever fails. They came before this call. The numbers of a sender increase. Before each
     /// view except the first, it is called for all messages that came.

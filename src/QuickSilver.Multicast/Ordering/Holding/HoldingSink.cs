@@ -19,6 +19,9 @@ internal sealed class HoldingSink : IDeliverySink, ITopicReceiver
     // More views than these wait where they do not cost an entry each: in the sequence of views.
     private const int MostViews = 16;
 
+    // Messages that are passed in one turn of the core thread, which has packets and tokens to handle.
+    private const int MostPerTurn = 256;
+
     // What threw may throw again.
     private static readonly TimeSpan PauseAfterFault = TimeSpan.FromMilliseconds(10);
 
@@ -36,6 +39,7 @@ internal sealed class HoldingSink : IDeliverySink, ITopicReceiver
     private long _passedView;
     private bool _isFull;
     private bool _isPumping;
+    private int _leftOfTurn;
     private bool _isClosed;
     private Action? _completed;
 
@@ -143,6 +147,8 @@ internal sealed class HoldingSink : IDeliverySink, ITopicReceiver
             {
                 _sink.OnStable(sender, through);
             }
+
+            PumpSoon();
         }
     }
 
@@ -172,22 +178,13 @@ internal sealed class HoldingSink : IDeliverySink, ITopicReceiver
         }
 
         _isPumping = true;
+        _leftOfTurn = MostPerTurn;
         bool isWhole = false;
         bool hadRoom = HasRoomForView;
         try
         {
-            while (TryPumpView() && _views?.Count > 0)
+            while (TryPumpView() && _views is { Count: > 0 } views && TryPassView(views))
             {
-                var view = _views.Dequeue();
-                _passedView++;
-                try
-                {
-                    _gate.OnView(view);
-                }
-                finally
-                {
-                    _sink.OnView(view);
-                }
             }
 
             isWhole = true;
@@ -199,6 +196,11 @@ internal sealed class HoldingSink : IDeliverySink, ITopicReceiver
             {
                 PumpAfterFault();
             }
+        }
+
+        if (_leftOfTurn <= 0)
+        {
+            PumpSoon();
         }
 
         bool hasPlenty = _isFull && _runs.TrueForAll(run => _budget.HasPlenty(run.Bytes));
@@ -267,6 +269,11 @@ internal sealed class HoldingSink : IDeliverySink, ITopicReceiver
                 var run = _runs[i];
                 while (run.Count > 0 && run.View == _passedView)
                 {
+                    if (_leftOfTurn <= 0)
+                    {
+                        return false;
+                    }
+
                     if (!TryPassFirst(run, out bool isFull))
                     {
                         if (isFull)
@@ -277,12 +284,40 @@ internal sealed class HoldingSink : IDeliverySink, ITopicReceiver
                         break;
                     }
 
+                    _leftOfTurn--;
                     isAnyPassed = true;
                 }
             }
         }
 
         return _runs.TrueForAll(run => run.Count == 0 || run.View != _passedView);
+    }
+
+    // A view at which the sink throws counts as passed, unless there is no memory for it.
+    private bool TryPassView(Queue<MemberView> views)
+    {
+        var view = views.Peek();
+        bool isTaken = true;
+        try
+        {
+            isTaken = _sink.TryAcceptView(view);
+        }
+        catch (OutOfMemoryException)
+        {
+            isTaken = false;
+            throw;
+        }
+        finally
+        {
+            if (isTaken)
+            {
+                views.Dequeue();
+                _passedView++;
+                _gate.OnView(view);
+            }
+        }
+
+        return isTaken;
     }
 
     // The reader is asked for room by Resume.
@@ -323,6 +358,7 @@ internal sealed class HoldingSink : IDeliverySink, ITopicReceiver
         }
 
         Held++;
+        _gate.OnHeld(message);
         return true;
     }
 

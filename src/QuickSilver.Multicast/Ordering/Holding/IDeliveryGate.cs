@@ -13,9 +13,16 @@ internal interface IDeliveryGate
 
     /// <summary>
     /// Whether this message, the next of its sender, may be passed now. If not, it is asked about again after another message was passed or
-    /// a gap was reported, and after <see cref="HoldingSink.Pump"/>.
+    /// a gap was reported, after the news of what is stable, and after <see cref="HoldingSink.Pump"/>.
     /// </summary>
     bool MayPass(in DeliveredMessage message);
+
+    /// <summary>
+    /// Called when a message that arrived is held. It belongs to the view that began to arrive last, which may not have been passed yet.
+    /// </summary>
+    void OnHeld(in DeliveredMessage message)
+    {
+    }
 
     /// <summary>
     /// Called immediately before the message is passed. Messages that this node publishes in reply follow it in the order.
