@@ -84,6 +84,9 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
     /// <summary>Whether the node has <see cref="QuickSilverOptions.StorageDirectory"/>, so that its protocols can open logs.</summary>
     internal bool HasStorage => _core.Environment.HasStorage;
 
+    /// <summary>Whether awaits of the library's own code continue in the caller's context. Read again for each await.</summary>
+    internal bool ResumesInContext => _core.ResumesInContext;
+
     /// <summary>A task that completes when the membership service has removed this node, and only then.</summary>
     internal Task Expulsion => _core.Expulsion;
 

@@ -71,6 +71,13 @@ public sealed partial class LayerRuleTests
     }
 
     [Fact]
+    public void The_rooms_of_Groups_use_only_what_stands_before_them()
+    {
+        Violations.AssertNone(RoomsOf("QuickSilver.Groups").Except(LayerRules.GroupRooms.Keys));
+        Violations.AssertNone(UsesOf("QuickSilver.Groups", LayerRules.GroupRooms));
+    }
+
+    [Fact]
     public void Of_the_public_types_only_those_that_start_nodes_know_the_rooms()
     {
         var wrong =

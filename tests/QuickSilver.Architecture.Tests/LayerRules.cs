@@ -101,6 +101,13 @@ internal static class LayerRules
         ["Nodes"] = ["", "Diagnostics", "Composition", "Publishing", "Endpoints", "Inboxes", "Transfers", "Topics"],
     };
 
+    /// <summary>In a family, the protocol does not see the public face, which comes last.</summary>
+    public static readonly IReadOnlyDictionary<string, string[]> GroupRooms = new Dictionary<string, string[]>
+    {
+        ["Ordering"] = [],
+        ["Protocol"] = ["Ordering"],
+    };
+
     public static int FloorOf(string project) => Floors.TryGetValue(project, out var floor)
         ? floor
         : throw new KeyNotFoundException($"{project} stands on no floor: put it into LayerRules");

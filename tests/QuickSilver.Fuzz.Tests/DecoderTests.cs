@@ -12,7 +12,7 @@ public sealed class DecoderTests
     private static readonly Assembly[] Product =
     [
         typeof(PacketHeader).Assembly, typeof(QuickSilverException).Assembly, typeof(ControlFrame).Assembly,
-        Assembly.Load("QuickSilver.Multicast"), typeof(QuickSilverNode).Assembly,
+        Assembly.Load("QuickSilver.Multicast"), typeof(QuickSilverNode).Assembly, Assembly.Load("QuickSilver.Groups"),
     ];
 
     [Fact]

@@ -1,6 +1,7 @@
 using QuickSilver.Fuzz.Control;
 using QuickSilver.Fuzz.Datagrams;
 using QuickSilver.Fuzz.Etcd;
+using QuickSilver.Fuzz.Groups;
 using QuickSilver.Fuzz.Live;
 using QuickSilver.Fuzz.Packets;
 using QuickSilver.Fuzz.Patterns;
@@ -24,6 +25,7 @@ internal static class FuzzTargets
         new DynamicTarget(),
         new JsonTarget(),
         new PatternTarget(),
+        new GroupTarget(),
         new TextTarget(),
         new EtcdTarget(),
         new NodeTarget(),

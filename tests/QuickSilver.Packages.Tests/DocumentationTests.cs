@@ -16,7 +16,8 @@ public sealed partial class DocumentationTests(Feed feed)
     };
 
     // Of this repository, by the namespaces that programs use.
-    private static readonly string[] Own = ["QuickSilver.Hosting", "QuickSilver.OpenTelemetry", "QuickSilver.Simulation"];
+    private static readonly string[] Own =
+        ["QuickSilver.Groups", "QuickSilver.Hosting", "QuickSilver.OpenTelemetry", "QuickSilver.Simulation"];
 
     // Other tests build and run these.
     private static readonly string[] Elsewhere =

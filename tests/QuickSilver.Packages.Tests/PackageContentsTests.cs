@@ -15,8 +15,8 @@ public sealed partial class PackageContentsTests(Feed feed)
 
     private static readonly string[] All =
     [
-        "QuickSilver", "QuickSilver.Aspire", AppHosts, "QuickSilver.Hosting", "QuickSilver.OpenTelemetry", "QuickSilver.ProtobufNet",
-        "QuickSilver.Simulation", Templates, "qsm",
+        "QuickSilver", "QuickSilver.Aspire", AppHosts, "QuickSilver.Groups", "QuickSilver.Hosting", "QuickSilver.OpenTelemetry",
+        "QuickSilver.ProtobufNet", "QuickSilver.Simulation", Templates, "qsm",
     ];
 
     private static readonly string[] Libraries = [.. All.Where(id => id is not ("qsm" or Templates))];
@@ -120,6 +120,7 @@ public sealed partial class PackageContentsTests(Feed feed)
 
     [Theory]
     [InlineData("QuickSilver.Aspire")]
+    [InlineData("QuickSilver.Groups")]
     [InlineData("QuickSilver.Hosting")]
     [InlineData("QuickSilver.OpenTelemetry")]
     [InlineData("QuickSilver.ProtobufNet")]
@@ -194,7 +195,8 @@ public sealed partial class PackageContentsTests(Feed feed)
         Assert.Equal(["DotnetTool"], tool.Types);
         Assert.Empty(tool.Dependencies);
         Assert.All(
-            Carried.Append("QuickSilver.Hosting").Append("qsm"), name => Assert.Contains($"tools/net10.0/any/{name}.dll", tool.Files));
+            Carried.Append("QuickSilver.Groups").Append("QuickSilver.Hosting").Append("qsm"),
+            name => Assert.Contains($"tools/net10.0/any/{name}.dll", tool.Files));
     }
 
     [Theory]

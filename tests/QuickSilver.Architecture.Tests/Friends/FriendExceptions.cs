@@ -9,6 +9,7 @@ internal static class FriendExceptions
     private const string Membership = "QuickSilver.Membership";
     private const string Multicast = "QuickSilver.Multicast";
     private const string Public = "QuickSilver";
+    private const string Groups = "QuickSilver.Groups";
     private const string Simulation = "QuickSilver.Simulation";
 
     public static readonly IReadOnlyList<FriendException> All =
@@ -17,6 +18,7 @@ internal static class FriendExceptions
             [Core, Membership, Multicast, Public]),
         new("QuickSilver.Receipts.Tests", "It opens that family on nodes whose packets are sealed, and drives its states by keys of nodes.",
             [Membership, Simulation]),
+        new("QuickSilver.Groups.Tests", "It drives the order of a group by messages and views.", [Membership, Multicast]),
         new("QuickSilver.Membership.Tests", "It drives clients and services by the environment of Core, on simulated machines.",
             [Core, Simulation]),
         new("QuickSilver.Multicast.Tests", "It drives nodes by the environment of Core and configurations of Membership, simulated.",
@@ -38,7 +40,7 @@ internal static class FriendExceptions
         new("QuickSilver.Architecture.Tests", "It reads the instruments of a meter without a node.",
             [Public]),
         new("QuickSilver.Fuzz", "Its targets are the decoders of all projects.",
-            [Core, Serialization, Membership, Multicast, Public, Simulation, "qsm"]),
+            [Core, Serialization, Membership, Multicast, Public, Groups, Simulation, "qsm"]),
         new("QuickSilver.Fuzz.Tests", "It compares the targets with the kinds of packets and control messages.",
             [Core, Membership]),
         new("QuickSilver.Microbenchmarks", "It measures single parts.",

@@ -1,0 +1,45 @@
+using QuickSilver.Serialization;
+
+namespace QuickSilver.Groups;
+
+/// <summary>
+/// The options of a member of a group. For a type of messages that has no codec, or another one than its own, use <see
+/// cref="GroupOptions{TMessage}"/>. They are read when the group is opened, so a later change has no effect.
+/// </summary>
+public class GroupOptions
+{
+    /// <summary>The order of messages that are sent without one. Default: <see cref="GroupOrder.Total"/>.</summary>
+    public GroupOrder Order { get; set; } = GroupOrder.Total;
+
+    /// <summary>
+    /// The maximum number of events that wait for <see cref="IGroup{TMessage}.ReadAllAsync"/>: 1 to 1,048,576; default 1,024. When so many
+    /// wait, the senders of the group wait too. While there is no reader, the oldest events are dropped. The reader is then notified of
+    /// the gap.
+    /// </summary>
+    public int ReaderCapacity { get; set; } = 1024;
+
+    /// <summary>
+    /// The maximum time for which a reader may take nothing while it blocks the senders of the group (see <see
+    /// cref="TopicOptions.SlowReaderLimit"/>): 00:00:00.1 to 1.00:00:00; default: null, no limit.
+    /// </summary>
+    public TimeSpan? SlowReaderLimit { get; set; }
+
+    /// <exception cref="QuickSilverOptionsException">The order is none.</exception>
+    internal static void CheckOrder(GroupOrder order)
+    {
+        if (!Enum.IsDefined(order))
+        {
+            throw new QuickSilverOptionsException([
+                $"The option {nameof(Order)} is {(int)order}. Allowed: {string.Join(", ", Enum.GetNames<GroupOrder>())}.",
+            ]);
+        }
+    }
+}
+
+/// <summary>The options of a member of a group, with the codec of its messages.</summary>
+/// <typeparam name="TMessage">The type of the messages.</typeparam>
+public sealed class GroupOptions<TMessage> : GroupOptions
+{
+    /// <summary>The codec. Null (default): the codec of the type, for bytes, string, or a <c>[DataContract]</c> type.</summary>
+    public IPayloadCodec<TMessage>? Codec { get; set; }
+}

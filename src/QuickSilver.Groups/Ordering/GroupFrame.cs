@@ -1,0 +1,30 @@
+namespace QuickSilver.Groups.Ordering;
+
+// The first byte of each payload in a group's channel. What follows is the application's message, or a body of the protocol.
+internal enum GroupFrame : byte
+{
+    /// <summary>A message in the order of its sender.</summary>
+    Fifo = 0,
+
+    /// <summary>A message after all that its sender had got, which it names (<see cref="StepsBody"/>).</summary>
+    Causal = 1,
+
+    /// <summary>A message in the one order of the group.</summary>
+    Total = 2,
+
+    /// <summary>A message in the one order of the group that all members hold before one of them passes it on.</summary>
+    Safe = 3,
+
+    /// <summary>Which messages are next in the order of the group (<see cref="StepsBody"/>).</summary>
+    Orders = 4,
+
+    /// <summary>A view, between the messages of its member. It is never sent.</summary>
+    View = 5,
+}
+
+internal static class GroupFrames
+{
+    /// <summary>The kind of a payload; null if it has none that is known.</summary>
+    public static GroupFrame? Of(ReadOnlySpan<byte> payload) =>
+        payload is [<= (byte)GroupFrame.View and var kind, ..] ? (GroupFrame)kind : null;
+}

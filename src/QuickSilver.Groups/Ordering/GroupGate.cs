@@ -1,0 +1,75 @@
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Ordering.Holding;
+
+namespace QuickSilver.Groups.Ordering;
+
+// Decides at one member when the messages of a group may be passed, by the order of their view (OrderedView). Later messages of a sender
+// wait behind the one that waits, so the order of each sender is kept as well.
+//
+// Invariant: the first view is the one whose messages are passed, and the last one that whose messages arrive.
+internal sealed class GroupGate(NodeKey self) : IDeliveryGate
+{
+    private readonly Queue<OrderedView> _views = new();
+
+    /// <summary>Called when this node has something to order.</summary>
+    public Action? OnPending { get; set; }
+
+    /// <summary>Called when a message begins to wait.</summary>
+    public Action? OnWait { get; set; }
+
+    public Func<NodeKey, string> NameOf { get; init; } = static node => node.ToString();
+
+    /// <summary>The view whose messages are passed; null before the first.</summary>
+    public OrderedView? Passing => _views.TryPeek(out var passing) ? passing : null;
+
+    /// <summary>The view whose messages arrive; null before the first.</summary>
+    public OrderedView? Arriving { get; private set; }
+
+    public string WaitsFor => Passing is { } view
+        ? $"their place in the order of the group, which node {NameOf(view.Orderer)} decides"
+        : "the first view of the group";
+
+    public bool MayPass(in DeliveredMessage message) => Passing?.MayPass(message, GroupFrames.Of(message.Span)) ?? true;
+
+    public void OnHeld(in DeliveredMessage message)
+    {
+        if (Arriving is not { } view)
+        {
+            return;
+        }
+
+        var frame = GroupFrames.Of(message.Span);
+        view.OnHeld(message, frame);
+        OnWait?.Invoke();
+        if (view.Orderer == self && message.Sender != self && frame is GroupFrame.Total or GroupFrame.Safe)
+        {
+            view.Pending.Add(message.Sender, message.Sequence);
+            OnPending?.Invoke();
+        }
+    }
+
+    public void OnPassing(in DeliveredMessage message) => Passing?.SetPassed(message.Sender, message.Sequence);
+
+    public void OnRefused(in DeliveredMessage message) => Passing?.SetPassed(message.Sender, message.Sequence - 1);
+
+    public void OnGap(in TopicGap gap) => Passing?.SetPassed(gap.Sender, gap.Last);
+
+    // What is stable is reported for the view in which messages arrive.
+    public void OnStable(NodeKey sender, long through) => Arriving?.OnStable(sender, through);
+
+    public void OnViewEnding(MemberView next)
+    {
+        Arriving?.End();
+        Arriving = new OrderedView(next);
+        _views.Enqueue(Arriving);
+    }
+
+    public void OnView(MemberView view)
+    {
+        while (_views.TryPeek(out var first) && first.Configuration < view.Configuration)
+        {
+            _views.Dequeue();
+        }
+    }
+}

@@ -1,0 +1,197 @@
+using System.Collections.Immutable;
+using System.Runtime.InteropServices;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
+
+namespace QuickSilver.Groups.Ordering;
+
+// The order of the messages of one view. Its oldest member orders (Isis, ABCAST with a fixed sequencer): its stream is the order. An order
+// message in that stream stands for the messages of others that it lists, and a message of the orderer itself stands where it is. So all
+// members pass the same sequence, each as far as messages have arrived. A causal message waits for those that it names.
+//
+// When the view ends, all of its members hold the same messages and the same orders, and pass what is left by the same plan (ViewPlan).
+//
+// Invariant: the order message at the head of the orderer's stream is passed when all that it lists was passed.
+internal sealed class OrderedView(MemberView view)
+{
+    private readonly Dictionary<NodeKey, int> _ranks = RanksOf(view.Members);
+    private readonly Dictionary<NodeKey, SenderProgress> _senders = [];
+    // How much of the order message at the head of the orderer's stream is done, and which it is.
+    private long _listNumber;
+    private int _done;
+    private ViewPlan? _plan;
+
+    public long Configuration => view.Configuration;
+
+    public ImmutableArray<NodeKey> Members => view.Members;
+
+    public NodeKey Orderer => view.Members is [var oldest, ..] ? oldest : default;
+
+    /// <summary>All messages of the view have arrived.</summary>
+    public bool IsEnding { get; private set; }
+
+    /// <summary>If this node orders: what it has ordered and not sent yet.</summary>
+    public PendingOrders Pending { get; } = new();
+
+    /// <summary>The rank of a member; <see cref="int.MaxValue"/> for a node that is none.</summary>
+    public int RankOf(NodeKey node) => _ranks.GetValueOrDefault(node, int.MaxValue);
+
+    public void End()
+    {
+        IsEnding = true;
+        Pending.Clear();
+    }
+
+    public void OnHeld(in DeliveredMessage message, GroupFrame? frame) =>
+        Of(message.Sender).Hold(new HeldMessage(message.Sequence, frame ?? GroupFrame.Fifo, StepsOf(message, frame)));
+
+    /// <summary>The messages of the sender up to this one were passed, or will not come. It falls when a message is refused.</summary>
+    public void SetPassed(NodeKey sender, long number) => Of(sender).Passed = number;
+
+    public void OnStable(NodeKey sender, long through) => Of(sender).Stable = through;
+
+    /// <summary>Whether a message, the next of its sender, may be passed.</summary>
+    public bool MayPass(in DeliveredMessage message, GroupFrame? frame)
+    {
+        if (IsEnding)
+        {
+            // A message that was not held when the view ended cannot be of this view.
+            return (_plan ??= new ViewPlan(_senders.Values, Orderer)).IsNext(message.Sender, message.Sequence);
+        }
+
+        return frame switch
+        {
+            GroupFrame.Causal => ArePassed(HeadStepsOf(message, frame)),
+            GroupFrame.Total => MayPassInOrder(message.Sender, message.Sequence, isSafe: false),
+            GroupFrame.Safe => MayPassInOrder(message.Sender, message.Sequence, isSafe: true),
+            GroupFrame.Orders => message.Sender != Orderer || IsExhausted(message.Sequence, HeadStepsOf(message, frame)),
+            _ => true,
+        };
+    }
+
+    /// <summary>
+    /// Writes what this node has passed and not named yet, for its next causal message. What it named before, its earlier message waits
+    /// for, which comes first anyway. Gives the number of steps and the bytes.
+    /// </summary>
+    public (int Steps, int Bytes) WriteCauses(NodeKey self, Span<byte> destination)
+    {
+        int steps = 0;
+        int bytes = 0;
+        foreach (var progress in _senders.Values)
+        {
+            if (progress.Rank < ushort.MaxValue && progress.Sender != self && progress.Passed > progress.Named)
+            {
+                bytes += StepsBody.Write(destination[bytes..], progress.Rank, new OrderStep(progress.Sender, progress.Passed));
+                steps++;
+            }
+        }
+
+        return (steps, bytes);
+    }
+
+    /// <summary>The message with these causes was sent.</summary>
+    public void OnCausesSent()
+    {
+        foreach (var progress in _senders.Values)
+        {
+            progress.Named = progress.Passed;
+        }
+    }
+
+    private bool MayPassInOrder(NodeKey sender, long number, bool isSafe)
+    {
+        if (isSafe && Of(sender).Stable < number)
+        {
+            return false;
+        }
+
+        if (sender == Orderer)
+        {
+            return true;
+        }
+
+        // Those that are left of the view know the order of a safe message only by the orderer's message.
+        return IsNextInList(sender, number) && (!isSafe || Of(Orderer).Stable >= _listNumber);
+    }
+
+    // Whether the order names this message of the sender, its next, as the next of all.
+    private bool IsNextInList(NodeKey sender, long number)
+    {
+        if (!Of(Orderer).TryPeek(out var list) || list.Frame != GroupFrame.Orders || list.Number != _listNumber)
+        {
+            return false;
+        }
+
+        for (; _done < list.Steps.Length; _done++)
+        {
+            var step = list.Steps[_done];
+            if (step.Sender == sender && number <= step.Through)
+            {
+                return true;
+            }
+
+            // The messages of a sender come in their order, so none up to the step is left if this one is behind it.
+            if (step.Sender != sender && Of(step.Sender).Passed < step.Through)
+            {
+                return false;
+            }
+        }
+
+        return false;
+    }
+
+    private bool IsExhausted(long number, OrderStep[] steps)
+    {
+        if (_listNumber != number)
+        {
+            _listNumber = number;
+            _done = 0;
+        }
+
+        while (_done < steps.Length && Of(steps[_done].Sender).Passed >= steps[_done].Through)
+        {
+            _done++;
+        }
+
+        return _done == steps.Length;
+    }
+
+    private bool ArePassed(OrderStep[] causes)
+    {
+        foreach (var cause in causes)
+        {
+            if (Of(cause.Sender).Passed < cause.Through)
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
+    private OrderStep[] HeadStepsOf(in DeliveredMessage message, GroupFrame? frame) =>
+        Of(message.Sender).TryPeek(out var first) && first.Number == message.Sequence ? first.Steps : StepsOf(message, frame);
+
+    // Only the orderer's lists count.
+    private OrderStep[] StepsOf(in DeliveredMessage message, GroupFrame? frame) =>
+        frame == GroupFrame.Causal || (frame == GroupFrame.Orders && message.Sender == Orderer)
+            ? StepsBody.Read(message.Span, Configuration, Members.AsSpan())
+            : [];
+
+    private SenderProgress Of(NodeKey sender)
+    {
+        ref var progress = ref CollectionsMarshal.GetValueRefOrAddDefault(_senders, sender, out _);
+        return progress ??= new SenderProgress(sender, RankOf(sender));
+    }
+
+    private static Dictionary<NodeKey, int> RanksOf(ImmutableArray<NodeKey> members)
+    {
+        var ranks = new Dictionary<NodeKey, int>(members.Length);
+        for (int i = 0; i < members.Length; i++)
+        {
+            ranks[members[i]] = i;
+        }
+
+        return ranks;
+    }
+}

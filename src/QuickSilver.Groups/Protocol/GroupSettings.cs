@@ -1,0 +1,16 @@
+using QuickSilver.Multicast.Protocols;
+
+namespace QuickSilver.Groups.Protocol;
+
+// What one opening of a group asks for on its node. A node is in a group once: the settings of the first opening are used.
+internal sealed class GroupSettings : ProtocolSettings
+{
+    private volatile bool _isUsed;
+
+    /// <summary>From any thread: whether the group of this node is the one that was opened with these settings.</summary>
+    public bool IsUsed
+    {
+        get => _isUsed;
+        set => _isUsed = value;
+    }
+}

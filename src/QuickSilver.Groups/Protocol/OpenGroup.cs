@@ -1,0 +1,91 @@
+using QuickSilver.Core.Alarms;
+using QuickSilver.Groups.Ordering;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Protocols;
+
+namespace QuickSilver.Groups.Protocol;
+
+// One group on one node: its two halves, and the orders that this node sends while it is the oldest member.
+internal sealed class OpenGroup : IProtocolWait
+{
+    private readonly IProtocolNode _node;
+    private readonly string _name;
+    private readonly Action _sent;
+    // Orders are sent at the end of the step, so that one message has those of all messages that came in it.
+    private readonly Alarm _orders;
+    // The newest view in which this node sends.
+    private long _sendsIn;
+
+    public OpenGroup(IProtocolNode node, string name, Action sent)
+    {
+        _node = node;
+        _name = name;
+        _sent = sent;
+        _orders = new Alarm(() => SendOrders());
+    }
+
+    public NodeKey Self => _node.Self;
+
+    public GroupSender? Sender { get; set; }
+
+    public GroupReceiver? Receiver { get; set; }
+
+    public bool IsWaiting => Receiver is { Holding.Held: > 0 };
+
+    public long Progress => Receiver?.Holding.Progress ?? 0;
+
+    public string What => $"{Receiver?.Holding.Held ?? 0} messages of group \"{_name}\" wait for their order";
+
+    public string? WaitsFor => Receiver?.Gate.Passing is { } view ? $"node {_node.Named(view.Orderer)}" : null;
+
+    public void OnPending()
+    {
+        if (!_orders.IsPending)
+        {
+            _node.Environment.Schedule(_orders, TimeSpan.Zero);
+        }
+    }
+
+    /// <summary>A view is decided. From now on, all that this node sends is sent in it.</summary>
+    public void OnFlushing(long configuration) => _sendsIn = configuration;
+
+    /// <summary>Sends what this node has ordered. False: there is no room for all of it.</summary>
+    public bool SendOrders()
+    {
+        if (Receiver?.Gate.Arriving is not { Pending: { Count: > 0 } pending } view)
+        {
+            return true;
+        }
+
+        if (view.Configuration < _sendsIn)
+        {
+            // What is sent now comes too late to order anything of that view.
+            pending.Clear();
+            return true;
+        }
+
+        Span<byte> body = stackalloc byte[StepsBody.MostOrderBytes];
+        while (pending.Count > 0)
+        {
+            var (steps, bytes) = pending.Write(view, body);
+            // Without a sender this node cannot order. That ends with its leaving.
+            if (Sender is not { } sender || !sender.TrySendOrders(body[..bytes]))
+            {
+                return false;
+            }
+
+            pending.Remove(steps);
+            _sent();
+        }
+
+        return true;
+    }
+
+    /// <summary>
+    /// The view for whose messages a causal message of this node can wait; null if all that this node has got is of views before the one in
+    /// which the message is sent.
+    /// </summary>
+    public OrderedView? Causes => Receiver?.Gate.Passing is { } view && view.Configuration >= _sendsIn ? view : null;
+
+    public void Close() => _node.Environment.Cancel(_orders);
+}

@@ -1,0 +1,78 @@
+using QuickSilver.Fuzz.Payloads;
+using QuickSilver.Generators.Tests.Contracts;
+using QuickSilver.Groups;
+using QuickSilver.Groups.Ordering;
+using QuickSilver.Membership.Views;
+using QuickSilver.Serialization;
+
+namespace QuickSilver.Fuzz.Groups;
+
+// What members of a group send: order messages, and what the protocol puts around the messages of an application. The first byte of the
+// input is that of the payload. What was read is written and read again.
+internal sealed class GroupTarget : FuzzTarget
+{
+    private const long Configuration = 7;
+
+    private static readonly NodeKey[] Members = [new(1, 1), new(2, 1), new(3, 9)];
+    private static readonly NodeKey Stranger = new(4, 2);
+    private static readonly Tree Leaf = new() { Name = "leaf" };
+    private static readonly GroupCodec<Tree> Messages = new("group", Codecs.Of<Tree>());
+
+    public override string Name => "groups";
+
+    public override IReadOnlyList<Type> Decoders { get; } = [typeof(StepsBody), typeof(GroupCodec<>)];
+
+    public override IEnumerable<Seed> Seeds() =>
+    [
+        new("empty", Write(GroupFrame.Orders, [])),
+        new("members", Write(
+            GroupFrame.Orders, [new OrderStep(Members[1], 12), new OrderStep(Members[2], 3), new OrderStep(Members[1], 14)])),
+        new("stranger", Write(GroupFrame.Orders, [new OrderStep(Stranger, 1), new OrderStep(Members[0], 2)])),
+        new("causal", [.. Write(GroupFrame.Causal, [new OrderStep(Members[2], 5)]), .. Codecs.Write(Codecs.Of<Tree>(), Leaf)]),
+        new("message", Codecs.Write(Messages, new GroupItem<Tree>(GroupFrame.Safe, Leaf, null))),
+    ];
+
+    public override void Run(ReadOnlySpan<byte> input)
+    {
+        var steps = StepsBody.Read(input, Configuration, Members);
+        if (steps.Length > 0)
+        {
+            var again = StepsBody.Read(Write(GroupFrame.Orders, steps), Configuration, Members);
+            FindingException.ThrowUnless(again.AsSpan().SequenceEqual(steps), "What was read and written is read differently.");
+        }
+
+        if (GroupFrames.Of(input) is <= GroupFrame.Safe)
+        {
+            RunMessage(input);
+        }
+    }
+
+    private static void RunMessage(ReadOnlySpan<byte> input)
+    {
+        try
+        {
+            // The protocol, and not the codec, writes what a causal message comes after.
+            var message = Messages.Read(input) with { Frame = GroupFrame.Fifo };
+            byte[] written = Codecs.Write(Messages, message);
+            byte[] again = Codecs.Write(Messages, Messages.Read(written));
+            FindingException.ThrowUnless(again.AsSpan().SequenceEqual(written), "What was read and written is read differently.");
+        }
+        catch (PayloadFormatException)
+        {
+        }
+    }
+
+    private static byte[] Write(GroupFrame frame, OrderStep[] steps)
+    {
+        byte[] body = new byte[StepsBody.HeaderBytes + (steps.Length * (StepsBody.StepBytes + 12))];
+        StepsBody.WriteHeader(body, frame, Configuration, steps.Length);
+        int length = StepsBody.HeaderBytes;
+        foreach (var step in steps)
+        {
+            int rank = Array.IndexOf(Members, step.Sender);
+            length += StepsBody.Write(body.AsSpan(length), rank < 0 ? int.MaxValue : rank, step);
+        }
+
+        return body[..length];
+    }
+}

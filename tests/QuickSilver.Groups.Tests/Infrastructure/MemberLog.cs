@@ -1,0 +1,68 @@
+using System.Globalization;
+
+namespace QuickSilver.Groups.Tests.Infrastructure;
+
+// What one life of one node got in a group, in order.
+internal sealed class MemberLog(NodeId self, int node, int life)
+{
+    private readonly List<ViewLog> _views = [];
+
+    public NodeId Self => self;
+
+    public IReadOnlyList<ViewLog> Views => _views;
+
+    public int Messages { get; private set; }
+
+    public SubscriptionEnd? End { get; set; }
+
+    public ViewLog? Last => _views.Count > 0 ? _views[^1] : null;
+
+    public void Add(in GroupEvent<string> one)
+    {
+        if (one.IsView)
+        {
+            _views.Add(new ViewLog(one.View));
+            return;
+        }
+
+        Assert.NotEmpty(_views);
+        Assert.Same(_views[^1].View, one.View);
+        Assert.True(one.TryGetMessage(out string? text));
+        _views[^1].Messages.Add(SentMessage.Parse(one.Sender, text));
+        Messages++;
+    }
+
+    public void AddGap()
+    {
+        if (Last is { } last)
+        {
+            last.HasGap = true;
+        }
+    }
+
+    public override string ToString() => $"life {life} of node {node} ({self})";
+}
+
+internal sealed class ViewLog(GroupView view)
+{
+    public GroupView View => view;
+
+    public List<SentMessage> Messages { get; } = [];
+
+    /// <summary>A message of this view is missing here, as one may be when many members fail at once.</summary>
+    public bool HasGap { get; set; }
+
+    public IEnumerable<SentMessage> Ordered => Messages.Where(static message => message.Order is GroupOrder.Total or GroupOrder.Safe);
+}
+
+// A message as its text has it: which of its sender it is, and its order.
+internal readonly record struct SentMessage(NodeId Sender, int Number, GroupOrder Order)
+{
+    public static SentMessage Parse(NodeId sender, string text)
+    {
+        string[] parts = text.Split('/');
+        return new SentMessage(sender, int.Parse(parts[0], CultureInfo.InvariantCulture), Enum.Parse<GroupOrder>(parts[1]));
+    }
+
+    public static string TextOf(int number, GroupOrder order) => $"{number}/{order}";
+}

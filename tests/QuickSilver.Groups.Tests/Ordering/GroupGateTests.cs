@@ -1,0 +1,178 @@
+using QuickSilver.Groups.Ordering;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
+
+namespace QuickSilver.Groups.Tests.Ordering;
+
+// The order of a group under all interleavings that a random schedule gives, by calls: each member receives the streams of all senders in
+// their order, and otherwise in any.
+public sealed class GroupGateTests
+{
+    private const int Seeds = 2_000;
+    private const int Views = 3;
+
+    private static readonly NodeKey[] Nodes = [new(4, 1), new(2, 1), new(3, 1), new(1, 1)];
+    // It sends, and is no member.
+    private static readonly NodeKey Stranger = new(9, 1);
+
+    [Fact]
+    public void All_members_pass_the_same_messages_of_each_view_in_the_same_order()
+    {
+        long ordered = 0, tails = 0;
+        for (int seed = 1; seed <= Seeds; seed++)
+        {
+            var (orders, rest) = RunSeed(seed);
+            ordered += orders;
+            tails += rest;
+        }
+
+        // Both ways to be ordered occur.
+        Assert.True(ordered > Seeds, $"{ordered} order messages.");
+        Assert.True(tails > Seeds, $"{tails} messages without an order when their view ended.");
+    }
+
+    // The number of order messages, and of messages that the orderer had not ordered when their view ended.
+    private static (long Orders, long Left) RunSeed(int seed)
+    {
+        var random = new Random(seed);
+        OrderedMember[] members = [.. Nodes.Select(node => new OrderedMember(node) { IsFull = () => random.Next(10) == 0 })];
+        NodeKey[] senders = [.. Nodes, Stranger];
+        var numbers = senders.ToDictionary(static node => node, static _ => 0L);
+        var causes = new Dictionary<string, string[]>();
+        long orders = 0, rest = 0;
+        Begin(1);
+        for (int configuration = 1; configuration <= Views; configuration++)
+        {
+            var streams = senders.ToDictionary(static node => node, static _ => new List<StreamItem>());
+            var received = members.ToDictionary(static member => member, _ => senders.ToDictionary(static node => node, static _ => 0));
+            var orderer = members.Single(member => member.Self == member.Gate.Arriving!.Orderer);
+            for (int step = random.Next(100); step >= 0; step--)
+            {
+                switch (random.Next(4))
+                {
+                    case 0:
+                        var sender = senders[random.Next(senders.Length)];
+                        var member = members.FirstOrDefault(one => one.Self == sender);
+                        byte[] payload = random.Next(20) == 0 && sender != orderer.Self ? [] : Payload((GroupFrame)random.Next(4), member);
+                        streams[sender].Add(new StreamItem(++numbers[sender], payload));
+                        if (payload is [(byte)GroupFrame.Causal, ..])
+                        {
+                            causes[$"{sender.Id}/{numbers[sender]}"] = [.. member!.Log.Where(IsOfMember)];
+                        }
+
+                        break;
+                    case 1 when random.Next(3) == 0:
+                        orders += SendOrders(orderer, streams[orderer.Self], () => ++numbers[orderer.Self]);
+                        break;
+                    default:
+                        Receive(members[random.Next(members.Length)], random.Next(1, 4));
+                        break;
+                }
+            }
+
+            // The members hold the same when the view ends.
+            foreach (var one in members)
+            {
+                while (received[one].Any(stream => stream.Value < streams[stream.Key].Count))
+                {
+                    Receive(one, random.Next(1, 4));
+                }
+            }
+
+            rest += orderer.Gate.Arriving!.Pending.Count;
+            Begin(configuration + 1);
+            AssertSame(configuration);
+
+            void Receive(OrderedMember member, int count)
+            {
+                var sender = senders[random.Next(senders.Length)];
+                for (; count > 0 && received[member][sender] < streams[sender].Count; count--)
+                {
+                    member.Receive(sender, streams[sender][received[member][sender]++]);
+                }
+
+                var stable = senders[random.Next(senders.Length)];
+                if (members.Min(one => received[one][stable]) is > 0 and var held)
+                {
+                    member.Gate.OnStable(stable, streams[stable][held - 1].Number);
+                }
+
+                member.Pump();
+            }
+        }
+
+        return (orders, rest);
+
+        // Ranks move, so that each view has another orderer.
+        void Begin(int configuration)
+        {
+            var view = new MemberView
+            {
+                TopicId = 1,
+                Configuration = configuration,
+                Members = [.. Nodes.Skip(configuration % Nodes.Length), .. Nodes.Take(configuration % Nodes.Length)],
+                Joined = [],
+                Left = [],
+            };
+            foreach (var member in members)
+            {
+                member.End(view);
+                for (int tries = 0; tries < 1_000 && member.Held > 0; tries++)
+                {
+                    // The application had no room.
+                    member.Pump();
+                }
+            }
+        }
+
+        void AssertSame(int configuration)
+        {
+            foreach (var member in members)
+            {
+                Assert.True(member.Held == 0, $"Seed {seed}, view {configuration}: {member.Held} messages of {member.Self} are held.");
+                Assert.True(
+                    member.Ordered.SequenceEqual(members[0].Ordered),
+                    $"Seed {seed}, view {configuration}:\n{string.Join(' ', member.Ordered)}\n{string.Join(' ', members[0].Ordered)}");
+                Assert.Equal(members[0].Log.Order(StringComparer.Ordinal), member.Log.Order(StringComparer.Ordinal));
+                foreach (var (message, before) in causes)
+                {
+                    var earlier = member.Log.TakeWhile(one => one != message).ToHashSet();
+                    string? late = before.FirstOrDefault(one => !earlier.Contains(one));
+                    Assert.True(late is null, $"Seed {seed}, view {configuration}: {late} comes after {message} at {member.Self}.");
+                }
+            }
+        }
+    }
+
+    // Causes name members only.
+    private static bool IsOfMember(string one) => one.Contains('/') && !one.StartsWith($"{Stranger.Id}/", StringComparison.Ordinal);
+
+    private static byte[] Payload(GroupFrame frame, OrderedMember? sender)
+    {
+        if (frame != GroupFrame.Causal || sender?.Gate.Passing is not { } view)
+        {
+            return [(byte)(frame == GroupFrame.Causal ? GroupFrame.Fifo : frame), 1, 2, 3];
+        }
+
+        byte[] body = new byte[StepsBody.HeaderBytes + (Nodes.Length * StepsBody.StepBytes)];
+        var (steps, bytes) = view.WriteCauses(sender.Self, body.AsSpan(StepsBody.HeaderBytes));
+        StepsBody.WriteHeader(body, frame, view.Configuration, steps);
+        view.OnCausesSent();
+        return [.. body[..(StepsBody.HeaderBytes + bytes)], 1, 2, 3];
+    }
+
+    private static int SendOrders(OrderedMember orderer, List<StreamItem> stream, Func<long> next)
+    {
+        var view = orderer.Gate.Arriving!;
+        if (view.Pending.Count == 0)
+        {
+            return 0;
+        }
+
+        byte[] body = new byte[StepsBody.MostOrderBytes];
+        var (steps, bytes) = view.Pending.Write(view, body);
+        stream.Add(new StreamItem(next(), body[..bytes]));
+        view.Pending.Remove(steps);
+        return 1;
+    }
+}
