@@ -17,6 +17,7 @@ internal static class CommandLine
         SubCommand.Create(),
         TopicsCommand.Create(),
         TopicCommand.Create(),
+        GroupCommand.Create(),
         NodesCommand.Create(),
         TopCommand.Create(),
         DashboardCommand.Create(),
