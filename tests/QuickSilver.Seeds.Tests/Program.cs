@@ -13,6 +13,8 @@ namespace QuickSilver.Seeds.Tests;
 //   dotnet run --project tests/QuickSilver.Seeds.Tests -c Release -- FIRST COUNT takeover
 // Campaign Stops:
 //   dotnet run --project tests/QuickSilver.Seeds.Tests -c Release -- FIRST COUNT stops [first]
+// Campaign Groups:
+//   dotnet run --project tests/QuickSilver.Seeds.Tests -c Release -- FIRST COUNT groups [first]
 // Campaign Logs:
 //   dotnet run --project tests/QuickSilver.Seeds.Tests -c Release -- FIRST COUNT logs [first]
 // Without a seed, or with options of the test runner, the tests run.
@@ -29,7 +31,7 @@ internal static class Program
     private static int Run(string[] args)
     {
         var words = args.Skip(2).ToList();
-        bool isOther = words is ["states" or "stops" or "logs", ..];
+        bool isOther = words is ["states" or "stops" or "logs" or "groups", ..];
         if (args.Length < 2 || (!isOther && words.Exists(static word => word is not ("first" or "pinned" or "takeover")))
             || !ulong.TryParse(args[0], CultureInfo.InvariantCulture, out ulong first)
             || !ulong.TryParse(args[1], CultureInfo.InvariantCulture, out ulong count))
@@ -47,6 +49,11 @@ internal static class Program
         if (words is ["stops", ..])
         {
             return StopsCampaign.RunMany(first, count, endsWithFirst: words.Contains("first"));
+        }
+
+        if (words is ["groups", ..])
+        {
+            return GroupsCampaign.RunMany(first, count, endsWithFirst: words.Contains("first"));
         }
 
         if (words is ["logs", ..])

@@ -5,6 +5,8 @@ namespace QuickSilver.Seeds.Tests.PlantedBugs;
 // written again, or another bug takes its place.
 internal static class PlantedBugList
 {
+    private const string GroupOrders = "src/QuickSilver.Groups/Ordering/";
+    private const string GroupProtocol = "src/QuickSilver.Groups/Protocol/";
     private const string Hybrid = "src/QuickSilver.Multicast/Hybrid/";
     private const string Ordering = "src/QuickSilver.Multicast/Ordering/";
     private const string Reassembly = "src/QuickSilver.Multicast/Reassembly/";
@@ -202,6 +204,84 @@ internal static class PlantedBugList
             "DurableLength = _written;")
         {
             Campaign = "logs",
+        },
+        new("a group passes a message before its order", GroupOrders + "OrderedView.cs",
+            "GroupFrame.Total => MayPassInOrder(message.Sender, message.Sequence, isSafe: false),",
+            "GroupFrame.Total => true,")
+        {
+            Campaign = "groups",
+        },
+        new("a group takes the orders of another view", GroupOrders + "StepsBody.cs",
+            "if (Measure(source) < 0 || BinaryPrimitives.ReadInt64LittleEndian(source[1..]) != configuration)",
+            "if (Measure(source) < 0)")
+        {
+            Campaign = "groups",
+        },
+        new("a causal message of a group waits for nothing", GroupOrders + "OrderedView.cs",
+            "GroupFrame.Causal => ArePassed(HeadStepsOf(message, frame)),",
+            "GroupFrame.Causal => true,")
+        {
+            Campaign = "groups",
+        },
+        new("a causal message of a group does not name the newest message", GroupOrders + "OrderedView.cs",
+            "progress.Passed > progress.Named)",
+            "progress.Passed > progress.Named + 1)")
+        {
+            Campaign = "groups",
+        },
+        new("a group forgets its orders when a view ends", GroupOrders + "ViewPlan.cs",
+            "queue == orderer || IsNextInList(queue, message.Number)",
+            "false")
+        {
+            Campaign = "groups",
+        },
+        new("a group passes what is left of a view by its progress", GroupOrders + "ViewPlan.cs",
+            "(queue.Sender.Rank, queue.Sender.Sender))",
+            "-queue.Left)")
+        {
+            Campaign = "groups",
+        },
+        new("a group passes a view before the last message of the one before", Ordering + "Holding/HoldingSink.cs",
+            "return _runs.TrueForAll(run => run.Count == 0 || run.View != _passedView);",
+            "return true;")
+        {
+            Campaign = "groups",
+        },
+        new("a safe message of a group does not wait for the members", GroupOrders + "OrderedView.cs",
+            "isSafe && Of(sender).Stable < number",
+            "isSafe && number < 0")
+        {
+            Campaign = "groups",
+        },
+        new("a safe message of a group does not wait for its order to be stable", GroupOrders + "OrderedView.cs",
+            "(!isSafe || Of(Orderer).Stable >= _listNumber)",
+            "_listNumber > 0")
+        {
+            Campaign = "groups",
+        },
+        new("a message of a group that was refused counts as passed", GroupOrders + "GroupGate.cs",
+            "message.Sequence - 1)",
+            "message.Sequence)")
+        {
+            Campaign = "groups",
+        },
+        new("a group waits for what will not come", GroupOrders + "GroupGate.cs",
+            "gap.Sender, gap.Last)",
+            "gap.Sender, gap.First - 1)")
+        {
+            Campaign = "groups",
+        },
+        new("the orders of a group are dropped when there is no room", GroupProtocol + "OpenGroup.cs",
+            "pending.Write(view, body);\n",
+            "pending.Write(view, body);\n            pending.Remove(steps);\n            steps = 0;\n")
+        {
+            Campaign = "groups",
+        },
+        new("the second member of a group orders as well", GroupOrders + "GroupGate.cs",
+            "view.Orderer == self",
+            "view.RankOf(self) < 2")
+        {
+            Campaign = "groups",
         },
     ];
 }

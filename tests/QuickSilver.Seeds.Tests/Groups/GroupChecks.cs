@@ -1,4 +1,6 @@
-namespace QuickSilver.Groups.Tests.Infrastructure;
+using QuickSilver.Groups;
+
+namespace QuickSilver.Seeds.Tests.Groups;
 
 // What must hold of the logs of all members, whatever failed: I6 (the same messages between the same views), the order of each sender, the
 // one order of the group, and that what is safe reaches all that stay.
@@ -18,6 +20,8 @@ internal static class GroupChecks
             OneOrder(one, other);
             SafeReachesThoseThatStay(one, other);
             SafeReachesThoseThatStay(other, one);
+            NothingComesBeforeItsCauses(one, other);
+            NothingComesBeforeItsCauses(other, one);
         }
     }
 
@@ -81,6 +85,39 @@ internal static class GroupChecks
 
             var lacks = a.Messages.Where(static message => message.Order == GroupOrder.Safe).Except(b.Messages).ToArray();
             Assert.True(lacks.Length == 0, $"{a.View}: {other} lacks {string.Join(", ", lacks.Take(3))}, which {one} got.");
+        }
+    }
+
+    // A causal message of one that both got in one view comes after all that its sender had got of that view before.
+    private static void NothingComesBeforeItsCauses(MemberLog one, MemberLog other)
+    {
+        int before = 0;
+        var counts = new Dictionary<ViewLog, int>();
+        foreach (var view in one.Views)
+        {
+            counts[view] = before;
+            before += view.Messages.Count;
+        }
+
+        foreach (var (a, b) in CommonViews(one, other))
+        {
+            var places = new Dictionary<SentMessage, int>();
+            foreach (var message in b.Messages)
+            {
+                places[message] = places.Count;
+            }
+
+            int latest = -1;
+            int at = 0;
+            foreach (var message in b.Messages.Where(message => message.Sender == one.Self && message.Order == GroupOrder.Causal))
+            {
+                for (; at < a.Messages.Count && counts[a] + at < message.After; at++)
+                {
+                    latest = Math.Max(latest, places.GetValueOrDefault(a.Messages[at], -1));
+                }
+
+                Assert.True(places[message] >= latest, $"{a.View}: {other} got {message} before what {one} had got.");
+            }
         }
     }
 

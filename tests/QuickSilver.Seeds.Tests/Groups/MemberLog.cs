@@ -1,6 +1,7 @@
 using System.Globalization;
+using QuickSilver.Groups;
 
-namespace QuickSilver.Groups.Tests.Infrastructure;
+namespace QuickSilver.Seeds.Tests.Groups;
 
 // What one life of one node got in a group, in order.
 internal sealed class MemberLog(NodeId self, int node, int life)
@@ -52,17 +53,21 @@ internal sealed class ViewLog(GroupView view)
     /// <summary>A message of this view is missing here, as one may be when many members fail at once.</summary>
     public bool HasGap { get; set; }
 
+    /// <summary>The messages that are in the order of the group.</summary>
     public IEnumerable<SentMessage> Ordered => Messages.Where(static message => message.Order is GroupOrder.Total or GroupOrder.Safe);
 }
 
-// A message as its text has it: which of its sender it is, and its order.
-internal readonly record struct SentMessage(NodeId Sender, int Number, GroupOrder Order)
+// A message as its text has it: which of its sender it is, its order, and how many messages its sender had got when it sent it.
+internal readonly record struct SentMessage(NodeId Sender, int Number, GroupOrder Order, int After)
 {
     public static SentMessage Parse(NodeId sender, string text)
     {
         string[] parts = text.Split('/');
-        return new SentMessage(sender, int.Parse(parts[0], CultureInfo.InvariantCulture), Enum.Parse<GroupOrder>(parts[1]));
+        return new SentMessage(sender, Parse(parts[0]), Enum.Parse<GroupOrder>(parts[1]), Parse(parts[2]));
     }
 
-    public static string TextOf(int number, GroupOrder order) => $"{number}/{order}";
+    public static string TextOf(int number, GroupOrder order, int after, int padding) =>
+        string.Create(CultureInfo.InvariantCulture, $"{number}/{order}/{after}/{new string('x', padding)}");
+
+    private static int Parse(string text) => int.Parse(text, CultureInfo.InvariantCulture);
 }
