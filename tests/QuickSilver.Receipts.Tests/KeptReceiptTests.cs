@@ -85,6 +85,30 @@ public sealed class KeptReceiptTests
     }
 
     [Fact]
+    public void Receipts_of_two_lives_are_kept_apart_although_both_number_their_messages_from_1()
+    {
+        using var cluster = NewCluster(seed: 5);
+        var first = new Receipts();
+        var publisher = Open(cluster, 0, first.Add);
+        Subscribe(cluster, publisher);
+        Publish(cluster, publisher, 50);
+        cluster.Eventually("all is confirmed", () => first.Least(3) == 50);
+
+        Restart(cluster);
+        var second = new Receipts();
+        publisher = Open(cluster, 0, second.Add);
+        cluster.RunUntilCompleted(publisher.WaitForSubscribersAsync(3));
+        Publish(cluster, publisher, 10);
+        var life = cluster.Nodes[0].Node.Id;
+        cluster.Eventually("the second life's messages are confirmed, too", () => second.Of(life).Least(3) == 10);
+
+        Restart(cluster);
+        var third = new Receipts();
+        Open(cluster, 0, third.Add);
+        cluster.Eventually("the third life has the receipts of both", () => first.AreIn(third) && second.AreIn(third));
+    }
+
+    [Fact]
     public void Messages_that_were_passed_on_are_on_disk_despite_faults_of_disks_and_processes()
     {
         for (ulong seed = 1; seed <= 20; seed++)
@@ -185,10 +209,10 @@ public sealed class KeptReceiptTests
         }
     }
 
-    // The newest receipt of each node.
+    // The newest receipt of each node for each publisher.
     private sealed class Receipts
     {
-        private readonly Dictionary<NodeId, long> _through = [];
+        private readonly Dictionary<(NodeId Publisher, NodeId Node), long> _through = [];
 
         public int Count { get; private set; }
 
@@ -197,19 +221,30 @@ public sealed class KeptReceiptTests
         public void Add(Receipt receipt)
         {
             Count++;
-            _through[receipt.Node] = receipt.Through;
+            _through[(receipt.Publisher, receipt.Node)] = receipt.Through;
         }
 
         public void Add(Receipts others)
         {
-            foreach (var (node, through) in others._through)
+            foreach (var (key, through) in others._through)
             {
-                _through[node] = Math.Max(through, _through.GetValueOrDefault(node));
+                _through[key] = Math.Max(through, _through.GetValueOrDefault(key));
             }
         }
 
-        /// <summary>The least that so many nodes have confirmed; 0 if there are not so many.</summary>
+        /// <summary>The least that so many nodes have confirmed of one publisher; 0 if there are not so many.</summary>
         public long Least(int members) => _through.Count < members ? 0 : _through.Values.Min();
+
+        public Receipts Of(NodeId publisher)
+        {
+            var found = new Receipts();
+            foreach (var (key, through) in _through.Where(one => one.Key.Publisher == publisher))
+            {
+                found._through[key] = through;
+            }
+
+            return found;
+        }
 
         public bool AreIn(Receipts others) => _through.All(one => others._through.GetValueOrDefault(one.Key) >= one.Value);
     }

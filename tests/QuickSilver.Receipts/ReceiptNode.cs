@@ -70,6 +70,7 @@ public sealed record ReceiptOptions
 
 /// <summary>One node has taken a publisher's messages of a topic.</summary>
 /// <param name="Topic">The topic.</param>
-/// <param name="Node">The node.</param>
+/// <param name="Publisher">The publisher: this node, or an earlier life of it. Each life numbers its messages from 1.</param>
+/// <param name="Node">The node that has taken them.</param>
 /// <param name="Through">The number of the last message that it has taken.</param>
-public readonly record struct Receipt(string Topic, NodeId Node, long Through);
+public readonly record struct Receipt(string Topic, NodeId Publisher, NodeId Node, long Through);

@@ -17,9 +17,9 @@ internal sealed class ReceiptLog : ILogObserver, IProtocolWait
     private readonly ProtocolLogs _logs;
     private readonly LogOptions _options;
     private readonly string _topic;
-    private readonly Action<NodeKey, long> _pass;
+    private readonly Action<KeptReceipt> _pass;
     private readonly Alarm _retry;
-    private readonly SortedDictionary<NodeKey, long> _waiting = [];
+    private readonly SortedDictionary<(NodeKey Publisher, NodeKey Member), long> _waiting = [];
     // Those that were appended, with the end of each in the log.
     private readonly Queue<(long End, KeptReceipt Receipt)> _appended = new();
     private INodeLog? _log;
@@ -31,7 +31,7 @@ internal sealed class ReceiptLog : ILogObserver, IProtocolWait
     private bool _isReady;
     private bool _isClosed;
 
-    public ReceiptLog(IProtocolNode node, ProtocolLogs logs, in ProtocolTopic topic, Action<NodeKey, long> pass)
+    public ReceiptLog(IProtocolNode node, ProtocolLogs logs, in ProtocolTopic topic, Action<KeptReceipt> pass)
     {
         _node = node;
         _logs = logs;
@@ -52,7 +52,7 @@ internal sealed class ReceiptLog : ILogObserver, IProtocolWait
 
     public void Keep(NodeKey member, long through)
     {
-        _waiting[member] = through;
+        _waiting[(_node.Self, member)] = through;
         _node.OnWait();
         Flush();
     }
@@ -88,7 +88,7 @@ internal sealed class ReceiptLog : ILogObserver, IProtocolWait
                 end = at + KeptReceipt.Bytes;
                 if (!_isRead)
                 {
-                    _pass(receipt.Member, receipt.Through);
+                    _pass(receipt);
                 }
             }
         }
@@ -127,7 +127,7 @@ internal sealed class ReceiptLog : ILogObserver, IProtocolWait
         {
             var (_, receipt) = _appended.Dequeue();
             Progress++;
-            _pass(receipt.Member, receipt.Through);
+            _pass(receipt);
         }
     }
 
@@ -142,8 +142,8 @@ internal sealed class ReceiptLog : ILogObserver, IProtocolWait
         _isOpen = _isReady = false;
         while (_appended.TryDequeue(out var one))
         {
-            var (member, through) = one.Receipt;
-            _waiting[member] = Math.Max(through, _waiting.GetValueOrDefault(member));
+            var (publisher, member, through) = one.Receipt;
+            _waiting[(publisher, member)] = Math.Max(through, _waiting.GetValueOrDefault((publisher, member)));
         }
 
         if (!_isClosed)
@@ -183,14 +183,14 @@ internal sealed class ReceiptLog : ILogObserver, IProtocolWait
 
         try
         {
-            foreach (var (member, through) in _waiting.ToArray())
+            foreach (var (key, through) in _waiting.ToArray())
             {
-                if (!TryAppend(new KeptReceipt(member, through)))
+                if (!TryAppend(new KeptReceipt(key.Publisher, key.Member, through)))
                 {
                     break;
                 }
 
-                _waiting.Remove(member);
+                _waiting.Remove(key);
             }
 
             if (_isReady)

@@ -56,13 +56,13 @@ internal sealed class ReceiptSender(
         }
         else
         {
-            Pass(member, through);
+            Pass(new KeptReceipt(node.Self, member, through));
         }
     }
 
-    public void Pass(NodeKey member, long through) =>
+    public void Pass(KeptReceipt receipt) =>
         (topic.Settings as ReceiptSettings)?.OnReceipt?.Invoke(
-            new Receipt(topic.Name, new NodeId(member.Id, member.Incarnation), through));
+            new Receipt(topic.Name, IdOf(receipt.Publisher), IdOf(receipt.Member), receipt.Through));
 
     public long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer, ReadOnlySpan<byte> extensions = default)
     {
@@ -90,4 +90,6 @@ internal sealed class ReceiptSender(
         Log?.Close();
         sender.Close();
     }
+
+    private static NodeId IdOf(NodeKey key) => new(key.Id, key.Incarnation);
 }
