@@ -1,3 +1,5 @@
+using QuickSilver.Membership.Views;
+using QuickSilver.Receipts.Protocol;
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Disks;
 
@@ -109,6 +111,59 @@ public sealed class KeptReceiptTests
     }
 
     [Fact]
+    public void Receipts_that_a_failed_sync_left_readable_are_passed_on_when_they_are_on_disk()
+    {
+        using var cluster = NewCluster(seed: 6);
+        var first = new Receipts();
+        var publisher = Open(cluster, 0, first.Add);
+        Subscribe(cluster, publisher);
+        Publish(cluster, publisher, 5);
+        cluster.Eventually("all is confirmed", () => first.Least(3) == 5);
+
+        // The process ends before it can cut off what the sync has dropped.
+        var disk = DiskOf(cluster);
+        disk.Model = disk.Model with { SyncErrors = 1 };
+        Publish(cluster, publisher, 5);
+        cluster.Eventually("a sync has failed", () => disk.Failures > 0);
+        Restart(cluster, isSilent: false);
+        disk.Model = disk.Model with { SyncErrors = 0 };
+
+        var second = new Receipts();
+        Open(cluster, 0, second.Add);
+        cluster.Eventually("the next life passes on what can be read", () => first.AreIn(second) && !second.AreIn(first));
+        Restart(cluster);
+        var third = new Receipts();
+        Open(cluster, 0, third.Add);
+        cluster.Eventually("it has survived the loss of power", () => second.AreIn(third));
+    }
+
+    [Fact]
+    public void Receipts_that_are_appended_once_more_are_all_passed_on_although_the_log_is_full_after_the_first()
+    {
+        using var cluster = NewCluster(seed: 7);
+        var first = new Receipts();
+        var publisher = Open(cluster, 0, first.Add);
+        Subscribe(cluster, publisher);
+        Publish(cluster, publisher, 5);
+        cluster.Eventually("all is confirmed", () => first.Least(3) == 5);
+
+        cluster.Nodes[0].Crash();
+        var file = DiskOf(cluster).File($"data/receipts.{TopicId.Of(Name):x16}");
+        var receipt = new byte[KeptReceipt.Bytes];
+        file.Read(0, receipt);
+        long end = (file.Length / receipt.Length) + 1;
+        int copies = (ReceiptLog.MaxBytes / receipt.Length) - 1 - (int)end;
+        file.Write(end * receipt.Length, Enumerable.Repeat(receipt, copies).SelectMany(static one => one).ToArray());
+        file.Sync();
+
+        Start(cluster);
+        var second = new Receipts();
+        Open(cluster, 0, second.Add);
+        cluster.Eventually("the next life has all", () => first.AreIn(second));
+        Assert.InRange(file.Length, 1, ReceiptLog.MaxBytes / 2);
+    }
+
+    [Fact]
     public void Messages_that_were_passed_on_are_on_disk_despite_faults_of_disks_and_processes()
     {
         for (ulong seed = 1; seed <= 20; seed++)
@@ -172,6 +227,11 @@ public sealed class KeptReceiptTests
     private static void Restart(SimulatedCluster cluster, bool isSilent = true)
     {
         cluster.Nodes[0].Crash(isSilent);
+        Start(cluster);
+    }
+
+    private static void Start(SimulatedCluster cluster)
+    {
         cluster.Nodes[0].Start();
         cluster.Eventually("the node has joined", () => cluster.Nodes[0].IsJoined, Second * 60);
     }

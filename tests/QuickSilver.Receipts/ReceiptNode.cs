@@ -62,8 +62,8 @@ public sealed record ReceiptOptions
 
     /// <summary>
     /// Whether the receipts of this node's messages are kept on its disk. <see cref="OnReceipt"/> is then called when a receipt is on disk,
-    /// and first with those of earlier lives of the node. 1 MiB of receipts is kept; then the log begins again. Default false. The first
-    /// endpoint of the topic on the node decides.
+    /// and also with the newest ones of earlier lives of the node. 1 MiB of receipts is kept; then the log begins again. Default false. The
+    /// first endpoint of the topic on the node decides.
     /// </summary>
     public bool IsKept { get; init; }
 }

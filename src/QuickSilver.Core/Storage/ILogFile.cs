@@ -4,7 +4,7 @@ internal enum LogOperationKind
 {
     None = 0,
 
-    // Creates the file if there is none, locks it, makes what it holds durable. The value is its length.
+    // Creates the file if there is none, locks it, syncs what it holds. The value is its length.
     Open,
 
     // Writes the memory at the offset, and then flushes if it is synced. No memory and synced: flushes only.

@@ -23,6 +23,10 @@ internal enum LogOutcome
 //
 // Fail-stop: after the first failure nothing more is done, OnClosed gives the reason, and each further call throws that failure.
 // DurableLength stays readable, and is all that may be relied on.
+//
+// An opening makes durable what it finds, except what a failed sync of an earlier process dropped. The system shows that and does not
+// write it, so the log cannot find it out. What its user reads after an opening may be lost with the power, until the user has appended it
+// once more and synced that.
 internal interface INodeLog : IDisposable
 {
     string Name { get; }
@@ -30,7 +34,10 @@ internal interface INodeLog : IDisposable
     /// <summary>Where the next append begins; 0 until the log is open, and then all that its file holds.</summary>
     long Length { get; }
 
-    /// <summary>Bytes below this survive a loss of power.</summary>
+    /// <summary>
+    /// Bytes below this survive a loss of power, if they were appended since the log was opened, or if no sync of an earlier process has
+    /// failed.
+    /// </summary>
     long DurableLength { get; }
 
     /// <summary>Copies bytes to the end of the log. They reach the disk only with a sync.</summary>
@@ -64,7 +71,9 @@ internal interface INodeLog : IDisposable
 // The user of a log, which is notified how its work ends.
 internal interface ILogObserver
 {
-    /// <summary>The log's length is known, and all that it holds is durable.</summary>
+    /// <summary>
+    /// The log's length is known, and all that it holds is durable, except what a failed sync of an earlier process dropped.
+    /// </summary>
     void OnOpened();
 
     /// <summary>Bytes below this are with the system: they survive the end of the process, but not a loss of power.</summary>

@@ -7,9 +7,15 @@ namespace QuickSilver.Receipts.Protocol;
 
 // Keeps the receipts of a topic on the disk of the publisher, and passes each on when it is there. A log that has failed is opened again,
 // and gets what was not synced once more. Of a member whose receipts come faster than the disk takes them, only the newest waits.
+//
+// What an earlier owner of the log left there may be readable and not on the disk: a sync of that owner may have failed. So the newest
+// receipts of it are appended once more, and passed on when that is synced.
+//
+// Invariant: a receipt that was passed on is in the log below a length that was synced after it was appended.
 internal sealed class ReceiptLog : ILogObserver, IProtocolWait
 {
-    private const int MaxBytes = 1 << 20;
+    /// <summary>A log of this length begins again.</summary>
+    public const int MaxBytes = 1 << 20;
 
     private static readonly TimeSpan RetryInterval = TimeSpan.FromMilliseconds(500);
 
@@ -52,8 +58,7 @@ internal sealed class ReceiptLog : ILogObserver, IProtocolWait
 
     public void Keep(NodeKey member, long through)
     {
-        _waiting[(_node.Self, member)] = through;
-        _node.OnWait();
+        Wait(new KeptReceipt(_node.Self, member, through));
         Flush();
     }
 
@@ -88,7 +93,7 @@ internal sealed class ReceiptLog : ILogObserver, IProtocolWait
                 end = at + KeptReceipt.Bytes;
                 if (!_isRead)
                 {
-                    _pass(receipt);
+                    Wait(receipt);
                 }
             }
         }
@@ -140,12 +145,7 @@ internal sealed class ReceiptLog : ILogObserver, IProtocolWait
         _failure = failure;
         _log = null;
         _isOpen = _isReady = false;
-        while (_appended.TryDequeue(out var one))
-        {
-            var (publisher, member, through) = one.Receipt;
-            _waiting[(publisher, member)] = Math.Max(through, _waiting.GetValueOrDefault((publisher, member)));
-        }
-
+        PutBack();
         if (!_isClosed)
         {
             _node.Environment.Schedule(_retry, RetryInterval);
@@ -153,6 +153,22 @@ internal sealed class ReceiptLog : ILogObserver, IProtocolWait
     }
 
     private void Open() => _log = _logs.Open(_options, this);
+
+    private void Wait(in KeptReceipt receipt)
+    {
+        var key = (receipt.Publisher, receipt.Member);
+        _waiting[key] = Math.Max(receipt.Through, _waiting.GetValueOrDefault(key));
+        _node.OnWait();
+    }
+
+    // What was appended is not synced, and will not be.
+    private void PutBack()
+    {
+        while (_appended.TryDequeue(out var one))
+        {
+            Wait(one.Receipt);
+        }
+    }
 
     private void Read()
     {
@@ -214,7 +230,12 @@ internal sealed class ReceiptLog : ILogObserver, IProtocolWait
                 _appended.Enqueue((_log.Length, receipt));
                 return true;
             case LogOutcome.Full:
-                _isReady = _log.Truncate(0) != LogOutcome.Accepted;
+                if (_log.Truncate(0) == LogOutcome.Accepted)
+                {
+                    _isReady = false;
+                    PutBack();
+                }
+
                 return false;
             default:
                 return false;
