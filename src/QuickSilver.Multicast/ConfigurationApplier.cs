@@ -32,7 +32,12 @@ internal sealed class ConfigurationApplier(
         // Removed nodes are removed from the old views before the new ones are opened, which may contain them again.
         foreach (var lost in context.Directory.Apply(change, context.Self))
         {
-            OnNodeGone(lost);
+            OnNodeGone(lost, change.IsSnapshot ? null : change.Number);
+        }
+
+        if (change.IsSnapshot)
+        {
+            open.OnSnapshot();
         }
 
         ApplyRegions(change);
@@ -134,12 +139,12 @@ internal sealed class ConfigurationApplier(
         open.Supersede(region, configuration);
     }
 
-    private void OnNodeGone(LostNode lost)
+    private void OnNodeGone(LostNode lost, long? configuration)
     {
         context.Paths.OnNodeGone(lost);
         topics.Router.TopicsIfAny?.OnNodeGone(lost.Key);
         Ways.OnNodeGone(lost.Key);
-        open.OnNodeGone(lost);
+        open.OnNodeGone(lost, configuration);
         topics.OnNodeGone(lost.Key);
         report.SentIfAny?.OnNodeGone(lost.Key);
     }

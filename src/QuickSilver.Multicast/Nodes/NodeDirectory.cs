@@ -19,6 +19,9 @@ internal sealed class NodeDirectory(NodeRoster roster)
     // Null until a node that has proved its identity was removed.
     private DepartedIdentities? _departed;
 
+    /// <summary>The last configuration applied; 0 before the first.</summary>
+    public long Applied { get; private set; }
+
     private long Admitted => _self?.AdmittedAt ?? 0;
 
     public bool Contains(NodeKey node) => Known(node) is not null;
@@ -107,6 +110,7 @@ internal sealed class NodeDirectory(NodeRoster roster)
     /// </summary>
     public List<LostNode> Apply(ConfigurationChange change, NodeKey self)
     {
+        Applied = change.Number;
         if (!change.IsSnapshot && change.Joined.IsEmpty && change.Removed.IsEmpty)
         {
             return [];

@@ -111,12 +111,20 @@ internal sealed class OpenViews(ReceivingParts parts, IDatagramReceiver receiver
         }
     }
 
-    public void OnNodeGone(LostNode lost)
+    public void OnNodeGone(LostNode lost, long? configuration)
     {
         ForgetLast();
         foreach (var region in _ordered)
         {
-            region.OnNodeGone(lost);
+            region.OnNodeGone(lost, configuration);
+        }
+    }
+
+    public void OnSnapshot()
+    {
+        foreach (var region in _ordered)
+        {
+            region.OnSnapshot();
         }
     }
 

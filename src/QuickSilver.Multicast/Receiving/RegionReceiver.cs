@@ -254,9 +254,10 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView, IHealedView
 
     public void Supersede(long configuration) => _closing.Supersede(configuration);
 
-    public void OnNodeGone(LostNode lost)
+    /// <summary>A node was removed, by this configuration or, if it is null, by a change of the service.</summary>
+    public void OnNodeGone(LostNode lost, long? configuration)
     {
-        if (_closing.TryLose(lost))
+        if (_closing.TryLose(lost, configuration))
         {
             _closing.ForgetDeparted(MayForget);
             if (Live.Lose(lost.Key))
@@ -277,6 +278,9 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView, IHealedView
 
         Stability.OnMembersChanged();
     }
+
+    /// <summary>A configuration names all nodes again, perhaps that of another service.</summary>
+    public void OnSnapshot() => _closing.OnSnapshot();
 
     /// <summary>This node stood still for so long.</summary>
     public void OnPause(TimeSpan length)
@@ -320,6 +324,8 @@ internal sealed class RegionReceiver : IGapObserver, ITrackedView, IHealedView
 
     /// <summary>Whether all streams are drained.</summary>
     public bool IsDrained => _table.IsDrained;
+
+    public long AgreementWanted => _closing.AgreementWanted;
 
     /// <summary>Whether a settled view may be closed here.</summary>
     public bool MayClose => _closing.MayClose(IsDrained);

@@ -17,6 +17,8 @@ namespace QuickSilver.Multicast.Receiving;
 // Invariants: a view is superseded once. A departed node counts only if it may have sent in the view.
 internal sealed class ViewClosing(NodeContext context, long configuration, IStabilityTracker stability, LiveMembers live)
 {
+    private const long MostLater = long.MaxValue;
+
     /// <summary>So many departed nodes are remembered before those are forgotten of which no member can report anything any more.</summary>
     public const int MostDeparted = 1024;
 
@@ -24,6 +26,8 @@ internal sealed class ViewClosing(NodeContext context, long configuration, IStab
     // received nothing from it. If it returns to the cluster, it does not return to this view. Null until a node is removed.
     private Dictionary<NodeKey, TimeSpan>? _gone;
     private TimeSpan _lastGoneAt = context.Environment.Now;
+    // The last configuration that removed one of them; MostLater if the numbers of two services were involved, which cannot be compared.
+    private long _goneThrough;
     // The newest configuration that is known to have the view: its own, or the first of a service that took over and continues with it.
     private long _confirmedAt = configuration;
     // How long this node has stood still since the other members were last heard of, at this moment.
@@ -63,7 +67,9 @@ internal sealed class ViewClosing(NodeContext context, long configuration, IStab
     /// Notes that a node was removed. Returns false if it came when the view was over: then it has never heard of the view. Otherwise,
     /// views would wait for the senders of later ones, and while nodes come and go none would ever be closed.
     /// </summary>
-    public bool TryLose(LostNode lost)
+    /// <param name="lost">The node.</param>
+    /// <param name="configuration">The configuration that removed it; null: it is missing in that of another service.</param>
+    public bool TryLose(LostNode lost, long? configuration)
     {
         if (SupersededAt != 0 && lost.Since >= SupersededAt)
         {
@@ -71,6 +77,7 @@ internal sealed class ViewClosing(NodeContext context, long configuration, IStab
         }
 
         (_gone ??= [])[lost.Key] = _lastGoneAt = context.Environment.Now;
+        _goneThrough = Math.Max(_goneThrough, configuration ?? MostLater);
         return true;
     }
 
@@ -111,6 +118,9 @@ internal sealed class ViewClosing(NodeContext context, long configuration, IStab
         }
     }
 
+    /// <summary>A configuration names all nodes again, perhaps of another service: it shows nothing about earlier removals.</summary>
+    public void OnSnapshot() => _goneThrough = Departed > 0 ? MostLater : 0;
+
     /// <summary>This node stood still for so long.</summary>
     public void OnPause(TimeSpan length) => _stoodStill = (stability.LastHeard, StoodStill + length);
 
@@ -122,11 +132,18 @@ internal sealed class ViewClosing(NodeContext context, long configuration, IStab
         _gone is not null && _gone.TryGetValue(node, out var at) ? at : otherwise;
 
     /// <summary>
+    /// The configuration through which the members are to agree on what departed nodes have sent; 0: they agree, or it is not worth waiting
+    /// for any more.
+    /// </summary>
+    public long AgreementWanted => Departed == 0 || _goneThrough == MostLater || !MayOthersKnowMoreSince(_lastGoneAt) ? 0 : _goneThrough;
+
+    /// <summary>
     /// For a settled view: whether this node has delivered everything that was sent in it. Other members may know of more packets of a
-    /// departed node until all members have held the same for a while; it does not matter whether they have consumed them.
+    /// departed node until the members agree on them, or have held the same for a while. Whether they have consumed them does not matter.
     /// </summary>
     /// <param name="isDrained">Whether all streams are drained.</param>
-    public bool HasAll(bool isDrained) => isDrained && (Departed == 0 || !MayOthersKnowMoreSince(_lastGoneAt));
+    public bool HasAll(bool isDrained) => isDrained
+        && (Departed == 0 || stability.AgreedThrough >= _goneThrough || !MayOthersKnowMoreSince(_lastGoneAt));
 
     /// <summary>
     /// Whether the view may be closed: all streams are drained and, if a node has departed and cannot answer any more, no member has had

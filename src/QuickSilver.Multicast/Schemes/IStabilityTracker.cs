@@ -30,6 +30,12 @@ internal interface IStabilityTracker
     /// <summary>When the other members were last heard of; at first, when the view was opened.</summary>
     TimeSpan LastHeard { get; }
 
+    /// <summary>
+    /// The configuration through which the members agree on what departed nodes have sent in the view: of the nodes that were removed up to
+    /// it, each member has reported what it knows after it applied that, and all hold what was reported. 0: not known.
+    /// </summary>
+    long AgreedThrough => 0;
+
     /// <summary>How long the last exchange with the members near this one took, for diagnostics; zero: there was none.</summary>
     TimeSpan LastExchange => TimeSpan.Zero;
 

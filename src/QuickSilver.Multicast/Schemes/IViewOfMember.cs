@@ -53,6 +53,12 @@ internal interface ITrackedView : IViewOfMember
     bool IsDrained { get; }
 
     /// <summary>
+    /// The configuration through which the members are to agree on what departed nodes have sent, so that the view can be closed; 0: no
+    /// node has departed, or this node has waited for it too long.
+    /// </summary>
+    long AgreementWanted { get; }
+
+    /// <summary>
     /// A reliable stream that another member reports, known or not; null if more unknown senders are reported than can exist.
     /// </summary>
     ITrackedStream? FindReported(StreamKey stream);

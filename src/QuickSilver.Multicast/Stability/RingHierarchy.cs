@@ -3,6 +3,7 @@ using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Nodes;
 using QuickSilver.Multicast.Schemes;
+using QuickSilver.Multicast.Stability.Rounds;
 using QuickSilver.Multicast.Stability.Tokens;
 using QuickSilver.Multicast.Views;
 
@@ -11,7 +12,7 @@ namespace QuickSilver.Multicast.Stability;
 // The rings of one view in which a member has a seat: its ring at level 0 and, for each ring that it leads, the ring above. Results move up
 // from ring to ring, and settled values move down again; no ring waits for the token of another. RingRecords processes the records of a
 // token in the same way for all levels.
-internal sealed class RingHierarchy : IStabilityTracker
+internal sealed class RingHierarchy : IStabilityTracker, IAgreeingView
 {
     private readonly List<TokenRing> _rings = [];
     // When a token last reported that a member was not heard.
@@ -66,6 +67,8 @@ internal sealed class RingHierarchy : IStabilityTracker
 
     // When the last token arrived.
     public TimeSpan LastHeard { get; private set; }
+
+    public long AgreedThrough { get; private set; }
 
     /// <summary>How long the rings that this node leads need to find out what all members hold.</summary>
     public AggregateClock Aggregation { get; } = new();
@@ -330,6 +333,18 @@ internal sealed class RingHierarchy : IStabilityTracker
             _rings[level + 1].OnAckWanted();
         }
     }
+
+    long IAgreeingView.Applied => Context.Directory.Applied;
+
+    long IAgreeingView.Wanted => Region.AgreementWanted;
+
+    long IAgreeingView.ReportedUnder(int level) => _rings[level - 1].Agreement.ReportedThrough;
+
+    bool IAgreeingView.AreDepartedSettled() => Records.AreDepartedSettled();
+
+    // No member can agree on what this one has not applied.
+    void IAgreeingView.AgreeThrough(long configuration) =>
+        AgreedThrough = Math.Max(AgreedThrough, Math.Min(configuration, Context.Directory.Applied));
 
     public void NoteBusy(Token token)
     {

@@ -30,6 +30,24 @@ internal sealed class RingRecords(RingHierarchy rings)
         return settlement;
     }
 
+    /// <summary>
+    /// At the root's leader, after a round: whether all members hold all that any of them knows of the streams of departed senders, and
+    /// nothing of those is undecided.
+    /// </summary>
+    public bool AreDepartedSettled()
+    {
+        for (int i = 0; i < rings.Region.Streams.Count; i++)
+        {
+            var stream = rings.Region.Streams[i];
+            if (stream.IsReliable && stream.IsSenderGone && !IsSettled(stream, SettlementOf(stream.Key)))
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
     /// <summary>Whether the stream of a departed sender is settled, and since when, as far as tokens have reported.</summary>
     public bool TryFinish(ITrackedStream stream, out TimeSpan settledSince)
     {
@@ -42,10 +60,12 @@ internal sealed class RingRecords(RingHierarchy rings)
         }
 
         settledSince = settlement.UnsettledAt;
-        long highest = Math.Max(stream.Highest, settlement.HeldByAny);
-        return settlement.Stable >= highest && settlement.ReportedThrough >= highest && !settlement.IsUndecided
-            && settlement.OpenElsewhere <= settlement.Epoch;
+        return IsSettled(stream, settlement) && settlement.ReportedThrough >= Math.Max(stream.Highest, settlement.HeldByAny);
     }
+
+    private static bool IsSettled(ITrackedStream stream, StreamSettlement settlement) =>
+        settlement.Stable >= Math.Max(stream.Highest, settlement.HeldByAny) && !settlement.IsUndecided
+        && settlement.OpenElsewhere <= settlement.Epoch;
 
     /// <summary>Notes when a token reports that the stream of a departed sender is not settled.</summary>
     public void NoteUnsettled(RecoveryRecord record, StreamSettlement settlement, ITrackedStream stream)

@@ -110,11 +110,13 @@ internal readonly struct RoundContents(RingHierarchy rings, RingRepair repair, R
         bool open = !isWhole;
         bool moved = false;
         bool wantAbove = false;
+        bool isPartial = false;
         for (int i = 0; i < token.Count; i++)
         {
             var record = token[i];
             if (rings.Region.FindReported(record.Stream) is not { } stream)
             {
+                isPartial = true;
                 continue;
             }
 
@@ -152,7 +154,7 @@ internal readonly struct RoundContents(RingHierarchy rings, RingRepair repair, R
                 || result.QuietRounds < QuietRounds;
         }
 
-        return new RoundOutcome(open, moved, wantAbove);
+        return new RoundOutcome(open, moved, wantAbove, isPartial);
     }
 
     private bool IsUnsettled(ITrackedStream stream) =>
@@ -163,4 +165,5 @@ internal readonly struct RoundContents(RingHierarchy rings, RingRepair repair, R
 /// <param name="IsOpen">Whether the next round may find more.</param>
 /// <param name="HasMoved">Whether a value has changed since the round before.</param>
 /// <param name="WantsAbove">Whether the ring above is to begin a round now.</param>
-internal readonly record struct RoundOutcome(bool IsOpen, bool HasMoved, bool WantsAbove);
+/// <param name="IsPartial">Whether a member knows of a stream that the leader cannot take up.</param>
+internal readonly record struct RoundOutcome(bool IsOpen, bool HasMoved, bool WantsAbove, bool IsPartial);

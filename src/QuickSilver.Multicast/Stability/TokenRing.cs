@@ -53,6 +53,7 @@ internal sealed class TokenRing
         _probes = new RingProbes(rings, _seats, clock);
         Pauses = new RingPauses(rings, _seats, clock, _probes, _timer, _watch);
         Hearing = new RingHearing(Context);
+        Agreement = new RingAgreement(rings, level, level == rings.Shape.Levels - 1);
         Rest();
     }
 
@@ -74,6 +75,8 @@ internal sealed class TokenRing
     public RingHearing Hearing { get; }
 
     public RingPauses Pauses { get; }
+
+    public RingAgreement Agreement { get; }
 
     private NodeContext Context => _rings.Context;
 
@@ -264,6 +267,7 @@ internal sealed class TokenRing
             _probes.SendToAll();
         }
 
+        Agreement.Begin(token);
         _contents.Begin(token);
         var timeout = _leader.Begin(Context.Environment.Now);
         AlignBelow();
@@ -295,6 +299,7 @@ internal sealed class TokenRing
         token.IsDisputed |= token.Gone != _rings.Live.Gone;
         token.IsAnyUnheard |= _rings.IsAnyUnheardUnder(Level);
         Hearing.OnVisit(token);
+        Agreement.OnVisit(token);
         AlignBelow();
         _contents.Visit(token, neighbour);
         _rings.NoteBusy(token);
@@ -321,11 +326,13 @@ internal sealed class TokenRing
             _probes.Clear();
         }
 
-        var found = _contents.End(token, neighbour, hasVisitedAll && !token.IsDisputed, _leader.Clock.Began);
+        bool isWhole = hasVisitedAll && !token.IsDisputed;
+        var found = _contents.End(token, neighbour, isWhole, _leader.Clock.Began);
+        bool hasAgreed = Agreement.OnRound(token, isWhole && !found.IsPartial);
         bool wantAbove = _leader.IsWanted || found.WantsAbove;
-        if (found.IsOpen)
+        if (found.IsOpen || Agreement.IsWanted)
         {
-            Context.Environment.Schedule(_timer, _leader.Continue(found.HasMoved, now));
+            Context.Environment.Schedule(_timer, _leader.Continue(found.HasMoved || hasAgreed, now));
         }
         else
         {

@@ -130,7 +130,7 @@ internal sealed class LoneMember
         var change = new ConfigurationChange { Number = ++_configuration, IsSnapshot = false, Removed = [node] };
         foreach (var gone in Context.Directory.Apply(change, Self))
         {
-            Region.OnNodeGone(gone);
+            Region.OnNodeGone(gone, change.Number);
         }
     }
 

@@ -51,7 +51,7 @@ public sealed class ViewClosingTests
     [Fact]
     public void After_a_departure_a_view_waits_until_all_held_the_same_for_a_pause_and_were_heard()
     {
-        Assert.True(_closing.TryLose(Lost(LoneMember.Publisher)));
+        Assert.True(_closing.TryLose(Lost(LoneMember.Publisher), configuration: 7));
         Assert.False(_closing.HasAll(isDrained: true));
 
         Advance(Pause);
@@ -64,9 +64,47 @@ public sealed class ViewClosingTests
     }
 
     [Fact]
+    public void Members_that_agree_on_all_departures_wait_for_no_pause()
+    {
+        Assert.True(_closing.TryLose(Lost(LoneMember.Publisher), configuration: 7));
+        Assert.True(_closing.TryLose(Lost(_member.Keys[1]), configuration: 9));
+        Assert.Equal(9, _closing.AgreementWanted);
+
+        _tracker.AgreedThrough = 8;
+        Assert.False(_closing.HasAll(isDrained: true));
+
+        _tracker.AgreedThrough = 9;
+        Assert.False(_closing.HasAll(isDrained: false));
+        Assert.True(_closing.HasAll(isDrained: true));
+        Assert.False(_closing.MayClose(isDrained: true));
+    }
+
+    [Fact]
+    public void Numbers_of_another_service_show_no_agreement_on_departures()
+    {
+        _tracker.AgreedThrough = 100;
+        Assert.True(_closing.TryLose(Lost(LoneMember.Publisher), configuration: 7));
+        _closing.OnSnapshot();
+        Assert.True(_closing.TryLose(Lost(_member.Keys[1]), configuration: 9));
+        Assert.Equal((false, 0), (_closing.HasAll(isDrained: true), _closing.AgreementWanted));
+
+        Advance(Pause);
+        _tracker.LastHeard = Now;
+        Assert.True(_closing.HasAll(isDrained: true));
+    }
+
+    [Fact]
+    public void A_node_that_is_missing_in_a_snapshot_is_waited_for_by_time()
+    {
+        _tracker.AgreedThrough = 100;
+        Assert.True(_closing.TryLose(Lost(LoneMember.Publisher), configuration: null));
+        Assert.Equal((false, 0), (_closing.HasAll(isDrained: true), _closing.AgreementWanted));
+    }
+
+    [Fact]
     public void While_a_member_has_not_consumed_everything_a_view_has_all_and_stays_open()
     {
-        Assert.True(_closing.TryLose(Lost(LoneMember.Publisher)));
+        Assert.True(_closing.TryLose(Lost(LoneMember.Publisher), configuration: 7));
         Advance(Pause);
         _tracker.LastHeard = _tracker.LastUnconsumed = Now;
 
@@ -80,7 +118,7 @@ public sealed class ViewClosingTests
     [Fact]
     public void A_silence_of_three_pauses_shows_that_the_others_have_closed_the_view_but_for_the_time_this_node_stood_still()
     {
-        Assert.True(_closing.TryLose(Lost(LoneMember.Publisher)));
+        Assert.True(_closing.TryLose(Lost(LoneMember.Publisher), configuration: 7));
         Advance(Pause * 3);
         Assert.True(_closing.IsAlone);
         Assert.True(_closing.HasAll(isDrained: true));
@@ -100,7 +138,7 @@ public sealed class ViewClosingTests
     [Fact]
     public void The_last_live_member_waits_for_no_other()
     {
-        Assert.True(_closing.TryLose(Lost(LoneMember.Publisher)));
+        Assert.True(_closing.TryLose(Lost(LoneMember.Publisher), configuration: 7));
         Assert.True(_live.Close(_member.Keys[1]));
         Assert.True(_live.Lose(_member.Keys[2]));
 
@@ -112,8 +150,8 @@ public sealed class ViewClosingTests
     {
         _closing.Supersede(5);
 
-        Assert.False(_closing.TryLose(new LostNode(LoneMember.Publisher, Since: 5)));
-        Assert.True(_closing.TryLose(new LostNode(_member.Keys[1], Since: 4)));
+        Assert.False(_closing.TryLose(new LostNode(LoneMember.Publisher, Since: 5), configuration: 7));
+        Assert.True(_closing.TryLose(new LostNode(_member.Keys[1], Since: 4), configuration: 7));
         Assert.Equal(1, _closing.Departed);
     }
 
@@ -122,7 +160,7 @@ public sealed class ViewClosingTests
     {
         Assert.False(_closing.MayHearMoreOf(LoneMember.Publisher));
 
-        Assert.True(_closing.TryLose(Lost(LoneMember.Publisher)));
+        Assert.True(_closing.TryLose(Lost(LoneMember.Publisher), configuration: 7));
         Assert.True(_closing.MayHearMoreOf(LoneMember.Publisher));
         Assert.Equal(Now, _closing.GoneAt(LoneMember.Publisher, otherwise: default));
 
@@ -135,10 +173,10 @@ public sealed class ViewClosingTests
     public void Departed_nodes_are_forgotten_when_they_are_many_and_old_and_have_left_nothing()
     {
         var kept = new NodeKey(2_000_000, 1);
-        Assert.True(_closing.TryLose(Lost(kept)));
+        Assert.True(_closing.TryLose(Lost(kept), configuration: 7));
         for (ulong i = 1; i <= ViewClosing.MostDeparted; i++)
         {
-            Assert.True(_closing.TryLose(Lost(new NodeKey(1_000_000 + i, 1))));
+            Assert.True(_closing.TryLose(Lost(new NodeKey(1_000_000 + i, 1)), configuration: 7));
         }
 
         _closing.ForgetDeparted(_ => true);
@@ -161,6 +199,8 @@ public sealed class ViewClosingTests
         public TimeSpan LastUnstable { get; set; }
 
         public TimeSpan LastHeard { get; set; }
+
+        public long AgreedThrough { get; set; }
 
         public void OnActivity(ITrackedStream stream) => throw new NotSupportedException();
 

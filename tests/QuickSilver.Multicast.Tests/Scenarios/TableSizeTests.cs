@@ -70,7 +70,7 @@ public sealed class TableSizeTests
         for (ulong i = 0; i < 5_000; i++)
         {
             member.Environment.Pass(TimeSpan.FromMilliseconds(100));
-            member.Region.OnNodeGone(new LostNode(new NodeKey(1_000 + i, 1), Since: 1));
+            member.Region.OnNodeGone(new LostNode(new NodeKey(1_000 + i, 1), Since: 1), configuration: null);
         }
 
         Assert.InRange(member.Region.Departed, 50, 1_100);

@@ -9,7 +9,9 @@ namespace QuickSilver.Multicast.Stability.Tokens;
 // The token of one ring of one view. Body: i64 round, u64 and u32 leader, i64 sum of kernel drops so far, i64 smallest receive buffer so
 // far, u16 count of records, u64 and u32 receiver, u8 level of the ring, u8 count of members that are skipped and the rank of each as u32,
 // u64 mark of the members that have been removed, u8 flags (1: a member disputes the mark; 2: a member under the ring is not heard; 4: a
-// member of the view was not heard), the records.
+// member of the view was not heard), the records. Behind the records: i64 smallest configuration that the seats so far have applied, i64
+// configuration through which the members agree on what departed nodes have sent. A member of a version that does not know these two
+// passes the token on without them, and they count as 0.
 //
 // The token names its receiver because another incarnation of a member may have its address: it would pass the token on and be mistaken
 // for the earlier one. The token is at most one datagram: records that do not fit wait for the next round.
@@ -18,6 +20,7 @@ internal sealed class Token
     public const int MaxSkipped = 8;
     private const int HeadBytes = 52;
     private const int MarkBytes = 9;
+    private const int TailBytes = 16;
     private const int Disputed = 1;
     private const int AnyUnheard = 2;
     private const int UnheardInView = 4;
@@ -43,6 +46,10 @@ internal sealed class Token
     // Whether the root has found that some member of the view was not heard. Moves down from ring to ring, so that the members of all rings
     // know that another member may hold what they do not.
     public bool IsUnheardInView { get; set; }
+    // The smallest configuration that the seats visited so far have applied. Moves up from ring to ring.
+    public long Applied { get; set; }
+    // The configuration through which the members agree on what departed nodes have sent (RingAgreement). Moves down from ring to ring.
+    public long Agreed { get; set; }
     // Whether each member sends it twice: a flag of the packet, not of the body.
     public bool IsSentTwice { get; set; }
     public int Count { get; private set; }
@@ -55,6 +62,7 @@ internal sealed class Token
     public void Clear()
     {
         Count = 0;
+        Applied = Agreed = 0;
         IsDisputed = IsAnyUnheard = IsUnheardInView = IsSentTwice = false;
         Skipped.Clear();
     }
@@ -111,7 +119,7 @@ internal sealed class Token
         int written = 0;
         for (int i = 0; i < Count; i++)
         {
-            int used = _pool[(i + from) % Count].Write(body[at..]);
+            int used = _pool[(i + from) % Count].Write(body[at..^TailBytes]);
             if (used == 0)
             {
                 break;
@@ -121,6 +129,9 @@ internal sealed class Token
             written++;
         }
 
+        BinaryPrimitives.WriteInt64LittleEndian(body[at..], Applied);
+        BinaryPrimitives.WriteInt64LittleEndian(body[(at + 8)..], Agreed);
+        at += TailBytes;
         BinaryPrimitives.WriteUInt16LittleEndian(body[36..], (ushort)written);
         PacketTemplate.Seal(packet[..(PacketHeader.Bytes + at)]);
         return PacketHeader.Bytes + at;
@@ -177,6 +188,12 @@ internal sealed class Token
             at += used;
         }
 
-        return true;
+        if (body.Length >= at + TailBytes)
+        {
+            Applied = BinaryPrimitives.ReadInt64LittleEndian(body[at..]);
+            Agreed = BinaryPrimitives.ReadInt64LittleEndian(body[(at + 8)..]);
+        }
+
+        return Applied >= 0 && Agreed >= 0;
     }
 }

@@ -101,7 +101,7 @@ public sealed class StableReportTests
 
             var left = churn.Left.Where(static host => host.IsSubscribed(Topic)).ToList();
             bool isDone = cluster.RunUntil(
-                () => left.TrueForAll(host => host.Views.Count > 0
+                () => left.TrueForAll(host => host.Views.Count > 0 && host.Views[^1].By == host.SinkOf(Topic)
                     && OfLastSubscription(host).GroupBy(static one => one.Sender).All(
                         run => ReportedTo(host).GetValueOrDefault(run.Key) >= run.Max(static one => one.Sequence))),
                 seconds: 60);
