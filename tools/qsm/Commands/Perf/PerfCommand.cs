@@ -14,6 +14,7 @@ internal static class PerfCommand
         PerfPingCommand.Create(),
         PerfRespondCommand.Create(),
         PerfRequestCommand.Create(),
+        PerfGroupCommand.Create(),
     };
 
     public static Argument<string> Topic()
