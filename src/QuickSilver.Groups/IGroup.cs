@@ -33,8 +33,8 @@ public interface IGroup<TMessage> : IAsyncDisposable
     ValueTask SendAsync(TMessage message, GroupOrder order, CancellationToken cancellationToken = default);
 
     /// <summary>
-    /// Reads the events from the first view of this member on. Each enumeration begins with a view. It ends when the group is disposed, after
-    /// the events that wait.
+    /// Reads the events from the first view of this member on. Each enumeration begins with a view. It ends when the group is disposed,
+    /// after the events that wait.
     /// </summary>
     /// <param name="onGap">
     /// Called in order with the events for messages that this member cannot get, as when more members of a view failed at once than

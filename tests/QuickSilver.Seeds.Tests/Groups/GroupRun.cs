@@ -49,7 +49,8 @@ internal sealed class GroupRun(ulong seed)
 
         return string.Create(
             CultureInfo.InvariantCulture,
-            $"seed {seed}: {_logs.Count} lives, {_logs.Sum(static log => log.Views.Count)} views, {_logs.Sum(static log => log.Messages)} messages, "
+            $"seed {seed}: {_logs.Count} lives, {_logs.Sum(static log => log.Views.Count)} views, "
+            + $"{_logs.Sum(static log => log.Messages)} messages, "
             + $"{_logs.Count(static log => log.Views.Any(static view => view.HasGap))} with gaps, {cluster.TraceHash:x16}");
     }
 
