@@ -49,7 +49,7 @@ internal sealed class GroupSender : ITopicSender, ISenderFeed
             : _sender.TrySend(payload, observer, extensions);
 
     /// <summary>Sends an order message. False: there is no room; the orders are asked for when there is.</summary>
-    public bool TrySendOrders(ReadOnlySpan<byte> body) => _sender.TrySend(body, observer: null) > 0;
+    public bool TrySendOrders(ReadOnlySpan<byte> body) => _sender.TrySend(body, observer: null) >= 0;
 
     public int Touch() => _sender.Touch();
 
@@ -81,7 +81,7 @@ internal sealed class GroupSender : ITopicSender, ISenderFeed
         StepsBody.WriteHeader(_causal, GroupFrame.Causal, view?.Configuration ?? 0, steps);
         message.CopyTo(_causal.AsSpan(StepsBody.HeaderBytes + bytes));
         long number = _sender.TrySend(_causal.AsSpan(0, StepsBody.HeaderBytes + bytes + message.Length), observer, extensions);
-        if (number > 0)
+        if (number >= 0)
         {
             view?.OnCausesSent();
         }

@@ -7,6 +7,7 @@ namespace QuickSilver.Tool.Perf;
 internal sealed class GroupTally(int senders, double warmUpSeconds)
 {
     private long _warmUntil;
+    private TimeSpan _cpuBefore;
     private int _ended;
 
     public TaskCompletionSource Done { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -20,6 +21,9 @@ internal sealed class GroupTally(int senders, double warmUpSeconds)
 
     public double Seconds { get; private set; }
 
+    /// <summary>Processor time of the whole process for each message.</summary>
+    public double CpuMicros => (System.Environment.CpuUsage.TotalTime - _cpuBefore).TotalMicroseconds / Math.Max(1, Delivered);
+
     public void Take(NodeId sender, in GroupStamp stamp)
     {
         long now = Stopwatch.GetTimestamp();
@@ -31,7 +35,11 @@ internal sealed class GroupTally(int senders, double warmUpSeconds)
         Order = (((Order ^ sender.Id) * 1_099_511_628_211) ^ (ulong)stamp.Number) * 1_099_511_628_211;
         if (now >= _warmUntil)
         {
-            Delivered++;
+            if (Delivered++ == 0)
+            {
+                _cpuBefore = System.Environment.CpuUsage.TotalTime;
+            }
+
             Seconds = Stopwatch.GetElapsedTime(_warmUntil, now).TotalSeconds;
             Latency.RecordTicks(now - stamp.SentAtTicks);
         }

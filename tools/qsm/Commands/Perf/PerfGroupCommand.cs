@@ -111,11 +111,13 @@ internal static class PerfGroupCommand
         }
 
         await tally.Done.Task.WaitAsync(IdleLimit + TimeSpan.FromSeconds(plan.Seconds + plan.WarmUp), session.Interrupted);
+        double cpu = tally.CpuMicros;
         var latency = Percentiles.Of(tally.Latency);
         Console.Out.WriteLine(string.Create(
             CultureInfo.InvariantCulture,
             $"{{\"order\":\"{plan.Order?.ToString() ?? "Topic"}\",\"delivered\":{tally.Delivered},\"seconds\":{tally.Seconds:F2},"
-            + $"\"messagesPerSecond\":{tally.Delivered / Math.Max(tally.Seconds, 0.001):F0},\"latencyMicros\":{{\"p50\":{latency.P50},"
+            + $"\"messagesPerSecond\":{tally.Delivered / Math.Max(tally.Seconds, 0.001):F0},\"cpuMicrosPerMessage\":{cpu:F2},"
+            + $"\"latencyMicros\":{{\"p50\":{latency.P50},"
             + $"\"p99\":{latency.P99},\"max\":{latency.Max}}},\"orderHash\":\"{tally.Order:x16}\"}}"));
         // The others may still need what this member has.
         await Task.Delay(TimeSpan.FromSeconds(1), session.Interrupted);
