@@ -78,7 +78,7 @@ internal sealed class Group<TMessage>(TopicEndpoint<GroupItem<TMessage>> endpoin
     // The buffer drops the oldest events while nothing reads it, and views may be among them.
     private static bool IsWithoutView(in GroupItem<TMessage> item, GroupView? last) => item.Frame != GroupFrame.View && item.View != last;
 
-    private static GroupEvent<TMessage> EventOf(in GroupItem<TMessage> item, NodeId sender) => item.Frame == GroupFrame.View
+    internal static GroupEvent<TMessage> EventOf(in GroupItem<TMessage> item, NodeId sender) => item.Frame == GroupFrame.View
         ? new GroupEvent<TMessage>(item.View!)
         : new GroupEvent<TMessage>(item.View!, sender, item.Message!);
 }

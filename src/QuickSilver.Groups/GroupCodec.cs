@@ -31,7 +31,7 @@ internal sealed class GroupCodec<TMessage>(string group, IPayloadCodec<TMessage>
         if (frame == GroupFrame.View)
         {
             _view = new GroupView(group, ViewBody.ToView(topicId: 0, source));
-            return new GroupItem<TMessage>(frame, default, _view);
+            return new GroupItem<TMessage>(frame, default, _view) { Bytes = source.Length };
         }
 
         int begin = frame == GroupFrame.Causal ? StepsBody.Measure(source) : 1;
@@ -40,6 +40,6 @@ internal sealed class GroupCodec<TMessage>(string group, IPayloadCodec<TMessage>
             throw new PayloadFormatException("The message of a group is malformed: it does not have the steps that it counts.");
         }
 
-        return new GroupItem<TMessage>(frame, messages.Read(source[begin..]), _view);
+        return new GroupItem<TMessage>(frame, messages.Read(source[begin..]), _view) { Bytes = source.Length };
     }
 }

@@ -1,4 +1,5 @@
 using QuickSilver.Endpoints;
+using QuickSilver.Groups.Members;
 using QuickSilver.Groups.Protocol;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Multicast.Protocols;
@@ -9,6 +10,9 @@ namespace QuickSilver.Groups;
 /// <summary>Opens groups on a node.</summary>
 public static class GroupNode
 {
+    // What comes before the loop of a member reads.
+    private const int EarlyEvents = 1 << 16;
+
     /// <summary>
     /// Joins a group, and creates it if no other node has it open. A node is in a group once at a time. The name is that of a topic, so no
     /// other topic may have it.
@@ -34,15 +38,80 @@ public static class GroupNode
     {
         ArgumentNullException.ThrowIfNull(node);
         options ??= new GroupOptions();
-        GroupOptions.CheckOrder(options.Order);
         var order = options.Order;
+        var (endpoint, _) = await OpenAsync<TMessage>(node, name, options, options.ReaderCapacity, "views=1", cancellationToken)
+            .ConfigureAwait(node.ResumesInContext);
+        return new Group<TMessage>(endpoint, order);
+    }
+
+    /// <summary>
+    /// Joins a group whose members have a state: a member that joins gets the state of another member, and then exactly the events that
+    /// this one has got since. All members of the group have a state, so a group without one cannot have the same name.
+    /// </summary>
+    /// <remarks>
+    /// Completes when this member has the state. If no other member has one, the oldest member begins with the state that its handler has.
+    /// While other members are there and none of them answers, it waits, and the status of the node says for which. A group with a state
+    /// buffers at least 65,536 events (<see cref="GroupOptions.ReaderCapacity"/>).
+    /// </remarks>
+    /// <typeparam name="TMessage">The type of the messages. All members have the same.</typeparam>
+    /// <param name="node">The node.</param>
+    /// <param name="name">The name of the group: 1 to 255 characters, without control characters and wildcards.</param>
+    /// <param name="handler">The state, and what changes it. It is called outside the core thread, one call at a time.</param>
+    /// <param name="options">The options. Null: the defaults.</param>
+    /// <param name="cancellationToken">Cancels the call.</param>
+    /// <exception cref="ArgumentException">The name is none, or the options have the codec of another type.</exception>
+    /// <exception cref="QuickSilverOptionsException">An option is invalid.</exception>
+    /// <exception cref="NotSupportedException">The type has no codec, and the options have none.</exception>
+    /// <exception cref="InvalidOperationException">This node is in the group already.</exception>
+    /// <exception cref="ContractMismatchException">The topic of that name is open elsewhere and is no such group of this type.</exception>
+    /// <exception cref="GroupStateTooLargeException">The state is larger than <see cref="GroupOptions.MaxStateBytes"/>.</exception>
+    /// <exception cref="GroupHandlerException">The handler threw.</exception>
+    /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
+    /// <exception cref="ObjectDisposedException">The node was disposed.</exception>
+    /// <exception cref="OperationCanceledException">The token cancelled the call.</exception>
+    public static async Task<IGroup<TMessage>> OpenGroupAsync<TMessage>(
+        this QuickSilverNode node,
+        string name,
+        IGroupHandler<TMessage> handler,
+        GroupOptions? options = null,
+        CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(node);
+        ArgumentNullException.ThrowIfNull(handler);
+        options ??= new GroupOptions();
+        var limits = new StateLimits(options.MaxStateBytes, options.MostWaitingEvents);
+        GroupOptions.CheckState(limits.StateBytes);
+        var order = options.Order;
+        int capacity = Math.Max(options.ReaderCapacity, EarlyEvents);
+        var (endpoint, settings) = await OpenAsync<TMessage>(node, name, options, capacity, "state=1", cancellationToken)
+            .ConfigureAwait(node.ResumesInContext);
+        var group = new StatefulGroup<TMessage>(endpoint, node.Id, order, handler, limits);
+        group.Begin(settings.Join!);
+        try
+        {
+            var core = endpoint.Topic.Node;
+            await core.UntilEndedAsync(group.Opened, cancellationToken).ConfigureAwait(node.ResumesInContext);
+            await group.Opened.ConfigureAwait(node.ResumesInContext);
+            return group;
+        }
+        catch
+        {
+            await group.DisposeAsync().ConfigureAwait(node.ResumesInContext);
+            throw;
+        }
+    }
+
+    private static async Task<(TopicEndpoint<GroupItem<TMessage>> Endpoint, GroupSettings Settings)> OpenAsync<TMessage>(
+        QuickSilverNode node, string name, GroupOptions options, int capacity, string parameters, CancellationToken cancellationToken)
+    {
+        GroupOptions.CheckOrder(options.Order);
         var messages = CodecOf<TMessage>(options);
         var settings = new GroupSettings();
         var topic = new TopicOptions
         {
-            ReaderCapacity = options.ReaderCapacity,
+            ReaderCapacity = capacity,
             SlowReaderLimit = options.SlowReaderLimit,
-            Protocol = new ProtocolChoice(GroupTopics.Factory) { Parameters = ContractParameters.Of("views=1"), Settings = settings },
+            Protocol = new ProtocolChoice(GroupTopics.Factory) { Parameters = ContractParameters.Of(parameters), Settings = settings },
         };
         var codec = new GroupCodec<TMessage>(name, messages);
         var endpoint = await node.OpenEndpointAsync(name, TopicAccess.PublishAndSubscribe, topic, codec, cancellationToken)
@@ -53,7 +122,7 @@ public static class GroupNode
             throw new InvalidOperationException($"This node is in the group \"{name}\" already. Use that group.");
         }
 
-        return new Group<TMessage>(endpoint, order);
+        return (endpoint, settings);
     }
 
     private static IPayloadCodec<TMessage> CodecOf<TMessage>(GroupOptions options)

@@ -1,3 +1,4 @@
+using System.Globalization;
 using QuickSilver.Serialization;
 
 namespace QuickSilver.Groups;
@@ -23,6 +24,31 @@ public class GroupOptions
     /// cref="TopicOptions.SlowReaderLimit"/>): 00:00:00.1 to 1.00:00:00; default: null, no limit.
     /// </summary>
     public TimeSpan? SlowReaderLimit { get; set; }
+
+    /// <summary>
+    /// The maximum size of the state of a group in bytes, as <see cref="IGroupHandler{TMessage}.WriteStateAsync"/> writes it: 1,024 to
+    /// 67,108,864 (64 MiB), the default. A member gives and takes no larger one. It has no effect on a group without a state.
+    /// </summary>
+    public int MaxStateBytes { get; set; } = MostStateBytes;
+
+    /// <summary>The maximum number of events that wait for the state. Less in tests.</summary>
+    internal int MostWaitingEvents { get; set; } = 1 << 16;
+
+    internal const int LeastStateBytes = 1 << 10;
+    internal const int MostStateBytes = 64 << 20;
+
+    /// <exception cref="QuickSilverOptionsException">The limit is out of range.</exception>
+    internal static void CheckState(int maxStateBytes)
+    {
+        if (maxStateBytes is < LeastStateBytes or > MostStateBytes)
+        {
+            throw new QuickSilverOptionsException([
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"The option {nameof(MaxStateBytes)} is {maxStateBytes:N0}. Allowed: {LeastStateBytes:N0} to {MostStateBytes:N0}."),
+            ]);
+        }
+    }
 
     /// <exception cref="QuickSilverOptionsException">The order is none.</exception>
     internal static void CheckOrder(GroupOrder order)

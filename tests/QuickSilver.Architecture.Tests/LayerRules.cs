@@ -101,11 +101,13 @@ internal static class LayerRules
         ["Nodes"] = ["", "Diagnostics", "Composition", "Publishing", "Endpoints", "Inboxes", "Transfers", "Topics"],
     };
 
-    /// <summary>In a family, the protocol does not see the public face, which comes last.</summary>
+    /// <summary>In a family, the protocol does not see the public face. What calls the handlers of an application does.</summary>
     public static readonly IReadOnlyDictionary<string, string[]> GroupRooms = new Dictionary<string, string[]>
     {
         ["Ordering"] = [],
-        ["Protocol"] = ["Ordering"],
+        ["States"] = [],
+        ["Protocol"] = ["Ordering", "States"],
+        ["Members"] = ["", "Ordering", "States"],
     };
 
     public static int FloorOf(string project) => Floors.TryGetValue(project, out var floor)

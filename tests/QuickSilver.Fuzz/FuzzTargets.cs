@@ -26,6 +26,7 @@ internal static class FuzzTargets
         new JsonTarget(),
         new PatternTarget(),
         new GroupTarget(),
+        new StateTarget(),
         new TextTarget(),
         new EtcdTarget(),
         new NodeTarget(),

@@ -26,14 +26,17 @@ public sealed class GroupsCampaign(ITestOutputHelper output)
     public void One_seed_is_one_run() => Assert.Equal(new GroupRun(3).Check(), new GroupRun(3).Check());
 
     /// <summary>The number of failed seeds is written, and each of them.</summary>
-    public static int RunMany(ulong first, ulong count, bool endsWithFirst)
+    public static int RunMany(ulong first, ulong count, bool endsWithFirst) =>
+        RunMany(first, count, endsWithFirst, static seed => new GroupRun(seed).Check());
+
+    public static int RunMany(ulong first, ulong count, bool endsWithFirst, Func<ulong, string> check)
     {
         int failed = 0;
         for (ulong seed = first; seed < first + count && !(endsWithFirst && failed > 0); seed++)
         {
             try
             {
-                Console.WriteLine(new GroupRun(seed).Check());
+                Console.WriteLine(check(seed));
             }
             catch (SimulationException exception)
             {

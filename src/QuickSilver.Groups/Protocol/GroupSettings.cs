@@ -1,3 +1,4 @@
+using QuickSilver.Groups.States;
 using QuickSilver.Multicast.Protocols;
 
 namespace QuickSilver.Groups.Protocol;
@@ -6,6 +7,12 @@ namespace QuickSilver.Groups.Protocol;
 internal sealed class GroupSettings : ProtocolSettings
 {
     private volatile bool _isUsed;
+
+    /// <summary>
+    /// Core thread: makes a member with a state known to the protocol, so that other members can ask it. Set when the group is opened. Null
+    /// is returned if the group is closed.
+    /// </summary>
+    public Func<IStateMember, StateSeeker?>? Join { get; set; }
 
     /// <summary>From any thread: whether the group of this node is the one that was opened with these settings.</summary>
     public bool IsUsed

@@ -1,14 +1,19 @@
 using QuickSilver.Groups.Ordering;
+using QuickSilver.Groups.States;
+using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Protocols;
+using QuickSilver.Multicast.Protocols.Transfers;
 
 namespace QuickSilver.Groups.Protocol;
 
 // The groups of a node. The channel of each is reliable and pinned, so that it has views of its own. Its messages pass a gate that orders
 // them, and its views come to the application between the messages.
-internal sealed class GroupTopics(IProtocolNode node) : ITopicProtocol
+internal sealed class GroupTopics(IProtocolNode node) : ITopicProtocol, ITransferSource
 {
     private readonly SortedDictionary<ulong, OpenGroup> _groups = [];
+    // Opened with the first group that has a state.
+    private ITransfers? _transfers;
     private long _orders;
     private long _refused;
 
@@ -71,6 +76,11 @@ internal sealed class GroupTopics(IProtocolNode node) : ITopicProtocol
             {
                 waits.Add(group);
             }
+
+            if (group.Seeker is { IsSeeking: true } seeker)
+            {
+                waits.Add(seeker);
+            }
         }
     }
 
@@ -80,6 +90,21 @@ internal sealed class GroupTopics(IProtocolNode node) : ITopicProtocol
         {
             group.Close();
         }
+
+        _transfers?.Close();
+    }
+
+    ITransferContent? ITransferSource.Open(NodeKey taker, ReadOnlySpan<byte> subject, long from)
+    {
+        if (!StateChunk.TryReadSubject(subject, out ulong topic, out long view)
+            || !_groups.TryGetValue(topic, out var group) || group is not { Receiver: not null, Member: { } member })
+        {
+            return null;
+        }
+
+        var request = new StateRequest(new NodeId(taker.Id, taker.Incarnation), view, member.Completions);
+        member.OnAsked(request);
+        return new StateGiving(member, request, from);
     }
 
     private static ChannelSpec ChannelOf(in ProtocolTopic topic) =>
@@ -93,17 +118,29 @@ internal sealed class GroupTopics(IProtocolNode node) : ITopicProtocol
 
     private OpenGroup GroupOf(in ProtocolTopic topic)
     {
-        if (topic.Settings is GroupSettings settings)
-        {
-            settings.IsUsed = true;
-        }
-
         if (!_groups.TryGetValue(topic.Id, out var group))
         {
-            group = _groups[topic.Id] = new OpenGroup(node, topic.Name, () => _orders++);
+            group = _groups[topic.Id] = new OpenGroup(node, topic.Id, topic.Name, () => _orders++);
+        }
+
+        if (topic.Settings is GroupSettings { IsUsed: false } settings)
+        {
+            settings.IsUsed = true;
+            settings.Join = member => Join(group, member);
         }
 
         return group;
+    }
+
+    private StateSeeker? Join(OpenGroup group, IStateMember member)
+    {
+        if (group.IsClosed)
+        {
+            return null;
+        }
+
+        _transfers ??= node.OpenTransfers(Factory.Guarantee, this);
+        return group.Join(member, _transfers);
     }
 
     private void Forget(ulong topic)

@@ -1,7 +1,9 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Groups.Ordering;
+using QuickSilver.Groups.States;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Protocols;
+using QuickSilver.Multicast.Protocols.Transfers;
 
 namespace QuickSilver.Groups.Protocol;
 
@@ -9,6 +11,7 @@ namespace QuickSilver.Groups.Protocol;
 internal sealed class OpenGroup : IProtocolWait
 {
     private readonly IProtocolNode _node;
+    private readonly ulong _topic;
     private readonly string _name;
     private readonly Action _sent;
     // Orders are sent at the end of the step, so that one message has those of all messages that came in it.
@@ -16,9 +19,10 @@ internal sealed class OpenGroup : IProtocolWait
     // The newest view in which this node sends.
     private long _sendsIn;
 
-    public OpenGroup(IProtocolNode node, string name, Action sent)
+    public OpenGroup(IProtocolNode node, ulong topic, string name, Action sent)
     {
         _node = node;
+        _topic = topic;
         _name = name;
         _sent = sent;
         _orders = new Alarm(() => SendOrders());
@@ -30,6 +34,13 @@ internal sealed class OpenGroup : IProtocolWait
 
     public GroupReceiver? Receiver { get; set; }
 
+    /// <summary>The member, if it has a state, and what seeks it.</summary>
+    public IStateMember? Member { get; private set; }
+
+    public StateSeeker? Seeker { get; private set; }
+
+    public bool IsClosed { get; private set; }
+
     public bool IsWaiting => Receiver is { Holding.Held: > 0 };
 
     public long Progress => Receiver?.Holding.Progress ?? 0;
@@ -37,6 +48,13 @@ internal sealed class OpenGroup : IProtocolWait
     public string What => $"{Receiver?.Holding.Held ?? 0} messages of group \"{_name}\" wait for their order";
 
     public string? WaitsFor => Receiver?.Gate.Passing is { } view ? $"node {_node.Named(view.Orderer)}" : null;
+
+    /// <summary>The member has a state, or seeks it.</summary>
+    public StateSeeker Join(IStateMember member, ITransfers transfers)
+    {
+        Member = member;
+        return Seeker = new StateSeeker(_node, transfers, _topic, _name, member);
+    }
 
     public void OnPending()
     {
@@ -87,5 +105,10 @@ internal sealed class OpenGroup : IProtocolWait
     /// </summary>
     public OrderedView? Causes => Receiver?.Gate.Passing is { } view && view.Configuration >= _sendsIn ? view : null;
 
-    public void Close() => _node.Environment.Cancel(_orders);
+    public void Close()
+    {
+        IsClosed = true;
+        _node.Environment.Cancel(_orders);
+        Seeker?.Close();
+    }
 }

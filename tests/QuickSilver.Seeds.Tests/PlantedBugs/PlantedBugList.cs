@@ -6,6 +6,7 @@ namespace QuickSilver.Seeds.Tests.PlantedBugs;
 internal static class PlantedBugList
 {
     private const string GroupOrders = "src/QuickSilver.Groups/Ordering/";
+    private const string GroupStates = "src/QuickSilver.Groups/States/";
     private const string GroupProtocol = "src/QuickSilver.Groups/Protocol/";
     private const string Hybrid = "src/QuickSilver.Multicast/Hybrid/";
     private const string Ordering = "src/QuickSilver.Multicast/Ordering/";
@@ -204,6 +205,18 @@ internal static class PlantedBugList
             "DurableLength = _written;")
         {
             Campaign = "logs",
+        },
+        new("the state of a group and what follows it overlap", GroupStates + "StatePlace.cs",
+            "number <= _through.GetValueOrDefault(sender));",
+            "number < _through.GetValueOrDefault(sender));")
+        {
+            Campaign = "groupstates",
+        },
+        new("a member of a group takes a state from before its first view", GroupStates + "StatePlace.cs",
+            "public bool IsBefore(long view) => View < view;",
+            "public bool IsBefore(long view) => View < 0 && view < 0;")
+        {
+            Campaign = "groupstates",
         },
         new("a group passes a message before its order", GroupOrders + "OrderedView.cs",
             "GroupFrame.Total => MayPassInOrder(message.Sender, message.Sequence, isSafe: false),",
