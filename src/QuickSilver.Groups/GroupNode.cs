@@ -101,6 +101,52 @@ public static class GroupNode
         }
     }
 
+    /// <summary>
+    /// Joins a group whose state is a value: each event makes the next one. A member that joins gets the state of another member, and then
+    /// exactly the events that this one has got since.
+    /// </summary>
+    /// <remarks>
+    /// As <see cref="OpenGroupAsync{TMessage}(QuickSilverNode, string, IGroupHandler{TMessage}, GroupOptions?, CancellationToken)"/>. That
+    /// all members have the same type of state is not checked before one reads the state of another.
+    /// </remarks>
+    /// <typeparam name="TState">The type of the state, the same at all members.</typeparam>
+    /// <typeparam name="TMessage">The type of the messages. All members have the same.</typeparam>
+    /// <param name="node">The node.</param>
+    /// <param name="name">The name of the group: 1 to 255 characters, without control characters and wildcards.</param>
+    /// <param name="initial">The state with which the first member begins.</param>
+    /// <param name="apply">
+    /// Makes the next state of a state and an event. It gives the same at all members, so it uses nothing else, and it does not change the
+    /// state that it gets: other threads may have it. Called outside the core thread, one call at a time.
+    /// </param>
+    /// <param name="options">The options. Null: the defaults.</param>
+    /// <param name="stateCodec">The codec of the state. Null: that of its type.</param>
+    /// <param name="cancellationToken">Cancels the call.</param>
+    /// <exception cref="ArgumentException">The name is none, or the options have the codec of another type.</exception>
+    /// <exception cref="QuickSilverOptionsException">An option is invalid.</exception>
+    /// <exception cref="NotSupportedException">A type has no codec, and none is given.</exception>
+    /// <exception cref="InvalidOperationException">This node is in the group already.</exception>
+    /// <exception cref="ContractMismatchException">The topic of that name is open elsewhere and is no such group of this type.</exception>
+    /// <exception cref="GroupStateTooLargeException">The state is larger than <see cref="GroupOptions.MaxStateBytes"/>.</exception>
+    /// <exception cref="GroupHandlerException">The function or a codec threw.</exception>
+    /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
+    /// <exception cref="ObjectDisposedException">The node was disposed.</exception>
+    /// <exception cref="OperationCanceledException">The token cancelled the call.</exception>
+    public static async Task<IStateGroup<TState, TMessage>> OpenGroupAsync<TState, TMessage>(
+        this QuickSilverNode node,
+        string name,
+        TState initial,
+        Func<TState, GroupEvent<TMessage>, TState> apply,
+        GroupOptions? options = null,
+        IPayloadCodec<TState>? stateCodec = null,
+        CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(node);
+        ArgumentNullException.ThrowIfNull(apply);
+        var state = new ValueState<TState, TMessage>(initial, apply, stateCodec ?? QuickSilverNode.CodecOf<TState>());
+        var group = await node.OpenGroupAsync<TMessage>(name, state, options, cancellationToken).ConfigureAwait(node.ResumesInContext);
+        return new StateGroup<TState, TMessage>(group, state);
+    }
+
     private static async Task<(TopicEndpoint<GroupItem<TMessage>> Endpoint, GroupSettings Settings)> OpenAsync<TMessage>(
         QuickSilverNode node, string name, GroupOptions options, int capacity, string parameters, CancellationToken cancellationToken)
     {

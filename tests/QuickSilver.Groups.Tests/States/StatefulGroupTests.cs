@@ -263,6 +263,27 @@ public sealed class StatefulGroupTests
         Assert.Throws<InvalidOperationException>(() => first.Group!.SubscribeInline(static (in GroupEvent<string> _) => { }));
     }
 
+    [Fact]
+    public void A_state_that_is_a_value_is_the_same_at_all_members()
+    {
+        using var cluster = new SimulatedCluster(nodes: 3, seed: 17);
+        var groups = new List<IStateGroup<string, string>>();
+        cluster.Start(async node =>
+        {
+            var group = await node.Node.OpenGroupAsync<string, string>(
+                Name, "begin", static (state, one) => one.TryGetMessage(out string? text) ? $"{state},{text}" : state);
+            groups.Add(group);
+            for (int i = 0; i < 10; i++)
+            {
+                await group.SendAsync($"{i} of {node.Number}");
+            }
+        });
+
+        cluster.Eventually(
+            "all have all",
+            () => groups.Count == 3 && groups.TrueForAll(group => group.State.Split(',').Length == 31 && group.State == groups[0].State));
+    }
+
     [Theory]
     [InlineData(1_023)]
     [InlineData((64 << 20) + 1)]

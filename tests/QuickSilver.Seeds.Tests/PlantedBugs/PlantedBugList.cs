@@ -212,9 +212,9 @@ internal static class PlantedBugList
         {
             Campaign = "groupstates",
         },
-        new("a member of a group takes a state from before its first view", GroupStates + "StatePlace.cs",
-            "public bool IsBefore(long view) => View < view;",
-            "public bool IsBefore(long view) => View < 0 && view < 0;")
+        new("the view of a group's state comes again after it", GroupStates + "StatePlace.cs",
+            "public bool ContainsView(long view) => view <= View;",
+            "public bool ContainsView(long view) => view < View;")
         {
             Campaign = "groupstates",
         },
