@@ -20,6 +20,20 @@ internal static class SeedChoice
         }
     }
 
+    /// <summary>Some of the seeds from 1 on, and other ones for each commit. Where QS_SEEDS is set: all.</summary>
+    /// <param name="count">How many seeds there are.</param>
+    /// <param name="commits">In how many commits, by their numbers, each seed has its turn.</param>
+    public static IEnumerable<ulong> InTurn(ulong count, ulong commits)
+    {
+        for (ulong seed = 1; seed <= count; seed++)
+        {
+            if (Number("QS_SEEDS") is not null || seed % commits == NumberOfCommit() % commits)
+            {
+                yield return seed;
+            }
+        }
+    }
+
     /// <summary>The commit that is tested: the one that the run names, or that this assembly was built from, if either is known.</summary>
     public static string? Commit()
     {

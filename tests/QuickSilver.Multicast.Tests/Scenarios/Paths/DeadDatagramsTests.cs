@@ -1,4 +1,5 @@
 using Microsoft.Extensions.Logging;
+using QuickSilver.Seeds.Tests.Infrastructure;
 using QuickSilver.Simulation;
 
 namespace QuickSilver.Multicast.Tests.Scenarios.Paths;
@@ -35,7 +36,7 @@ public sealed class DeadDatagramsTests
     [MemberData(nameof(Subscribers))]
     public void A_subscriber_without_datagrams_holds_the_others_for_ten_seconds_at_most_and_is_back_ten_after(Fault fault, int subscribers)
     {
-        for (ulong seed = 1; seed <= 6; seed++)
+        foreach (ulong seed in SeedChoice.InTurn(6, commits: 3))
         {
             using var run = new Run(seed, subscribers);
             run.Start();
@@ -54,7 +55,7 @@ public sealed class DeadDatagramsTests
     [InlineData(Fault.Out)]
     public void A_short_fault_is_over_within_ten_seconds_of_its_end(Fault fault)
     {
-        for (ulong seed = 1; seed <= 12; seed++)
+        foreach (ulong seed in SeedChoice.InTurn(12, commits: 3))
         {
             using var run = new Run(seed, subscribers: 3);
             run.Start();
@@ -72,7 +73,7 @@ public sealed class DeadDatagramsTests
     [InlineData(Fault.Out)]
     public void When_the_publisher_has_no_datagrams_it_is_removed_and_notified_and_no_other_node_is(Fault fault)
     {
-        for (ulong seed = 1; seed <= 6; seed++)
+        foreach (ulong seed in SeedChoice.InTurn(6, commits: 3))
         {
             using var run = new Run(seed, subscribers: 3);
             run.Start();
@@ -93,7 +94,7 @@ public sealed class DeadDatagramsTests
     public void When_two_members_do_not_hear_each_other_one_of_them_stays_out_until_they_do(bool isBothWays)
     {
         int ended = 0;
-        for (ulong seed = 1; seed <= 6; seed++)
+        foreach (ulong seed in SeedChoice.InTurn(6, commits: 3))
         {
             using var run = new Run(seed, subscribers: 4);
             run.Start();
@@ -116,7 +117,7 @@ public sealed class DeadDatagramsTests
     [Fact]
     public void When_all_datagrams_vanish_for_a_while_no_node_is_removed()
     {
-        for (ulong seed = 1; seed <= 6; seed++)
+        foreach (ulong seed in SeedChoice.InTurn(6, commits: 3))
         {
             using var run = new Run(seed, subscribers: 4);
             run.Start();

@@ -1,4 +1,5 @@
 using QuickSilver.Diagnostics.Figures;
+using QuickSilver.Seeds.Tests.Infrastructure;
 
 namespace QuickSilver.Simulation.Tests.Clusters.Faults;
 
@@ -16,7 +17,7 @@ public sealed class NarrowPathTests
     [InlineData(20, 1252)]
     public void When_a_path_becomes_narrow_during_a_run_delivery_continues_within_three_seconds(int nodes, int bytes)
     {
-        for (ulong seed = 1; seed <= 3; seed++)
+        foreach (ulong seed in SeedChoice.InTurn(3, commits: 3))
         {
             using var run = new Run(nodes, seed);
             run.Publish(3_000);
@@ -57,7 +58,7 @@ public sealed class NarrowPathTests
     [InlineData(2, 600, false)]
     public void A_path_that_drops_large_packets_without_notice_costs_at_most_one_repair_for_each_packet(int nodes, int bytes, bool isLate)
     {
-        for (ulong seed = 1; seed <= 3; seed++)
+        foreach (ulong seed in SeedChoice.InTurn(3, commits: 3))
         {
             using var run = new Run(nodes, seed);
             run.Publish(isLate ? 5_000 : 0);

@@ -1,5 +1,6 @@
 using Microsoft.Extensions.Logging;
 using QuickSilver.Diagnostics.Figures;
+using QuickSilver.Seeds.Tests.Infrastructure;
 
 namespace QuickSilver.Simulation.Tests.Clusters.Faults;
 
@@ -59,7 +60,7 @@ public sealed class PauseTests
 
     private static void AssertUnharmed(int paused, params double[] pauses)
     {
-        for (ulong seed = 1; seed <= 5; seed++)
+        foreach (ulong seed in SeedChoice.InTurn(5, commits: 3))
         {
             var log = new Lines();
             using var cluster = Busy(seed, log);
