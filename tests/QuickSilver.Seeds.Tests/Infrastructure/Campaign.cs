@@ -26,42 +26,10 @@ internal abstract class Campaign(string name, ITestOutputHelper? output)
     /// <summary>Plays the seed to its end; throws when an invariant broke. Returns the cluster's trace hash.</summary>
     protected abstract RunResult Play(ulong seed, RecordTail tail);
 
-    public void Check(ulong seed)
-    {
-        long begun = Stopwatch.GetTimestamp();
-        string? path = Environment.GetEnvironmentVariable("QS_RECORDS");
-        using var all = path is null ? null : new StreamWriter(path);
-        var tail = new RecordTail(all);
-        try
-        {
-            var result = Play(seed, tail);
-            double millis = Stopwatch.GetElapsedTime(begun).TotalMilliseconds;
-            Say($"{name} seed {seed}: {result} in {millis:F0} ms");
-            if (seed % TwiceEvery == 0)
-            {
-                using var allAgain = path is null ? null : new StreamWriter(path + ".again");
-                var again = Play(seed, new RecordTail(allAgain));
-                if (again.Trace != result.Trace)
-                {
-                    throw new InvariantException($"I20: the seed left the trace {result.Trace:x16}, and played again {again.Trace:x16}.");
-                }
-            }
-        }
-        catch (Exception exception) when (exception is InvariantException or SimulationException or AggregateException)
-        {
-            string message = $"""
-                Campaign {name}, seed {seed} (commit {SeedChoice.Commit() ?? "unknown"}): {exception.Message}
-                Again: {Again(seed)}
-                QS_RECORDS=<file> with it writes all records and what the nodes log.
-                The last records before the first violation, or before the end:
-                {tail}
-                The run: {Describe(seed)}
-                {(exception is InvariantException ? "" : exception)}
-                """;
-            Console.WriteLine(message);
-            throw new InvariantException(message);
-        }
-    }
+    public void Check(ulong seed) => Check(seed, isTwice: seed % TwiceEvery == 0);
+
+    /// <summary>Plays a seed that once failed, for what it found: once.</summary>
+    public void CheckPinned(ulong seed) => Check(seed, isTwice: false);
 
     /// <summary>Requires that all come to one end: in one cluster, with everything received, settled and given back.</summary>
     protected static void RequireEnd(WholeCluster cluster, string when, TimeSpan orderLimit)
@@ -86,6 +54,43 @@ internal abstract class Campaign(string name, ITestOutputHelper? output)
         {
             string nodes = string.Join('\n', cluster.Nodes.Select(static node => $"{node.Machine}: {node.Wants()}"));
             throw new InvariantException($"{string.Join('\n', cluster.History.Violations)}\n{nodes}");
+        }
+    }
+
+    private void Check(ulong seed, bool isTwice)
+    {
+        long begun = Stopwatch.GetTimestamp();
+        string? path = Environment.GetEnvironmentVariable("QS_RECORDS");
+        using var all = path is null ? null : new StreamWriter(path);
+        var tail = new RecordTail(all);
+        try
+        {
+            var result = Play(seed, tail);
+            double millis = Stopwatch.GetElapsedTime(begun).TotalMilliseconds;
+            Say($"{name} seed {seed}: {result} in {millis:F0} ms");
+            if (isTwice)
+            {
+                using var allAgain = path is null ? null : new StreamWriter(path + ".again");
+                var again = Play(seed, new RecordTail(allAgain));
+                if (again.Trace != result.Trace)
+                {
+                    throw new InvariantException($"I20: the seed left the trace {result.Trace:x16}, and played again {again.Trace:x16}.");
+                }
+            }
+        }
+        catch (Exception exception) when (exception is InvariantException or SimulationException or AggregateException)
+        {
+            string message = $"""
+                Campaign {name}, seed {seed} (commit {SeedChoice.Commit() ?? "unknown"}): {exception.Message}
+                Again: {Again(seed)}
+                QS_RECORDS=<file> with it writes all records and what the nodes log.
+                The last records before the first violation, or before the end:
+                {tail}
+                The run: {Describe(seed)}
+                {(exception is InvariantException ? "" : exception)}
+                """;
+            Console.WriteLine(message);
+            throw new InvariantException(message);
         }
     }
 
