@@ -14,7 +14,7 @@ namespace QuickSilver.Seeds.Tests;
 //   dotnet run --project tests/QuickSilver.Seeds.Tests -c Release -- FIRST COUNT logs
 public sealed class LogsCampaign(ITestOutputHelper output)
 {
-    private const int FewestSeeds = 200;
+    private const int FewestSeeds = 100;
     private const ulong MostLiars = 40;
 
     [Fact]
