@@ -15,6 +15,9 @@ internal sealed class GroupGate(NodeKey self) : IDeliveryGate
     /// <summary>Called when this node has something to order.</summary>
     public Action? OnPending { get; set; }
 
+    /// <summary>Called when an order has come by which messages that wait may be passed.</summary>
+    public Action? OnOrders { get; set; }
+
     /// <summary>Called when a message begins to wait.</summary>
     public Action? OnWait { get; set; }
 
@@ -42,6 +45,11 @@ internal sealed class GroupGate(NodeKey self) : IDeliveryGate
         var frame = GroupFrames.Of(message.Span);
         view.OnHeld(message, frame);
         OnWait?.Invoke();
+        if (frame == GroupFrame.Orders)
+        {
+            OnOrders?.Invoke();
+        }
+
         if (view.Orderer == self && message.Sender != self && frame is GroupFrame.Total or GroupFrame.Safe)
         {
             view.Pending.Add(message.Sender, message.Sequence);

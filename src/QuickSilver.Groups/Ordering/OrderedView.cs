@@ -117,11 +117,13 @@ internal sealed class OrderedView(MemberView view)
     // Whether the order names this message of the sender, its next, as the next of all.
     private bool IsNextInList(NodeKey sender, long number)
     {
-        if (!Of(Orderer).TryPeek(out var list) || list.Frame != GroupFrame.Orders || list.Number != _listNumber)
+        if (!Of(Orderer).TryPeek(out var list) || list.Frame != GroupFrame.Orders)
         {
             return false;
         }
 
+        // Whichever message is asked about first.
+        Begin(list.Number);
         for (; _done < list.Steps.Length; _done++)
         {
             var step = list.Steps[_done];
@@ -142,18 +144,22 @@ internal sealed class OrderedView(MemberView view)
 
     private bool IsExhausted(long number, OrderStep[] steps)
     {
-        if (_listNumber != number)
-        {
-            _listNumber = number;
-            _done = 0;
-        }
-
+        Begin(number);
         while (_done < steps.Length && Of(steps[_done].Sender).Passed >= steps[_done].Through)
         {
             _done++;
         }
 
         return _done == steps.Length;
+    }
+
+    private void Begin(long list)
+    {
+        if (_listNumber != list)
+        {
+            _listNumber = list;
+            _done = 0;
+        }
     }
 
     private bool ArePassed(OrderStep[] causes)

@@ -56,6 +56,7 @@ internal sealed class GroupTopics(IProtocolNode node) : ITopicProtocol, ITransfe
         {
             NameOf = member => node.Named(member).ToString()!,
             OnPending = group.OnPending,
+            OnOrders = () => group.Receiver?.Holding.PumpSoon(),
             OnWait = node.OnWait,
         };
         var receiver = new GroupReceiver(sink, gate, node.Self, group.OnFlushing, () => _refused++);

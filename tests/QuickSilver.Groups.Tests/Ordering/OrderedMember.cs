@@ -10,12 +10,14 @@ internal sealed class OrderedMember
     private readonly SortedDictionary<NodeKey, Queue<(StreamItem Item, int View)>> _held = [];
     private readonly Queue<MemberView> _views = new();
     private int _arrived;
+    private bool _isDue;
     private int _passed;
 
     public OrderedMember(NodeKey self)
     {
         Self = self;
-        Gate = new GroupGate(self);
+        // What waits is looked at again only when something was passed, and when the gate says so.
+        Gate = new GroupGate(self) { OnOrders = () => _isDue = true };
     }
 
     public NodeKey Self { get; }
@@ -35,7 +37,11 @@ internal sealed class OrderedMember
     public void Receive(NodeKey sender, StreamItem item)
     {
         var queue = _held.TryGetValue(sender, out var known) ? known : _held[sender] = new Queue<(StreamItem, int)>();
-        if (queue.Count > 0 || _arrived != _passed || !TryPass(sender, item, isHeld: false))
+        if (queue.Count == 0 && _arrived == _passed && TryPass(sender, item, isHeld: false))
+        {
+            _isDue = true;
+        }
+        else
         {
             queue.Enqueue((item, _arrived));
             if (!item.IsGap)
@@ -44,6 +50,17 @@ internal sealed class OrderedMember
             }
         }
 
+        while (_isDue)
+        {
+            _isDue = false;
+            Pump();
+        }
+    }
+
+    /// <summary>All members hold the messages of the sender up to this one.</summary>
+    public void OnStable(NodeKey sender, long through)
+    {
+        Gate.OnStable(sender, through);
         Pump();
     }
 
@@ -105,6 +122,8 @@ internal sealed class OrderedMember
         if (frame != GroupFrame.Orders && IsFull())
         {
             Gate.OnRefused(message);
+            // It has room soon.
+            _isDue = true;
             return false;
         }
 

@@ -213,6 +213,18 @@ internal sealed class HoldingSink : IDeliverySink, ITopicReceiver
         CompleteIfEmpty();
     }
 
+    /// <summary>
+    /// Passes what may be passed, after the present call. The protocol calls it when the gate may have changed its mind within a call of
+    /// this sink.
+    /// </summary>
+    public void PumpSoon()
+    {
+        if (!_isPumping && (Held > 0 || _views?.Count > 0) && !_pump.IsPending && !_isClosed)
+        {
+            _environment.Schedule(_pump, TimeSpan.Zero);
+        }
+    }
+
     public void Resume()
     {
         Pump();
@@ -425,14 +437,6 @@ internal sealed class HoldingSink : IDeliverySink, ITopicReceiver
         }
 
         PumpSoon();
-    }
-
-    private void PumpSoon()
-    {
-        if (!_isPumping && (Held > 0 || _views?.Count > 0) && !_pump.IsPending && !_isClosed)
-        {
-            _environment.Schedule(_pump, TimeSpan.Zero);
-        }
     }
 
     private void CompleteIfEmpty()
