@@ -32,6 +32,7 @@ internal static class LayerRules
         ["CacheInvalidation"] = 7,
         ["Requests"] = 7,
         ["LastValue"] = 7,
+        ["TradingFloor"] = 7,
         ["QuickSilver.Microbenchmarks"] = 7,
         ["QuickSilver.Campaign"] = 7,
         ["QuickSilver.SimulatorSpeed"] = 7,

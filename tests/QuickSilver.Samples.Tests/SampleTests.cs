@@ -87,6 +87,16 @@ public sealed class SampleTests
             await sample.EndAsync());
     }
 
+    [Fact]
+    public async Task The_books_of_all_traders_are_equal_after_the_one_that_orders_was_killed_and_came_back()
+    {
+        await using var sample = new SampleProcess("TradingFloor", "3", "6", "7");
+        string[] lines = await sample.EndAsync();
+        Assert.StartsWith("The books of 3 traders are equal, byte by byte: ", lines[^1], StringComparison.Ordinal);
+        long orders = long.Parse(lines[^1].Split(": ")[1].Split(' ')[0], CultureInfo.InvariantCulture);
+        Assert.True(orders > 100, lines[^1]);
+    }
+
     private static void CheckPrice(JsonElement price)
     {
         Assert.Contains(price.GetProperty("symbol").GetString(), (string[])["MSFT", "AAPL", "NVDA"]);
