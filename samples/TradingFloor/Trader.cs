@@ -27,7 +27,7 @@ internal static class Trader
         {
             if (commands.IsCompleted)
             {
-                // All get it at the same place in the order, whoever rings.
+                // All get it at the same place in the order, whichever trader rings.
                 await group.SendAsync(Order.Bell);
                 break;
             }

@@ -8,7 +8,8 @@ public sealed class GroupHandlerException : QuickSilverException
 {
     internal GroupHandlerException(string group, string call, Exception inner)
         : base(
-            $"The handler of the group \"{group}\" threw in {call}, and this node has left the group: {inner.GetType()}: {inner.Message}",
+            $"The handler of the group \"{group}\" threw in {call}, and this node has left the group: {inner.GetType()}: "
+            + $"{inner.Message.TrimEnd('.')}. Correct the handler, and open the group again.",
             inner)
     {
         Group = group;

@@ -16,12 +16,16 @@ public sealed class GroupStateTooLargeException : QuickSilverException
             + $"members, or keep less in the state."))
     {
         Group = group;
+        Donor = donor;
         Size = size;
         Limit = limit;
     }
 
     /// <summary>The name of the group.</summary>
     public string Group { get; }
+
+    /// <summary>The member that was asked for the state.</summary>
+    public NodeId Donor { get; }
 
     /// <summary>The size that was written before the writer ended, in bytes.</summary>
     public long Size { get; }

@@ -1,6 +1,7 @@
 using System.Collections;
 using System.Collections.Concurrent;
 using System.Globalization;
+using QuickSilver.Groups;
 using QuickSilver.Serialization;
 using QuickSilver.Simulation;
 using QuickSilver.Tests.Infrastructure;
@@ -35,6 +36,8 @@ public sealed partial class ExceptionTests
         [typeof(ResponderFailedException)] = "Error=Part 7 is unknown. Name=stock Responder=0000000000000001.2",
         [typeof(TooManyRequestsException)] = "Limit=100 Name=stock",
         [typeof(StateFullException)] = "IsClosed=False Keys=10 Name=stock",
+        [typeof(GroupHandlerException)] = "Call=OnEventAsync Group=orders",
+        [typeof(GroupStateTooLargeException)] = "Donor=0000000000000001.2 Group=orders Limit=1024 Size=2000",
         [typeof(SimulationException)] = "",
     };
 

@@ -1,5 +1,6 @@
 using System.Net;
 using System.Text.RegularExpressions;
+using QuickSilver.Groups;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
 using QuickSilver.Serialization;
@@ -76,6 +77,13 @@ public sealed partial class ExceptionTests
         [typeof(StateFullException)] = (
             () => Made(new StateFullException("stock", 10, isEnded: false)),
             "The state \"stock\"", "has 10 keys, the limit", "Remove keys, or raise StateOptions.MaxKeys"),
+        [typeof(GroupHandlerException)] = (
+            () => Made(new GroupHandlerException("orders", "OnEventAsync", new FormatException("no number"))),
+            "The handler of the group \"orders\" threw in OnEventAsync", "System.FormatException: no number.", "Correct the handler"),
+        [typeof(GroupStateTooLargeException)] = (
+            () => Made(new GroupStateTooLargeException("orders", new NodeId(1, 2), size: 2_000, limit: 1_024)),
+            "The state of the group \"orders\" has at least 2,000 bytes at node 0000000000000001.2", "The limit is 1,024",
+            "Raise it on all members, or keep less in the state"),
         [typeof(SimulationException)] = (
             FailedSeedAsync,
             "fails (1 of 1)", "Timed out after 00:00:01 waiting until all books are equal", "Replay: QS_SEEDS=1 QS_FIRST_SEED="),
@@ -85,7 +93,7 @@ public sealed partial class ExceptionTests
 
     // Of all assemblies that have any.
     private static IEnumerable<Type> Types =>
-        new[] { typeof(QuickSilverNode), typeof(PayloadFormatException), typeof(SimulationException) }
+        new[] { typeof(QuickSilverNode), typeof(PayloadFormatException), typeof(SimulationException), typeof(GroupOptions) }
         .SelectMany(static type => type.Assembly.GetExportedTypes())
         .Where(static type => type.IsSubclassOf(typeof(Exception)) && !type.IsAbstract)
         // The words of a fault are those of the application that throws it.
