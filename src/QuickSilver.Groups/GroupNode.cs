@@ -173,20 +173,7 @@ public static class GroupNode
 
     private static IPayloadCodec<TMessage> CodecOf<TMessage>(GroupOptions options)
     {
-        if (options is GroupOptions<TMessage> { Codec: { } codec })
-        {
-            return codec;
-        }
-
-        var type = options.GetType();
-        if (type.IsGenericType && type != typeof(GroupOptions<TMessage>))
-        {
-            throw new ArgumentException(
-                $"The options are GroupOptions<{type.GetGenericArguments()[0]}>, and GroupOptions<{typeof(TMessage)}> are required. Use "
-                + "the type of the messages, or GroupOptions, which has no codec.",
-                nameof(options));
-        }
-
-        return QuickSilverNode.CodecOf<TMessage>();
+        CodecOptions.Check(options, typeof(GroupOptions<>), typeof(TMessage));
+        return (options as GroupOptions<TMessage>)?.Codec ?? QuickSilverNode.CodecOf<TMessage>();
     }
 }

@@ -55,8 +55,7 @@ internal sealed class ViewPlan
 
         bool IsFree(SenderQueue queue, in HeldMessage message) => message.Frame switch
         {
-            GroupFrame.Causal => Array.TrueForAll(message.Steps, IsTaken),
-            GroupFrame.Orders => Array.TrueForAll(message.Steps, IsTaken),
+            GroupFrame.Causal or GroupFrame.Orders => Array.TrueForAll(message.Steps, IsTaken),
             GroupFrame.Total or GroupFrame.Safe => queue == orderer || IsNextInList(queue, message.Number),
             _ => true,
         };

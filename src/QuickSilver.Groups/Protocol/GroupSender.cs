@@ -31,7 +31,7 @@ internal sealed class GroupSender : ITopicSender, ISenderFeed
         set => _sender.Name = value;
     }
 
-    public long MostBytes => _sender.MostBytes - StepsBody.HeaderBytes - ((_group.Causes?.Members.Length ?? 0) * (long)StepsBody.StepBytes);
+    public long MostBytes => _sender.MostBytes - MostCausesBytes(_group.Causes);
 
     public ISenderFeed? Feed { get; set; }
 
@@ -67,11 +67,14 @@ internal sealed class GroupSender : ITopicSender, ISenderFeed
 
     bool ISenderFeed.Pull(ref PullBudget budget) => _group.SendOrders() && Feed is { } feed && feed.Pull(ref budget);
 
+    private static int MostCausesBytes(OrderedView? view) =>
+        StepsBody.HeaderBytes + ((view?.Members.Length ?? 0) * StepsBody.StepBytes);
+
     // Puts what the message comes after in front of it.
     private long TrySendCausal(ReadOnlySpan<byte> message, IStabilityObserver? observer, ReadOnlySpan<byte> extensions)
     {
         var view = _group.Causes;
-        int most = StepsBody.HeaderBytes + ((view?.Members.Length ?? 0) * StepsBody.StepBytes) + message.Length;
+        int most = MostCausesBytes(view) + message.Length;
         if (_causal.Length < most)
         {
             _causal = new byte[Math.Max(most, Math.Min(2 * _causal.Length, Array.MaxLength))];

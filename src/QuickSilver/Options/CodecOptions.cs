@@ -50,11 +50,8 @@ internal static class CodecOptions
         where TKey : notnull =>
         Check(options, typeof(StateOptions<,>), typeof(TKey), typeof(TValue));
 
-    private static (IPayloadCodec<TFirst> First, IPayloadCodec<TSecond> Second) Pair<TFirst, TSecond>(
-        IPayloadCodec<TFirst>? first, IPayloadCodec<TSecond>? second) =>
-        (first ?? QuickSilverNode.CodecOf<TFirst>(), second ?? QuickSilverNode.CodecOf<TSecond>());
-
-    private static void Check(object? options, Type typed, params Type[] types)
+    /// <summary>Also of options of other packages: a generic class of options with codecs, and the types that are opened.</summary>
+    public static void Check(object? options, Type typed, params Type[] types)
     {
         if (options?.GetType() is { IsGenericType: true } type
             && type.GetGenericTypeDefinition() == typed
@@ -67,6 +64,10 @@ internal static class CodecOptions
                 nameof(options));
         }
     }
+
+    private static (IPayloadCodec<TFirst> First, IPayloadCodec<TSecond> Second) Pair<TFirst, TSecond>(
+        IPayloadCodec<TFirst>? first, IPayloadCodec<TSecond>? second) =>
+        (first ?? QuickSilverNode.CodecOf<TFirst>(), second ?? QuickSilverNode.CodecOf<TSecond>());
 
     private static string InWords(Type[] types) => string.Join(", ", types.Select(static one => one.ToString()));
 }
