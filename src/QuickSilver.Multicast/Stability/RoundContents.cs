@@ -48,6 +48,7 @@ internal readonly struct RoundContents(RingHierarchy rings, RingRepair repair, R
             }
 
             var record = token.Add(stream.Key);
+            record.IsOfDeparted = stream.IsSenderGone;
             rings.Records.Report(settlement, record);
             rings.Records.Open(level, stream, settlement, record);
         }
@@ -68,6 +69,7 @@ internal readonly struct RoundContents(RingHierarchy rings, RingRepair repair, R
                 continue;
             }
 
+            record.IsOfDeparted = stream.IsSenderGone;
             var settlement = rings.Records.SettlementOf(record.Stream);
             if (rings.Records.Learn(record, settlement, stream) && level > 0)
             {
@@ -87,6 +89,7 @@ internal readonly struct RoundContents(RingHierarchy rings, RingRepair repair, R
                 // The leader does not know of the stream, or that this member missed the rounds that settled it: this round reports it, and
                 // the next round asks all members.
                 var record = token.Add(stream.Key);
+                record.IsOfDeparted = stream.IsSenderGone;
                 rings.Records.Report(rings.Records.SettlementOf(stream.Key), record);
                 record.HeldByAny = stream.Highest;
                 record.IsPartial = true;

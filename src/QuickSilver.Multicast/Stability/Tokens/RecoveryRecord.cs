@@ -81,6 +81,8 @@ internal sealed class RecoveryRecord
     public bool IsRefused;
     public bool IsPartial;
     public bool IsPushWanted;
+    // Whether this member considers the sender departed. Not on the wire.
+    public bool IsOfDeparted;
 
     // What the seat before lacks, of the packets up to NeighbourThrough: a member, or at a higher level all members under the seat.
     public long NeighbourThrough;
@@ -102,7 +104,7 @@ internal sealed class RecoveryRecord
         Stream = stream;
         Stable = Replicated = KnownHeldByAny = HeldByAll = ConsumedByAll = ReadByAll = ReplicatedByAll = HeldByAny = Through = 0;
         Epoch = 0;
-        IsGathering = IsDecided = IsRefused = IsPartial = IsPushWanted = false;
+        IsGathering = IsDecided = IsRefused = IsPartial = IsPushWanted = IsOfDeparted = false;
         NeighbourThrough = 0;
         NeighbourGaps.Clear();
         LackedByAll.Clear();

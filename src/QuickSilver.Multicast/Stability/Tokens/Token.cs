@@ -14,7 +14,8 @@ namespace QuickSilver.Multicast.Stability.Tokens;
 // passes the token on without them, and they count as 0.
 //
 // The token names its receiver because another incarnation of a member may have its address: it would pass the token on and be mistaken
-// for the earlier one. The token is at most one datagram: records that do not fit wait for the next round.
+// for the earlier one. The token is at most one datagram: records that do not fit wait for the next round. Those of departed nodes are
+// first. If one of them does not fit, the round shows nothing of what these have sent, so the smallest configuration is written as 0.
 internal sealed class Token
 {
     public const int MaxSkipped = 8;
@@ -92,7 +93,10 @@ internal sealed class Token
         return null;
     }
 
-    /// <summary>Writes the packet; <paramref name="from"/> rotates which records are written first, so that none starves.</summary>
+    /// <summary>
+    /// Writes the packet. <paramref name="from"/> rotates which records are written first, those of departed nodes and the others, so that
+    /// none starves.
+    /// </summary>
     public int Write(Span<byte> packet, in PacketTemplate template, int from)
     {
         template.Write(packet, PacketKind.Token, IsSentTwice ? PacketFlags.Twice : PacketFlags.None, 0, 0, 0);
@@ -117,19 +121,13 @@ internal sealed class Token
         body[at + 8] = (byte)((IsDisputed ? Disputed : 0) | (IsAnyUnheard ? AnyUnheard : 0) | (IsUnheardInView ? UnheardInView : 0));
         at += MarkBytes;
         int written = 0;
-        for (int i = 0; i < Count; i++)
+        bool hasDeparted = TryWrite(body[..^TailBytes], isOfDeparted: true, from, ref at, ref written);
+        if (hasDeparted)
         {
-            int used = _pool[(i + from) % Count].Write(body[at..^TailBytes]);
-            if (used == 0)
-            {
-                break;
-            }
-
-            at += used;
-            written++;
+            TryWrite(body[..^TailBytes], isOfDeparted: false, from, ref at, ref written);
         }
 
-        BinaryPrimitives.WriteInt64LittleEndian(body[at..], Applied);
+        BinaryPrimitives.WriteInt64LittleEndian(body[at..], hasDeparted ? Applied : 0);
         BinaryPrimitives.WriteInt64LittleEndian(body[(at + 8)..], Agreed);
         at += TailBytes;
         BinaryPrimitives.WriteUInt16LittleEndian(body[36..], (ushort)written);
@@ -195,5 +193,29 @@ internal sealed class Token
         }
 
         return Applied >= 0 && Agreed >= 0;
+    }
+
+    // False: there is no room for all of them.
+    private bool TryWrite(Span<byte> body, bool isOfDeparted, int from, ref int at, ref int written)
+    {
+        for (int i = 0; i < Count; i++)
+        {
+            var record = _pool[(i + from) % Count];
+            if (record.IsOfDeparted != isOfDeparted)
+            {
+                continue;
+            }
+
+            int used = record.Write(body[at..]);
+            if (used == 0)
+            {
+                return false;
+            }
+
+            at += used;
+            written++;
+        }
+
+        return true;
     }
 }
