@@ -49,7 +49,12 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IViewsObs
         Keys = options.IsSealed ? new KeyRing(environment, options) : null;
         var counters = new MulticastCounters();
         var splitter = new RunSplitter(options.ClusterId, Keys);
-        var unicast = new DatagramPortOptions { ReceiveBufferBytes = options.ReceiveBufferBytes, SegmentationOffload = false };
+        // Copies of the data come to it as runs, for members that do not hear a group and in regions too small to have one.
+        var unicast = new DatagramPortOptions
+        {
+            ReceiveBufferBytes = options.ReceiveBufferBytes,
+            SegmentationOffload = options.SegmentationOffload,
+        };
         var control = environment.OpenPort(unicast, splitter);
         _ports = new SendingPorts(environment, options, splitter, port => SealingPort.Over(port, Keys, counters));
         var membership = join(this, new DatagramAddress(control.LocalEndPoint));
