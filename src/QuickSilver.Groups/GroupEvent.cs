@@ -17,10 +17,11 @@ public readonly struct GroupEvent<TMessage>
         IsView = true;
     }
 
-    internal GroupEvent(GroupView view, NodeId sender, TMessage message)
+    internal GroupEvent(GroupView view, NodeId sender, TMessage message, GroupQuestion? question = null)
     {
         View = view;
         Sender = sender;
+        Question = question;
         _message = message;
     }
 
@@ -32,6 +33,12 @@ public readonly struct GroupEvent<TMessage>
 
     /// <summary>Of a message: the node that sent it.</summary>
     public NodeId Sender { get; }
+
+    /// <summary>
+    /// Of a message that is a question which this member is to answer (<see
+    /// cref="IGroup{TMessage}.AskAsync{TReply}(TMessage, QuestionOptions?, CancellationToken)"/>): what answers it. Otherwise null.
+    /// </summary>
+    public GroupQuestion? Question { get; }
 
     /// <summary>Gets the message. False: the event is a view.</summary>
     /// <param name="message">The message, in memory of its own.</param>

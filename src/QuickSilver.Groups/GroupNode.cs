@@ -1,4 +1,5 @@
 using QuickSilver.Endpoints;
+using QuickSilver.Groups.Endpoints;
 using QuickSilver.Groups.Members;
 using QuickSilver.Groups.Protocol;
 using QuickSilver.Membership.Contracts;
@@ -39,9 +40,9 @@ public static class GroupNode
         ArgumentNullException.ThrowIfNull(node);
         options ??= new GroupOptions();
         var order = options.Order;
-        var (endpoint, _) = await OpenAsync<TMessage>(node, name, options, options.ReaderCapacity, "views=1", cancellationToken)
+        var (endpoint, settings) = await OpenAsync<TMessage>(node, name, options, options.ReaderCapacity, "views=1", cancellationToken)
             .ConfigureAwait(node.ResumesInContext);
-        return new Group<TMessage>(endpoint, order);
+        return new Group<TMessage>(endpoint, order, DeskOf(endpoint, node.Id, settings));
     }
 
     /// <summary>
@@ -85,7 +86,8 @@ public static class GroupNode
         int capacity = Math.Max(options.ReaderCapacity, EarlyEvents);
         var (endpoint, settings) = await OpenAsync<TMessage>(node, name, options, capacity, "state=1", cancellationToken)
             .ConfigureAwait(node.ResumesInContext);
-        var group = new StatefulGroup<TMessage>(endpoint, node.Id, order, handler, limits);
+        var desk = DeskOf(endpoint, node.Id, settings);
+        var group = new StatefulGroup<TMessage>(endpoint, new Group<TMessage>(endpoint, order, desk), node.Id, handler, limits);
         group.Begin(settings.Join!);
         try
         {
@@ -170,6 +172,9 @@ public static class GroupNode
 
         return (endpoint, settings);
     }
+
+    private static ReplyDesk DeskOf(TopicEndpoint endpoint, NodeId self, GroupSettings settings) =>
+        new(endpoint.Topic.Node, endpoint.Name, self, settings.Asked!);
 
     private static IPayloadCodec<TMessage> CodecOf<TMessage>(GroupOptions options)
     {

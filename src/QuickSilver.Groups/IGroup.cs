@@ -1,3 +1,5 @@
+using QuickSilver.Serialization;
+
 namespace QuickSilver.Groups;
 
 /// <summary>
@@ -31,6 +33,47 @@ public interface IGroup<TMessage> : IAsyncDisposable
     /// <exception cref="QuickSilverOptionsException">The order is none.</exception>
     /// <inheritdoc cref="SendAsync(TMessage, CancellationToken)"/>
     ValueTask SendAsync(TMessage message, GroupOrder order, CancellationToken cancellationToken = default);
+
+    /// <summary>
+    /// Asks the members a question, which they get as a message in its order. The answers come to this node alone, as they arrive.
+    /// </summary>
+    /// <remarks>
+    /// The question is sent when the enumeration begins, and again with each enumeration. It is for the members of the view in which the
+    /// group delivers it, this node among them. A member answers with <see cref="GroupEvent{TMessage}.Question"/>. The enumeration ends
+    /// when enough members have answered (<see cref="QuestionOptions.Repliers"/>), or when each has answered, declined or left, or when
+    /// <see cref="QuestionOptions.Timeout"/> is over. Each member that did not answer is in it with the reason. A member that fails is
+    /// reported when the next view comes, not after the timeout.
+    /// </remarks>
+    /// <typeparam name="TReply">The type of the answers. A member that answers with another type is reported as unreadable.</typeparam>
+    /// <param name="question">The question.</param>
+    /// <param name="options">How it is asked. Null: the defaults.</param>
+    /// <param name="cancellationToken">Ends the enumeration. Members are not notified.</param>
+    /// <exception cref="ArgumentNullException">The question is null.</exception>
+    /// <exception cref="QuickSilverOptionsException">An option is invalid.</exception>
+    /// <exception cref="NotSupportedException">The type of the answers has no codec.</exception>
+    /// <exception cref="TooManyRequestsException">1,024 questions of this node in the group wait for answers.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The view has no member of the rank that was asked.</exception>
+    /// <exception cref="TimeoutException">The group has not delivered the question at this node in time.</exception>
+    /// <exception cref="MessageTooLargeException">The question is larger than the limit.</exception>
+    /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
+    /// <exception cref="ObjectDisposedException">The group or its node was disposed.</exception>
+    /// <exception cref="OperationCanceledException">The token cancelled the enumeration.</exception>
+    IAsyncEnumerable<GroupReply<TReply>> AskAsync<TReply>(
+        TMessage question, QuestionOptions? options = null, CancellationToken cancellationToken = default);
+
+    /// <summary>Asks the members a question whose answers have a codec of their own.</summary>
+    /// <typeparam name="TReply">The type of the answers.</typeparam>
+    /// <param name="question">The question.</param>
+    /// <param name="codec">The codec of the answers.</param>
+    /// <param name="options">How it is asked. Null: the defaults.</param>
+    /// <param name="cancellationToken">Ends the enumeration.</param>
+    /// <exception cref="ArgumentNullException">The question or the codec is null.</exception>
+    /// <inheritdoc cref="AskAsync{TReply}(TMessage, QuestionOptions?, CancellationToken)"/>
+    IAsyncEnumerable<GroupReply<TReply>> AskAsync<TReply>(
+        TMessage question,
+        IPayloadCodec<TReply> codec,
+        QuestionOptions? options = null,
+        CancellationToken cancellationToken = default);
 
     /// <summary>
     /// Reads the events from the first view of this member on. Each enumeration begins with a view. It ends when the group is disposed,

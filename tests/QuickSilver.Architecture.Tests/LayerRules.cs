@@ -107,8 +107,10 @@ internal static class LayerRules
     {
         ["Ordering"] = [],
         ["States"] = [],
-        ["Protocol"] = ["Ordering", "States"],
-        ["Members"] = ["", "Ordering", "States"],
+        ["Questions"] = [""],
+        ["Protocol"] = ["Ordering", "Questions", "States"],
+        ["Endpoints"] = ["", "Ordering", "Protocol", "Questions"],
+        ["Members"] = ["", "Endpoints", "Ordering", "States"],
     };
 
     public static int FloorOf(string project) => Floors.TryGetValue(project, out var floor)

@@ -1,4 +1,5 @@
 using QuickSilver.Endpoints;
+using QuickSilver.Groups.Endpoints;
 using QuickSilver.Groups.Ordering;
 using QuickSilver.Groups.States;
 
@@ -10,6 +11,7 @@ namespace QuickSilver.Groups.Members;
 // Invariant: the state that the handler has is that of _place. It contains each event before it once, and no other.
 internal sealed class MemberLoop<TMessage>(
     TopicEndpoint<GroupItem<TMessage>> endpoint,
+    Group<TMessage> group,
     NodeId self,
     StateCalls<TMessage> calls,
     MemberMail mail,
@@ -21,7 +23,9 @@ internal sealed class MemberLoop<TMessage>(
     private static readonly TimeSpan LongestHold = TimeSpan.FromSeconds(10);
     private const int MostViews = 256;
 
-    private readonly SuffixQueue<GroupEvent<TMessage>> _suffix = new(life.MostWaiting, MostWaitingBytes);
+    // A question that does not reach the handler is declined, so that the asking member does not wait for this one.
+    private readonly SuffixQueue<GroupEvent<TMessage>> _suffix =
+        new(life.MostWaiting, MostWaitingBytes, static one => one.Question?.Pass());
     private readonly List<GapNotice> _gaps = [];
     // The newest views that were taken while there is no state.
     private readonly List<GroupView> _views = [];
@@ -138,7 +142,7 @@ internal sealed class MemberLoop<TMessage>(
             return;
         }
 
-        var one = Group<TMessage>.EventOf(item, message.Sender);
+        var one = group.EventOf(item, message.Sender);
         if (_hasState)
         {
             await ApplyAsync(one, message.Sequence).ConfigureAwait(ResumesInContext);
@@ -147,6 +151,10 @@ internal sealed class MemberLoop<TMessage>(
         {
             _suffix.Add(one, item.View!.Number, message.Sender, message.Sequence, item.Bytes);
             DropWhenFull();
+        }
+        else
+        {
+            one.Question?.Pass();
         }
     }
 
@@ -328,6 +336,7 @@ internal sealed class MemberLoop<TMessage>(
     {
         if (one.IsView ? _place.ContainsView(one.View.Number) : _place.Contains(one.View.Number, one.Sender, number))
         {
+            one.Question?.Pass();
             return;
         }
 

@@ -1,3 +1,5 @@
+using QuickSilver.Serialization;
+
 namespace QuickSilver.Groups.Members;
 
 // A group and the value that is its state.
@@ -20,6 +22,14 @@ internal sealed class StateGroup<TState, TMessage>(IGroup<TMessage> group, Value
     public ISubscription SubscribeInline(
         GroupHandler<TMessage> handler, Action<GapNotice>? onGap = null, Action<SubscriptionEnd>? onEnded = null) =>
         group.SubscribeInline(handler, onGap, onEnded);
+
+    public IAsyncEnumerable<GroupReply<TReply>> AskAsync<TReply>(
+        TMessage question, QuestionOptions? options = null, CancellationToken cancellationToken = default) =>
+        group.AskAsync<TReply>(question, options, cancellationToken);
+
+    public IAsyncEnumerable<GroupReply<TReply>> AskAsync<TReply>(
+        TMessage question, IPayloadCodec<TReply> codec, QuestionOptions? options = null, CancellationToken cancellationToken = default) =>
+        group.AskAsync(question, codec, options, cancellationToken);
 
     public Task DrainAsync(CancellationToken cancellationToken = default) => group.DrainAsync(cancellationToken);
 

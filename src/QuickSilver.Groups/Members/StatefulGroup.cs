@@ -1,5 +1,7 @@
 using QuickSilver.Endpoints;
+using QuickSilver.Groups.Endpoints;
 using QuickSilver.Groups.States;
+using QuickSilver.Serialization;
 
 namespace QuickSilver.Groups.Members;
 
@@ -22,10 +24,14 @@ internal sealed class StatefulGroup<TMessage> : IGroup<TMessage>, IStateMember, 
     private volatile Exception? _failure;
 
     public StatefulGroup(
-        TopicEndpoint<GroupItem<TMessage>> endpoint, NodeId self, GroupOrder order, IGroupHandler<TMessage> handler, StateLimits limits)
+        TopicEndpoint<GroupItem<TMessage>> endpoint,
+        Group<TMessage> group,
+        NodeId self,
+        IGroupHandler<TMessage> handler,
+        StateLimits limits)
     {
         _endpoint = endpoint;
-        _group = new Group<TMessage>(endpoint, order);
+        _group = group;
         _self = self;
         _handler = handler;
         _limits = limits;
@@ -78,6 +84,20 @@ internal sealed class StatefulGroup<TMessage> : IGroup<TMessage>, IStateMember, 
     public ISubscription SubscribeInline(
         GroupHandler<TMessage> handler, Action<GapNotice>? onGap = null, Action<SubscriptionEnd>? onEnded = null) => throw HasHandler();
 
+    public IAsyncEnumerable<GroupReply<TReply>> AskAsync<TReply>(
+        TMessage question, QuestionOptions? options = null, CancellationToken cancellationToken = default)
+    {
+        ThrowIfFailed();
+        return _group.AskAsync<TReply>(question, options, cancellationToken);
+    }
+
+    public IAsyncEnumerable<GroupReply<TReply>> AskAsync<TReply>(
+        TMessage question, IPayloadCodec<TReply> codec, QuestionOptions? options = null, CancellationToken cancellationToken = default)
+    {
+        ThrowIfFailed();
+        return _group.AskAsync(question, codec, options, cancellationToken);
+    }
+
     public Task DrainAsync(CancellationToken cancellationToken = default)
     {
         ThrowIfFailed();
@@ -117,7 +137,7 @@ internal sealed class StatefulGroup<TMessage> : IGroup<TMessage>, IStateMember, 
     {
         Inside.Value = this;
         var calls = new StateCalls<TMessage>(Name, _handler, ResumesInContext, _stop.Token);
-        var loop = new MemberLoop<TMessage>(_endpoint, _self, calls, _mail, this);
+        var loop = new MemberLoop<TMessage>(_endpoint, _group, _self, calls, _mail, this);
         Exception? error = null;
         try
         {

@@ -24,7 +24,25 @@ internal enum GroupFrame : byte
 
 internal static class GroupFrames
 {
+    // A message of the application with this bit is a question.
+    private const byte Question = 0x80;
+
     /// <summary>The kind of a payload; null if it has none that is known.</summary>
-    public static GroupFrame? Of(ReadOnlySpan<byte> payload) =>
-        payload is [<= (byte)GroupFrame.View and var kind, ..] ? (GroupFrame)kind : null;
+    public static GroupFrame? Of(ReadOnlySpan<byte> payload) => payload switch
+    {
+        [<= (byte)GroupFrame.View and var kind, ..] => (GroupFrame)kind,
+        [>= Question and <= (Question | (byte)GroupFrame.Safe) and var kind, ..] => (GroupFrame)(kind & ~Question),
+        _ => null,
+    };
+
+    /// <summary>Whether a payload that has a kind is a question.</summary>
+    public static bool IsQuestion(ReadOnlySpan<byte> payload) => payload[0] >= Question;
+
+    /// <summary>The first byte of a message.</summary>
+    public static byte ByteOf(GroupFrame frame, bool isQuestion) => (byte)((byte)frame | (isQuestion ? Question : 0));
+
+    /// <summary>
+    /// Where what the application sends begins in a message: behind the kind, and behind what a causal message names. -1: it is malformed.
+    /// </summary>
+    public static int BeginOf(ReadOnlySpan<byte> payload) => Of(payload) == GroupFrame.Causal ? StepsBody.Measure(payload) : 1;
 }

@@ -1,4 +1,5 @@
 using QuickSilver.Groups.Ordering;
+using QuickSilver.Groups.Questions;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Ordering.Holding;
@@ -7,7 +8,8 @@ namespace QuickSilver.Groups.Protocol;
 
 // A member's receiving half, behind the queue of messages that wait for their order: passes messages and views on as one sequence, and
 // keeps what is the protocol's.
-internal sealed class GroupReceiver(IDeliverySink sink, GroupGate gate, NodeKey self, Action<long> flushing, Action refused)
+internal sealed class GroupReceiver(
+    IDeliverySink sink, GroupGate gate, NodeKey self, AskedQuestions asked, Action<long> flushing, Action refused)
     : IDeliverySink, ITopicReceiver
 {
     // A view is a message of this node to itself that has no number.
@@ -40,7 +42,7 @@ internal sealed class GroupReceiver(IDeliverySink sink, GroupGate gate, NodeKey 
                 refused();
                 return true;
             default:
-                return sink.TryAccept(message);
+                return TryPass(message);
         }
     }
 
@@ -49,7 +51,13 @@ internal sealed class GroupReceiver(IDeliverySink sink, GroupGate gate, NodeKey 
         byte[] body = ViewBody.Of(view);
         var message = new DeliveredMessage(self);
         message.Set(view.TopicId, NoNumber, body, offset: 0, body.Length);
-        return sink.TryAccept(message);
+        if (!sink.TryAccept(message))
+        {
+            return false;
+        }
+
+        asked.OnView(view);
+        return true;
     }
 
     public void OnGap(in TopicGap gap) => sink.OnGap(gap);
@@ -70,5 +78,21 @@ internal sealed class GroupReceiver(IDeliverySink sink, GroupGate gate, NodeKey 
     {
         OnClose?.Invoke();
         Holding.Close();
+    }
+
+    private bool TryPass(in DeliveredMessage message)
+    {
+        if (!sink.TryAccept(message))
+        {
+            return false;
+        }
+
+        if (message.Sender == self && GroupFrames.IsQuestion(message.Span)
+            && QuestionHead.TryRead(message.Span[GroupFrames.BeginOf(message.Span)..], out var question))
+        {
+            asked.OnDelivered(question.Id);
+        }
+
+        return true;
     }
 }

@@ -45,7 +45,7 @@ internal sealed class GroupSender : ITopicSender, ISenderFeed
 
     public long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer, ReadOnlySpan<byte> extensions = default) =>
         GroupFrames.Of(payload) == GroupFrame.Causal
-            ? TrySendCausal(payload[1..], observer, extensions)
+            ? TrySendCausal(payload, observer, extensions)
             : _sender.TrySend(payload, observer, extensions);
 
     /// <summary>Sends an order message. False: there is no room; the orders are asked for when there is.</summary>
@@ -71,8 +71,9 @@ internal sealed class GroupSender : ITopicSender, ISenderFeed
         StepsBody.HeaderBytes + ((view?.Members.Length ?? 0) * StepsBody.StepBytes);
 
     // Puts what the message comes after in front of it.
-    private long TrySendCausal(ReadOnlySpan<byte> message, IStabilityObserver? observer, ReadOnlySpan<byte> extensions)
+    private long TrySendCausal(ReadOnlySpan<byte> payload, IStabilityObserver? observer, ReadOnlySpan<byte> extensions)
     {
+        var message = payload[1..];
         var view = _group.Causes;
         int most = MostCausesBytes(view) + message.Length;
         if (_causal.Length < most)
@@ -82,6 +83,7 @@ internal sealed class GroupSender : ITopicSender, ISenderFeed
 
         var (steps, bytes) = view?.WriteCauses(_group.Self, _causal.AsSpan(StepsBody.HeaderBytes)) ?? (0, 0);
         StepsBody.WriteHeader(_causal, GroupFrame.Causal, view?.Configuration ?? 0, steps);
+        _causal[0] = payload[0];
         message.CopyTo(_causal.AsSpan(StepsBody.HeaderBytes + bytes));
         long number = _sender.TrySend(_causal.AsSpan(0, StepsBody.HeaderBytes + bytes + message.Length), observer, extensions);
         if (number >= 0)

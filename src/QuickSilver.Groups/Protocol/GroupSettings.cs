@@ -1,3 +1,4 @@
+using QuickSilver.Groups.Questions;
 using QuickSilver.Groups.States;
 using QuickSilver.Multicast.Protocols;
 
@@ -13,6 +14,9 @@ internal sealed class GroupSettings : ProtocolSettings
     /// is returned if the group is closed.
     /// </summary>
     public Func<IStateMember, StateSeeker?>? Join { get; set; }
+
+    /// <summary>The questions of this node in the group. Set when the group is opened. Core thread.</summary>
+    public AskedQuestions? Asked { get; set; }
 
     /// <summary>From any thread: whether the group of this node is the one that was opened with these settings.</summary>
     public bool IsUsed

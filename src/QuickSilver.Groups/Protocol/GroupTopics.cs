@@ -12,6 +12,8 @@ namespace QuickSilver.Groups.Protocol;
 internal sealed class GroupTopics(IProtocolNode node) : ITopicProtocol, ITransferSource
 {
     private readonly SortedDictionary<ulong, OpenGroup> _groups = [];
+    // Null until the first group is opened.
+    private ReplyPost? _post;
     // Opened with the first group that has a state.
     private ITransfers? _transfers;
     private long _orders;
@@ -34,6 +36,20 @@ internal sealed class GroupTopics(IProtocolNode node) : ITopicProtocol, ITransfe
             Unit = "{message}",
             Description = "Messages in groups that no member sends. They were not passed to the application.",
             Read = () => Volatile.Read(ref _refused),
+        },
+        new()
+        {
+            Name = "quicksilver.groups.answers",
+            Unit = "{message}",
+            Description = "Answers to questions in groups that this node has sent to other members.",
+            Read = () => _post?.Answers ?? 0,
+        },
+        new()
+        {
+            Name = "quicksilver.groups.undelivered",
+            Unit = "{message}",
+            Description = "Answers to questions in groups that were dropped on their way, or for which no question waited any more.",
+            Read = () => _post?.Undelivered ?? 0,
         },
     ];
 
@@ -59,7 +75,7 @@ internal sealed class GroupTopics(IProtocolNode node) : ITopicProtocol, ITransfe
             OnOrders = () => group.Receiver?.Holding.PumpSoon(),
             OnWait = node.OnWait,
         };
-        var receiver = new GroupReceiver(sink, gate, node.Self, group.OnFlushing, () => _refused++);
+        var receiver = new GroupReceiver(sink, gate, node.Self, group.Asked, group.OnFlushing, () => _refused++);
         receiver.Holding = node.Multicast.OpenSubscription(ChannelOf(topic), receiver, gate);
         receiver.OnClose = () =>
         {
@@ -93,6 +109,7 @@ internal sealed class GroupTopics(IProtocolNode node) : ITopicProtocol, ITransfe
         }
 
         _transfers?.Close();
+        _post?.Close();
     }
 
     ITransferContent? ITransferSource.Open(NodeKey taker, ReadOnlySpan<byte> subject, long from)
@@ -108,6 +125,9 @@ internal sealed class GroupTopics(IProtocolNode node) : ITopicProtocol, ITransfe
         return new StateGiving(member, request, from);
     }
 
+    private ReplyPost Post =>
+        _post ??= new ReplyPost(node, Factory.Guarantee, topic => _groups.TryGetValue(topic, out var group) ? group.Asked : null);
+
     private static ChannelSpec ChannelOf(in ProtocolTopic topic) =>
         new(topic.Id)
         {
@@ -121,13 +141,14 @@ internal sealed class GroupTopics(IProtocolNode node) : ITopicProtocol, ITransfe
     {
         if (!_groups.TryGetValue(topic.Id, out var group))
         {
-            group = _groups[topic.Id] = new OpenGroup(node, topic.Id, topic.Name, () => _orders++);
+            group = _groups[topic.Id] = new OpenGroup(node, topic.Id, topic.Name, Post, () => _orders++);
         }
 
         if (topic.Settings is GroupSettings { IsUsed: false } settings)
         {
             settings.IsUsed = true;
             settings.Join = member => Join(group, member);
+            settings.Asked = group.Asked;
         }
 
         return group;

@@ -1,5 +1,6 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Groups.Ordering;
+using QuickSilver.Groups.Questions;
 using QuickSilver.Groups.States;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Protocols;
@@ -19,8 +20,9 @@ internal sealed class OpenGroup : IProtocolWait
     // The newest view in which this node sends.
     private long _sendsIn;
 
-    public OpenGroup(IProtocolNode node, ulong topic, string name, Action sent)
+    public OpenGroup(IProtocolNode node, ulong topic, string name, IReplyPost post, Action sent)
     {
+        Asked = new AskedQuestions(name, node.Self, post);
         _node = node;
         _topic = topic;
         _name = name;
@@ -29,6 +31,9 @@ internal sealed class OpenGroup : IProtocolWait
     }
 
     public NodeKey Self => _node.Self;
+
+    /// <summary>The questions of this node.</summary>
+    public AskedQuestions Asked { get; }
 
     public GroupSender? Sender { get; set; }
 
@@ -110,5 +115,6 @@ internal sealed class OpenGroup : IProtocolWait
         IsClosed = true;
         _node.Environment.Cancel(_orders);
         Seeker?.Close();
+        Asked.Close();
     }
 }

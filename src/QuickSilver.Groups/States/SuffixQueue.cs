@@ -4,7 +4,8 @@ namespace QuickSilver.Groups.States;
 // state that contains what was dropped can be used.
 /// <param name="mostEvents">The maximum number of events.</param>
 /// <param name="mostBytes">The maximum size of their messages in bytes.</param>
-internal sealed class SuffixQueue<TEvent>(int mostEvents, long mostBytes)
+/// <param name="removed">Called with each event that is removed and was not taken.</param>
+internal sealed class SuffixQueue<TEvent>(int mostEvents, long mostBytes, Action<TEvent>? removed = null)
 {
     private readonly Queue<(TEvent Event, long View, NodeId Sender, long Number, int Bytes)> _events = new();
     private long _bytes;
@@ -65,6 +66,7 @@ internal sealed class SuffixQueue<TEvent>(int mostEvents, long mostBytes)
             if (isContained)
             {
                 _bytes -= one.Bytes;
+                removed?.Invoke(one.Event);
             }
             else
             {
@@ -83,6 +85,11 @@ internal sealed class SuffixQueue<TEvent>(int mostEvents, long mostBytes)
 
     private void Clear()
     {
+        foreach (var one in _events)
+        {
+            removed?.Invoke(one.Event);
+        }
+
         _events.Clear();
         _bytes = 0;
     }

@@ -209,11 +209,17 @@ public sealed class ResponderFailedException : RequestException
 public sealed class TooManyRequestsException : RequestException
 {
     internal TooManyRequestsException(string name, int limit)
-        : base(
+        : this(
             name,
+            limit,
             $"{Counted.Of(limit, "request")} for \"{name}\" {(limit == 1 ? "waits" : "wait")} for an answer, which is the "
             + "limit. This one was not sent. Wait for answers, or "
-            + $"raise {nameof(RequesterOptions.MaxOutstanding)}.") =>
+            + $"raise {nameof(RequesterOptions.MaxOutstanding)}.")
+    {
+    }
+
+    internal TooManyRequestsException(string name, int limit, string message)
+        : base(name, message) =>
         Limit = limit;
 
     /// <summary>The limit.</summary>

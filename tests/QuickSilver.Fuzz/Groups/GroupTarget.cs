@@ -1,14 +1,16 @@
 using QuickSilver.Fuzz.Payloads;
 using QuickSilver.Generators.Tests.Contracts;
 using QuickSilver.Groups;
+using QuickSilver.Groups.Endpoints;
 using QuickSilver.Groups.Ordering;
+using QuickSilver.Groups.Questions;
 using QuickSilver.Membership.Views;
 using QuickSilver.Serialization;
 
 namespace QuickSilver.Fuzz.Groups;
 
-// What members of a group send: order messages, and what the protocol puts around the messages of an application. The first byte of the
-// input is that of the payload. What was read is written and read again.
+// What members of a group send: order messages, what the protocol puts around the messages of an application, and answers to questions. The
+// first byte of the input is that of the payload, or the letter with an answer. What was read is written and read again.
 internal sealed class GroupTarget : FuzzTarget
 {
     private const long Configuration = 7;
@@ -20,7 +22,8 @@ internal sealed class GroupTarget : FuzzTarget
 
     public override string Name => "groups";
 
-    public override IReadOnlyList<Type> Decoders { get; } = [typeof(StepsBody), typeof(GroupCodec<>)];
+    public override IReadOnlyList<Type> Decoders { get; } =
+        [typeof(StepsBody), typeof(GroupCodec<>), typeof(QuestionHead), typeof(ReplyBody), typeof(AskedQuestion<>)];
 
     public override IEnumerable<Seed> Seeds() =>
     [
@@ -30,6 +33,10 @@ internal sealed class GroupTarget : FuzzTarget
         new("stranger", Write(GroupFrame.Orders, [new OrderStep(Stranger, 1), new OrderStep(Members[0], 2)])),
         new("causal", [.. Write(GroupFrame.Causal, [new OrderStep(Members[2], 5)]), .. Codecs.Write(Codecs.Of<Tree>(), Leaf)]),
         new("message", Codecs.Write(Messages, new GroupItem<Tree>(GroupFrame.Safe, Leaf, null))),
+        new("question", Codecs.Write(
+            Messages, new GroupItem<Tree>(GroupFrame.Total, Leaf, null) { Question = new QuestionHead(3, QuestionHead.AllRanks) })),
+        new("answer", ReplyBody.Answer(topic: 1, id: 3, Leaf, Codecs.Of<Tree>())),
+        new("declined", ReplyBody.Decline(topic: 1, id: 3)),
     ];
 
     public override void Run(ReadOnlySpan<byte> input)
@@ -41,10 +48,24 @@ internal sealed class GroupTarget : FuzzTarget
             FindingException.ThrowUnless(again.AsSpan().SequenceEqual(steps), "What was read and written is read differently.");
         }
 
+        if (ReplyBody.TryRead(input, out var head))
+        {
+            RunAnswer(head, input[ReplyBody.HeaderBytes..]);
+        }
+
         if (GroupFrames.Of(input) is <= GroupFrame.Safe)
         {
             RunMessage(input);
         }
+    }
+
+    private static void RunAnswer(in ReplyHead head, ReadOnlySpan<byte> value)
+    {
+        var question = new AskedQuestion<Tree>(
+            "group", GroupRepliers.All, Codecs.Of<Tree>(), static member => member.ToString(), TaskCreationOptions.None);
+        question.OnDelivered([Members[0]]);
+        question.OnReply(Members[0], head, value);
+        FindingException.ThrowUnless(question.TryTake(out _, out _), "An answer of a member that was asked is lost.");
     }
 
     private static void RunMessage(ReadOnlySpan<byte> input)

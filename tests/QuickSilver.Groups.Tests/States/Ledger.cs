@@ -36,6 +36,11 @@ internal sealed class Ledger(SimulatedNode node) : IGroupHandler<string>
         await WaitAsync(EventTime, cancellationToken);
         FailIf(nameof(OnEventAsync));
         _lines.Add(one.TryGetMessage(out string? text) ? text : $"view {one.View.Number}");
+        if (one.Question is { } question)
+        {
+            await question.ReplyAsync($"{_lines.Count} lines");
+        }
+
         if (OnEvent is { } called)
         {
             await called();

@@ -61,6 +61,34 @@ public sealed class StatefulGroupTests
     }
 
     [Fact]
+    public void A_member_declines_questions_that_it_gets_as_a_part_of_the_state()
+    {
+        using var cluster = new SimulatedCluster(nodes: 2, seed: 17);
+        cluster.Start();
+        var first = Open(cluster, 0, static one => one.WriteTime = Second);
+        var second = Begin(cluster, 1, options: new GroupOptions { MostWaitingEvents = 8 });
+        cluster.Eventually("the state is written", () => first.State.Writes == 1);
+        var replies = new List<GroupReply<string>>();
+        bool isOver = false;
+        cluster.Nodes[0].Post(async () =>
+        {
+            await foreach (var one in first.Group!.AskAsync<string>("who?", new QuestionOptions { Timeout = TimeSpan.FromDays(1) }))
+            {
+                replies.Add(one);
+            }
+
+            isOver = true;
+        });
+        Send(cluster, first, 20);
+
+        cluster.Eventually("both have replied", () => isOver);
+        AreSame(cluster, [first, second], messages: 21);
+        Assert.Equivalent(
+            new[] { GroupReplyOutcome.Answered, GroupReplyOutcome.Declined }, replies.Select(static one => one.Outcome));
+        Assert.Equal(cluster.Nodes[1].Node.Id, replies.Single(static one => !one.IsAnswer).Member);
+    }
+
+    [Fact]
     public void A_member_that_cannot_follow_holds_the_senders()
     {
         using var cluster = new SimulatedCluster(nodes: 3, seed: 16);

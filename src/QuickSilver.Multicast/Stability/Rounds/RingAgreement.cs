@@ -12,8 +12,8 @@ namespace QuickSilver.Multicast.Stability.Rounds;
 // compares it with what the round has found: if all streams of departed senders are settled, the members agree through that configuration.
 // That moves down with the tokens. It takes a round of each ring up, and one of each down.
 // What goes wrong: a member is silent, or disputes who the members are, or a record of a departed node does not fit into the token, and the
-// round shows nothing; a packet comes to light, and is repaired first; a member of a version that knows no agreement passes the token on without it, and the members wait for a while as long as
-// no packet can be on its way (ViewClosing).
+// round shows nothing; a packet comes to light, and is repaired first; a member of a version that knows no agreement passes the token on
+// without it, and the members wait for a while as long as no packet can be on its way (ViewClosing).
 //
 // Invariants: what a ring reports, each member under it has reported after it applied that configuration. Agreement only grows.
 internal sealed class RingAgreement(IAgreeingView view, int level, bool isRoot)
