@@ -10,11 +10,14 @@ namespace QuickSilver.Multicast.Receiving.Windows;
 // indexed by packet number. It grows to the span in use, which the options bound (I17).
 internal sealed class PacketWindow(int maxPackets, ReceiveMemory memory)
 {
+    // A member of many groups has a stream of each sender in each, and most are seldom used.
+    private const int FirstSlots = 8;
+    // It does not shrink below that, so that short bursts allocate nothing.
     private const int LeastSlots = 64;
     // Unused slots are returned if the ring has so many times the slots that were used since the last look.
     private const int Slack = 8;
 
-    private PacketSlot[] _ring = new PacketSlot[LeastSlots];
+    private PacketSlot[] _ring = new PacketSlot[FirstSlots];
     // The widest span since the last look.
     private long _widest;
 

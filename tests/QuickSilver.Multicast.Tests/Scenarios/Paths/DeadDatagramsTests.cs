@@ -94,7 +94,8 @@ public sealed class DeadDatagramsTests
     public void When_two_members_do_not_hear_each_other_one_of_them_stays_out_until_they_do(bool isBothWays)
     {
         int ended = 0;
-        foreach (ulong seed in SeedChoice.InTurn(6, commits: 3))
+        // All of them: whether the pair is next to each other in a ring is a matter of the seed.
+        for (ulong seed = 1; seed <= 6; seed++)
         {
             using var run = new Run(seed, subscribers: 4);
             run.Start();
