@@ -62,7 +62,9 @@ internal static partial class ServiceReader
             Keys = SecurityReader.KeysOf(session.Options.Security),
         };
         var reply = await WatchReply.AskAsync(
-            () => ClusterWatch.StartAsync(session, session.IsVerbose, rows: 1, isExamination: true), session.Interrupted);
+            () => ClusterWatch.StartAsync(session, session.IsVerbose, rows: 1, isExamination: true),
+            session.Interrupted,
+            awaitsNodes: true);
         if (reply.Answer is { } answer)
         {
             facts = facts with

@@ -26,7 +26,11 @@ internal sealed record WatchReply(ClusterSnapshot? Answer, ToolException? Fault,
     /// <summary>Under which the nodes seal echoes; null: they do not, or it is not known.</summary>
     public ClusterKey? ClusterKey { get; init; }
 
-    public static async Task<WatchReply> AskAsync(Func<Task<ClusterWatch>> start, CancellationToken interrupted)
+    /// <param name="start">Finds the service.</param>
+    /// <param name="interrupted">Ends it.</param>
+    /// <param name="awaitsNodes">Whether nodes that do not answer are asked again.</param>
+    public static async Task<WatchReply> AskAsync(
+        Func<Task<ClusterWatch>> start, CancellationToken interrupted, bool awaitsNodes = false)
     {
         ClusterWatch watch;
         try
@@ -44,7 +48,9 @@ internal sealed record WatchReply(ClusterSnapshot? Answer, ToolException? Fault,
             ToolException? fault = null;
             try
             {
-                answer = await watch.AskAsync(interrupted);
+                answer = awaitsNodes
+                    ? await PatientAnswer.AskAsync(() => watch.AskAsync(interrupted))
+                    : await watch.AskAsync(interrupted);
             }
             catch (ToolException exception)
             {
