@@ -14,6 +14,9 @@ public static class GroupNode
     // What comes before the loop of a member reads.
     private const int EarlyEvents = 1 << 16;
 
+    /// <summary>What members with a state agree on.</summary>
+    internal const string StateParameters = "state=1";
+
     /// <summary>
     /// Joins a group, and creates it if no other node has it open. A node is in a group once at a time. The name is that of a topic, so no
     /// other topic may have it.
@@ -70,7 +73,7 @@ public static class GroupNode
     /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
     /// <exception cref="ObjectDisposedException">The node was disposed.</exception>
     /// <exception cref="OperationCanceledException">The token cancelled the call.</exception>
-    public static async Task<IGroup<TMessage>> OpenGroupAsync<TMessage>(
+    public static Task<IGroup<TMessage>> OpenGroupAsync<TMessage>(
         this QuickSilverNode node,
         string name,
         IGroupHandler<TMessage> handler,
@@ -79,28 +82,7 @@ public static class GroupNode
     {
         ArgumentNullException.ThrowIfNull(node);
         ArgumentNullException.ThrowIfNull(handler);
-        options ??= new GroupOptions();
-        var limits = new StateLimits(options.MaxStateBytes, options.MostWaitingEvents);
-        GroupOptions.CheckState(limits.StateBytes);
-        var order = options.Order;
-        int capacity = Math.Max(options.ReaderCapacity, EarlyEvents);
-        var (endpoint, settings) = await OpenAsync<TMessage>(node, name, options, capacity, "state=1", cancellationToken)
-            .ConfigureAwait(node.ResumesInContext);
-        var desk = DeskOf(endpoint, node.Id, settings);
-        var group = new StatefulGroup<TMessage>(endpoint, new Group<TMessage>(endpoint, order, desk), node.Id, handler, limits);
-        group.Begin(settings.Join!);
-        try
-        {
-            var core = endpoint.Topic.Node;
-            await core.UntilEndedAsync(group.Opened, cancellationToken).ConfigureAwait(node.ResumesInContext);
-            await group.Opened.ConfigureAwait(node.ResumesInContext);
-            return group;
-        }
-        catch
-        {
-            await group.DisposeAsync().ConfigureAwait(node.ResumesInContext);
-            throw;
-        }
+        return OpenStatefulAsync(node, name, handler, options ?? new GroupOptions(), StateParameters, cancellationToken);
     }
 
     /// <summary>
@@ -147,6 +129,41 @@ public static class GroupNode
         var state = new ValueState<TState, TMessage>(initial, apply, stateCodec ?? QuickSilverNode.CodecOf<TState>());
         var group = await node.OpenGroupAsync<TMessage>(name, state, options, cancellationToken).ConfigureAwait(node.ResumesInContext);
         return new StateGroup<TState, TMessage>(group, state);
+    }
+
+    /// <summary>
+    /// As <see cref="OpenGroupAsync{TMessage}(QuickSilverNode, string, IGroupHandler{TMessage}, GroupOptions?, CancellationToken)"/>, for a
+    /// group whose members agree on more than on having a state.
+    /// </summary>
+    internal static async Task<IGroup<TMessage>> OpenStatefulAsync<TMessage>(
+        QuickSilverNode node,
+        string name,
+        IGroupHandler<TMessage> handler,
+        GroupOptions options,
+        string parameters,
+        CancellationToken cancellationToken)
+    {
+        var limits = new StateLimits(options.MaxStateBytes, options.MostWaitingEvents);
+        GroupOptions.CheckState(limits.StateBytes);
+        var order = options.Order;
+        int capacity = Math.Max(options.ReaderCapacity, EarlyEvents);
+        var (endpoint, settings) = await OpenAsync<TMessage>(node, name, options, capacity, parameters, cancellationToken)
+            .ConfigureAwait(node.ResumesInContext);
+        var desk = DeskOf(endpoint, node.Id, settings);
+        var group = new StatefulGroup<TMessage>(endpoint, new Group<TMessage>(endpoint, order, desk), node.Id, handler, limits);
+        group.Begin(settings.Join!);
+        try
+        {
+            var core = endpoint.Topic.Node;
+            await core.UntilEndedAsync(group.Opened, cancellationToken).ConfigureAwait(node.ResumesInContext);
+            await group.Opened.ConfigureAwait(node.ResumesInContext);
+            return group;
+        }
+        catch
+        {
+            await group.DisposeAsync().ConfigureAwait(node.ResumesInContext);
+            throw;
+        }
     }
 
     private static async Task<(TopicEndpoint<GroupItem<TMessage>> Endpoint, GroupSettings Settings)> OpenAsync<TMessage>(

@@ -87,6 +87,21 @@ public sealed partial class QuickSilverNode : IAsyncDisposable
     /// <summary>Whether awaits of the library's own code continue in the caller's context. Read again for each await.</summary>
     internal bool ResumesInContext => _core.ResumesInContext;
 
+    /// <summary>The node as its endpoints know it.</summary>
+    internal IEndpointNode Core => _core;
+
+    /// <summary>Whether a node hosts the membership service, so that each part of a divided network has one.</summary>
+    internal bool IsServiceHosted => _parts.IsServiceHosted;
+
+    /// <summary>
+    /// Whether this node is a member, as far as it knows: the membership service was heard within the time after which it removes a silent
+    /// node. From any thread.
+    /// </summary>
+    internal bool IsServiceHeard => _core.State == NodeState.Running && !_core.StatusReading.IsSilent;
+
+    /// <summary>Whether the core thread runs, so that <see cref="IsServiceHeard"/> is not older than a pause of the process.</summary>
+    internal bool IsLive => _core.StatusReading.IsPulsing;
+
     /// <summary>A task that completes when the membership service has removed this node, and only then.</summary>
     internal Task Expulsion => _core.Expulsion;
 

@@ -2,6 +2,7 @@ using System.Collections;
 using System.Collections.Concurrent;
 using System.Globalization;
 using QuickSilver.Groups;
+using QuickSilver.Groups.Tools;
 using QuickSilver.Serialization;
 using QuickSilver.Simulation;
 using QuickSilver.Tests.Infrastructure;
@@ -38,6 +39,8 @@ public sealed partial class ExceptionTests
         [typeof(StateFullException)] = "IsClosed=False Keys=10 Name=stock",
         [typeof(GroupHandlerException)] = "Call=OnEventAsync Group=orders",
         [typeof(GroupStateTooLargeException)] = "Donor=0000000000000001.2 Group=orders Limit=1024 Size=2000",
+        [typeof(GroupFullException)] = "Group=orders Limit=1000",
+        [typeof(GroupOutcomeUnknownException)] = "Group=orders",
         [typeof(SimulationException)] = "",
     };
 

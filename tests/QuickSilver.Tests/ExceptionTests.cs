@@ -1,6 +1,7 @@
 using System.Net;
 using System.Text.RegularExpressions;
 using QuickSilver.Groups;
+using QuickSilver.Groups.Tools;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
 using QuickSilver.Serialization;
@@ -84,6 +85,12 @@ public sealed partial class ExceptionTests
             () => Made(new GroupStateTooLargeException("orders", new NodeId(1, 2), size: 2_000, limit: 1_024)),
             "The state of the group \"orders\" has at least 2,000 bytes at node 0000000000000001.2", "The limit is 1,024",
             "Raise it on all members, or keep less in the state"),
+        [typeof(GroupFullException)] = (
+            () => Made(new GroupFullException("orders", "keys", 1_000, "Remove some.")),
+            "\"orders\"", "has reached its limit of 1,000 keys", "Remove some"),
+        [typeof(GroupOutcomeUnknownException)] = (
+            () => Made(new GroupOutcomeUnknownException("orders")),
+            "The outcome of a call on \"orders\" is unknown", "was removed from the group and came back", "Read the state"),
         [typeof(SimulationException)] = (
             FailedSeedAsync,
             "fails (1 of 1)", "Timed out after 00:00:01 waiting until all books are equal", "Replay: QS_SEEDS=1 QS_FIRST_SEED="),

@@ -40,7 +40,6 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     private SharedContracts? _contracts;
     // Made with the first topic, because an idle node has no use for it.
     private NodeProtocols? _protocols;
-    private bool _isServiceSilent;
     // Created before the first topic, so that every topic and endpoint can use it on any thread.
     private NodePublishing? _publishing;
     // Created with the first wait, and with the first topic.
@@ -122,6 +121,8 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
 
     /// <summary>The id of this node. From any thread, after the node has joined.</summary>
     public NodeId Self { get; private set; }
+
+    public StatusReading StatusReading => _status;
 
     /// <summary>What the nodes of the cluster are called. From any thread.</summary>
     public INodeNames Names => _parts.Names;
@@ -244,7 +245,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
 
     private NodeProtocols MakeProtocols()
     {
-        var made = new NodeProtocols(this, _parts) { Waits = OnWait, Meter = () => _meter, IsSilent = () => _isServiceSilent };
+        var made = new NodeProtocols(this, _parts) { Waits = OnWait, Meter = () => _meter, IsSilent = () => _status.IsSilent };
         return Interlocked.CompareExchange(ref _protocols, made, null) ?? made;
     }
 
@@ -380,7 +381,6 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         {
             OnJoined();
             _losses.OnBack();
-            _isServiceSilent = false;
         }
 
         if (wasJoined && reachable)
@@ -397,7 +397,6 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     {
         if (State == NodeState.Running)
         {
-            _isServiceSilent = true;
             _losses.BeginChange();
             _status.OnSilent(Environment.UtcNow - since);
             _losses.OnSilent(since);

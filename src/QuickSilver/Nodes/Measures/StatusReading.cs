@@ -41,6 +41,9 @@ internal sealed class StatusReading
     /// <summary>How long ago the core thread last ran its pulse.</summary>
     public TimeSpan SincePulse => _outsideTime.GetElapsedTime(Volatile.Read(ref _pulse));
 
+    /// <summary>Whether that was within the limit.</summary>
+    public bool IsPulsing => SincePulse <= PulseLimit;
+
     public bool IsReachable
     {
         set
@@ -56,6 +59,9 @@ internal sealed class StatusReading
 
     /// <summary>The service was last heard then, and may have removed this node.</summary>
     public void OnSilent(DateTimeOffset lastHeard) => Volatile.Write(ref _silentSince, lastHeard.UtcTicks);
+
+    /// <summary>Whether the service is silent for so long that it may have removed this node.</summary>
+    public bool IsSilent => Volatile.Read(ref _silentSince) != 0;
 
     /// <summary>Null before the first topic.</summary>
     public BlockingHandlers? Handlers { get; set; }
@@ -83,7 +89,7 @@ internal sealed class StatusReading
 
     public NodeStatus Read(NodeState state, int openTopics)
     {
-        bool isLive = state != NodeState.Stopped && SincePulse <= PulseLimit;
+        bool isLive = state != NodeState.Stopped && IsPulsing;
         var unready = WhyNotReady(state, isLive);
         List<StatusReason> reasons = unready is null ? [] : [unready];
         Add(reasons, Handlers?.Trouble is { } handler ? [handler] : []);

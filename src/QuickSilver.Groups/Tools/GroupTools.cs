@@ -1,0 +1,51 @@
+using QuickSilver.Groups.Tools.Dictionaries;
+using QuickSilver.Groups.Tools.Replicas;
+using QuickSilver.Inboxes;
+using QuickSilver.Serialization;
+
+namespace QuickSilver.Groups.Tools;
+
+/// <summary>
+/// Opens the tools of process groups on a node: each is a group whose members have a copy of a small state, and change it in one order.
+/// </summary>
+public static class GroupTools
+{
+    /// <summary>
+    /// Opens a dictionary of which all members have a copy, and creates it if no other node has it open. Completes when this member has all
+    /// entries. A node has a dictionary open once at a time. The name is that of a topic, so no other topic may have it.
+    /// </summary>
+    /// <typeparam name="TKey">The type of the keys. All members have the same.</typeparam>
+    /// <typeparam name="TValue">The type of the values. All members have the same.</typeparam>
+    /// <param name="node">The node.</param>
+    /// <param name="name">The name of the group: 1 to 255 characters, without control characters and wildcards.</param>
+    /// <param name="options">The options. Null: the defaults.</param>
+    /// <param name="cancellationToken">Cancels the call.</param>
+    /// <exception cref="ArgumentException">The name is none, or the options have the codec of another type.</exception>
+    /// <exception cref="QuickSilverOptionsException">An option is invalid.</exception>
+    /// <exception cref="NotSupportedException">A type has no codec, and the options have none.</exception>
+    /// <exception cref="InvalidOperationException">This node is in the group already.</exception>
+    /// <exception cref="ContractMismatchException">The topic of that name is open elsewhere and is no such dictionary.</exception>
+    /// <exception cref="GroupHandlerException">The state of the other members is of another version.</exception>
+    /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
+    /// <exception cref="ObjectDisposedException">The node was disposed.</exception>
+    /// <exception cref="OperationCanceledException">The token cancelled the call.</exception>
+    public static async Task<IReplicatedDictionary<TKey, TValue>> OpenDictionaryAsync<TKey, TValue>(
+        this QuickSilverNode node, string name, DictionaryOptions? options = null, CancellationToken cancellationToken = default)
+        where TKey : notnull
+    {
+        ArgumentNullException.ThrowIfNull(node);
+        options ??= new DictionaryOptions();
+        ToolOptions.Check(
+            ToolOptions.Range(nameof(DictionaryOptions.MaxKeys), options.MaxKeys, 1, DictionaryMachine.MostKeys),
+            ToolOptions.Order(nameof(DictionaryOptions.Order), options.Order));
+        CodecOptions.Check(options, typeof(DictionaryOptions<,>), typeof(TKey), typeof(TValue));
+        var typed = options as DictionaryOptions<TKey, TValue>;
+        var keys = typed?.KeyCodec ?? QuickSilverNode.CodecOf<TKey>();
+        var values = typed?.ValueCodec ?? QuickSilverNode.CodecOf<TValue>();
+        var host = new NodeHost(node);
+        var dictionary = new ReplicatedDictionary<TKey, TValue>(name, node.Id, host, (keys, values), options.MaxKeys, options.Order);
+        var schema = JoinedSchema.Of(PayloadSchema.MessageKind, ("key", keys.Schema), ("value", values.Schema));
+        await ToolOpening.OpenAsync(node, dictionary, "dictionary", schema, cancellationToken).ConfigureAwait(node.ResumesInContext);
+        return dictionary;
+    }
+}
