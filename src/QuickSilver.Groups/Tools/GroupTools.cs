@@ -1,4 +1,7 @@
+using QuickSilver.Groups.Tools.Barriers;
 using QuickSilver.Groups.Tools.Dictionaries;
+using QuickSilver.Groups.Tools.Leaders;
+using QuickSilver.Groups.Tools.Locks;
 using QuickSilver.Groups.Tools.Replicas;
 using QuickSilver.Inboxes;
 using QuickSilver.Serialization;
@@ -47,5 +50,90 @@ public static class GroupTools
         var schema = JoinedSchema.Of(PayloadSchema.MessageKind, ("key", keys.Schema), ("value", values.Schema));
         await ToolOpening.OpenAsync(node, dictionary, "dictionary", schema, cancellationToken).ConfigureAwait(node.ResumesInContext);
         return dictionary;
+    }
+
+    /// <summary>
+    /// Opens a lock that one caller among all members holds at a time, and creates it if no other node has it open. A node has a lock open
+    /// once at a time. The name is that of a topic, so no other topic may have it.
+    /// </summary>
+    /// <param name="node">The node.</param>
+    /// <param name="name">The name of the group: 1 to 255 characters, without control characters and wildcards.</param>
+    /// <param name="options">The options. Null: the defaults.</param>
+    /// <param name="cancellationToken">Cancels the call.</param>
+    /// <exception cref="ArgumentException">The name is none.</exception>
+    /// <exception cref="NotSupportedException">
+    /// Nodes host the membership service, and <see cref="LockOptions.AllowHostedService"/> is not set.
+    /// </exception>
+    /// <exception cref="ContractMismatchException">The topic of that name is open elsewhere and is no lock.</exception>
+    /// <exception cref="InvalidOperationException">This node is in the group already.</exception>
+    /// <exception cref="GroupHandlerException">The state of the other members is of another version.</exception>
+    /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
+    /// <exception cref="ObjectDisposedException">The node was disposed.</exception>
+    /// <exception cref="OperationCanceledException">The token cancelled the call.</exception>
+    public static async Task<IDistributedLock> OpenLockAsync(
+        this QuickSilverNode node, string name, LockOptions? options = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(node);
+        ToolOpening.CheckService(
+            node, $"The lock \"{name}\"", "each would grant it", nameof(LockOptions), options?.AllowHostedService ?? false);
+        var opened = new DistributedLock(name, node.Id, new NodeHost(node));
+        await ToolOpening.OpenAsync(node, opened, "lock", ToolOpening.NoPayload, cancellationToken).ConfigureAwait(node.ResumesInContext);
+        return opened;
+    }
+
+    /// <summary>
+    /// Becomes a candidate for the leadership of a group: its oldest member leads. A node is a candidate once at a time. The name is that
+    /// of a topic, so no other topic may have it.
+    /// </summary>
+    /// <param name="node">The node.</param>
+    /// <param name="name">The name of the group: 1 to 255 characters, without control characters and wildcards.</param>
+    /// <param name="options">The options. Null: the defaults.</param>
+    /// <param name="cancellationToken">Cancels the call.</param>
+    /// <exception cref="ArgumentException">The name is none.</exception>
+    /// <exception cref="NotSupportedException">
+    /// Nodes host the membership service, and <see cref="LeaderOptions.AllowHostedService"/> is not set.
+    /// </exception>
+    /// <exception cref="ContractMismatchException">The topic of that name is open elsewhere and has no leader.</exception>
+    /// <exception cref="InvalidOperationException">This node is in the group already.</exception>
+    /// <exception cref="GroupHandlerException">The state of the other members is of another version.</exception>
+    /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
+    /// <exception cref="ObjectDisposedException">The node was disposed.</exception>
+    /// <exception cref="OperationCanceledException">The token cancelled the call.</exception>
+    public static async Task<ILeaderLease> OpenLeaderAsync(
+        this QuickSilverNode node, string name, LeaderOptions? options = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(node);
+        ToolOpening.CheckService(
+            node, $"The leadership \"{name}\"", "each would have a leader", nameof(LeaderOptions), options?.AllowHostedService ?? false);
+        var opened = new LeaderLease(name, node.Id, new NodeHost(node));
+        await ToolOpening.OpenAsync(node, opened, "leader", ToolOpening.NoPayload, cancellationToken).ConfigureAwait(node.ResumesInContext);
+        return opened;
+    }
+
+    /// <summary>
+    /// Opens a barrier at which members wait for each other. A node has a barrier open once at a time. The name is that of a topic, so no
+    /// other topic may have it.
+    /// </summary>
+    /// <param name="node">The node.</param>
+    /// <param name="name">The name of the group: 1 to 255 characters, without control characters and wildcards.</param>
+    /// <param name="parties">The number of members that a round needs: 1 to 10,000. All members have the same.</param>
+    /// <param name="cancellationToken">Cancels the call.</param>
+    /// <exception cref="ArgumentException">The name is none, or the number of parties is out of range.</exception>
+    /// <exception cref="InvalidOperationException">This node is in the group already.</exception>
+    /// <exception cref="ContractMismatchException">The topic of that name is open elsewhere and is no barrier.</exception>
+    /// <exception cref="GroupHandlerException">The state of the other members is of another version.</exception>
+    /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
+    /// <exception cref="ObjectDisposedException">The node was disposed.</exception>
+    /// <exception cref="OperationCanceledException">The token cancelled the call.</exception>
+    public static async Task<IGroupBarrier> OpenBarrierAsync(
+        this QuickSilverNode node, string name, int parties, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(node);
+        ArgumentOutOfRangeException.ThrowIfLessThan(parties, 1);
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(parties, BarrierMachine.MostParties);
+        var opened = new GroupBarrier(name, parties, node.Id, new NodeHost(node));
+        await ToolOpening.OpenAsync(node, opened, "barrier", ToolOpening.NoPayload, cancellationToken)
+            .ConfigureAwait(node.ResumesInContext);
+        return opened;
     }
 }

@@ -18,8 +18,8 @@ internal abstract class Machine
     private const byte Version = 1;
     private const int MemberBytes = SpanWriter.NodeBytes + sizeof(long);
 
-    // The members, each with its floor.
-    private readonly Dictionary<NodeId, long> _floors = [];
+    // The members by age, each with its floor. None is ever removed, so that all members write them in one order.
+    private Dictionary<NodeId, long> _floors = [];
 
     /// <summary>The number of the last view.</summary>
     public long View { get; private set; }
@@ -44,16 +44,13 @@ internal abstract class Machine
             }
         }
 
-        foreach (var node in gone)
-        {
-            _floors.Remove(node);
-        }
-
+        var floors = new Dictionary<NodeId, long>(view.Members.Count);
         foreach (var node in view.Members)
         {
-            _floors.TryAdd(node, 0);
+            floors.Add(node, gone.Contains(node) ? 0 : _floors.GetValueOrDefault(node));
         }
 
+        _floors = floors;
         OnMembers(view.Members, gone, answers);
     }
 
@@ -101,7 +98,7 @@ internal abstract class Machine
         }
 
         View = reader.ReadNumber();
-        _floors.Clear();
+        _floors = [];
         for (int left = reader.ReadCount(MemberBytes); left > 0; left--)
         {
             if (!_floors.TryAdd(reader.ReadNode(), reader.ReadNumber()))

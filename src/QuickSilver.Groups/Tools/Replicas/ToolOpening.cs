@@ -17,4 +17,17 @@ internal static class ToolOpening
         tool.Begin(await GroupNode.OpenStatefulAsync(node, tool.Name, tool.Replica, options, parameters, cancellationToken)
             .ConfigureAwait(node.ResumesInContext));
     }
+
+    /// <summary>What must exist once in a cluster needs a service that exists once.</summary>
+    /// <exception cref="NotSupportedException">Nodes host the service, and the options do not allow that.</exception>
+    public static void CheckService(QuickSilverNode node, string what, string consequence, string options, bool allowsHosted)
+    {
+        if (node.IsServiceHosted && !allowsHosted)
+        {
+            throw new NotSupportedException(
+                $"{what} needs a standalone membership service. Here nodes host the service, so two parts of a divided network have one "
+                + $"each, and {consequence}. Run qsm gms and name it in Membership:Servers on all nodes. On one machine, set "
+                + $"{options}.{nameof(LockOptions.AllowHostedService)}.");
+        }
+    }
 }

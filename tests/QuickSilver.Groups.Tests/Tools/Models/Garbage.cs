@@ -35,6 +35,18 @@ internal static class Garbage
         return bytes;
     }
 
+    /// <summary>Bytes that are no operation, whatever the kind: too short, or of an unknown kind.</summary>
+    public static byte[] Malformed(Random random)
+    {
+        byte[] bytes = Random(random, random.Next(30));
+        if (bytes.Length > 8)
+        {
+            bytes[0] = (byte)(200 + random.Next(50));
+        }
+
+        return bytes;
+    }
+
     private static byte[] Random(Random random, int count)
     {
         byte[] bytes = new byte[count];

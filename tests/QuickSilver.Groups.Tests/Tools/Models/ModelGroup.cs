@@ -121,6 +121,7 @@ internal sealed class ModelGroup<TTool>(Func<NodeId, IToolHost, TTool> create)
     internal sealed class Member : IGroup<ReadOnlyMemory<byte>>
     {
         private readonly ModelGroup<TTool> _group;
+        private readonly List<byte[]> _delayed = [];
 
         public Member(ModelGroup<TTool> group, NodeId id)
         {
@@ -145,6 +146,9 @@ internal sealed class ModelGroup<TTool>(Func<NodeId, IToolHost, TTool> create)
         /// <summary>The member gets nothing. It must be removed and return before it gets anything again.</summary>
         public bool IsCutOff { get; set; }
 
+        /// <summary>What is sent waits for <see cref="SendDelayed"/>, as when there is no room.</summary>
+        public bool Delays { get; set; }
+
         /// <summary>Sends of this member fail so.</summary>
         public Exception? SendFault { get; set; }
 
@@ -165,8 +169,24 @@ internal sealed class ModelGroup<TTool>(Func<NodeId, IToolHost, TTool> create)
                 throw SendFault;
             }
 
-            _group._sent.Enqueue((this, Life, message.ToArray()));
+            if (Delays)
+            {
+                _delayed.Add(message.ToArray());
+            }
+            else
+            {
+                _group._sent.Enqueue((this, Life, message.ToArray()));
+            }
+
             return default;
+        }
+
+        /// <summary>Sends what was delayed, after all that was sent meanwhile.</summary>
+        public void SendDelayed()
+        {
+            Delays = false;
+            _delayed.ForEach(message => _group._sent.Enqueue((this, Life, message)));
+            _delayed.Clear();
         }
 
         public IAsyncEnumerable<GroupEvent<ReadOnlyMemory<byte>>> ReadAllAsync(
