@@ -107,16 +107,11 @@ internal static class LayerRules
     {
         ["Ordering"] = [],
         ["States"] = [],
-<<<<<<< HEAD
         ["Questions"] = [""],
         ["Protocol"] = ["Ordering", "Questions", "States"],
         ["Endpoints"] = ["", "Ordering", "Protocol", "Questions"],
         ["Members"] = ["", "Endpoints", "Ordering", "States"],
-=======
-        ["Protocol"] = ["Ordering", "States"],
-        ["Members"] = ["", "Ordering", "States"],
         ["Tools"] = [""],
->>>>>>> 98d6ec02 (Add a replicated dictionary to the tools of groups)
     };
 
     public static int FloorOf(string project) => Floors.TryGetValue(project, out var floor)

@@ -4,6 +4,7 @@ using System.IO.Pipelines;
 using QuickSilver.Groups.Tools.Replicas;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Serialization;
 
 namespace QuickSilver.Groups.Tests.Tools.Models;
 
@@ -158,6 +159,16 @@ internal sealed class ModelGroup<TTool>(Func<NodeId, IToolHost, TTool> create)
 
         public void Read(byte[] state) => Done(Tool.Replica.ReadStateAsync(
             PipeReader.Create(new ReadOnlySequence<byte>(state)), View!, CancellationToken.None));
+
+        public IAsyncEnumerable<GroupReply<TReply>> AskAsync<TReply>(
+            ReadOnlyMemory<byte> question, QuestionOptions? options = null, CancellationToken cancellationToken = default) =>
+            throw new NotSupportedException();
+
+        public IAsyncEnumerable<GroupReply<TReply>> AskAsync<TReply>(
+            ReadOnlyMemory<byte> question,
+            IPayloadCodec<TReply> codec,
+            QuestionOptions? options = null,
+            CancellationToken cancellationToken = default) => throw new NotSupportedException();
 
         public ValueTask SendAsync(ReadOnlyMemory<byte> message, CancellationToken cancellationToken = default) =>
             SendAsync(message, GroupOrder.Total, cancellationToken);

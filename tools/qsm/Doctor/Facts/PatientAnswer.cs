@@ -26,7 +26,7 @@ internal static class PatientAnswer
                 break;
             }
 
-            // The service has removed the node. That it was silent is what there is to say of it.
+            // The service has removed the node, which was silent until then.
             if (!SilentOf(answer).All(silent => next.Nodes.Any(one => one.Node.Node == silent.Node.Node)))
             {
                 break;
