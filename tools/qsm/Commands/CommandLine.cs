@@ -1,5 +1,6 @@
 using System.CommandLine;
 using System.CommandLine.Invocation;
+using QuickSilver.Tool.Commands.Groups;
 using QuickSilver.Tool.Commands.Keys;
 using QuickSilver.Tool.Commands.Perf;
 using QuickSilver.Tool.Commands.Swarm;

@@ -70,6 +70,33 @@ public sealed class ShellScenarios : IDisposable
     }
 
     [Fact]
+    public void Groups_and_their_members_are_listed_for_people_and_for_scripts()
+    {
+        ToolProcesses.Await(Join("group", "join", "orders").StandardError, "ready");
+        ToolProcesses.Await(Join("group", "join", "orders").StandardError, "ready");
+        ToolProcesses.Await(Join("sub", "raw").StandardError, "ready");
+        var listed = Assert.Single(Objects(Run("group", "list", "--json").Output));
+        Assert.Equal(("orders", "messages", 2), (Text(listed, "group"), Text(listed, "keeps"), Number(listed, "members")));
+        string[] lines = Run("group", "list").Output.Split('\n', StringSplitOptions.RemoveEmptyEntries);
+        Assert.Equal(2, lines.Length);
+        Assert.StartsWith("orders  ", lines[1], StringComparison.Ordinal);
+
+        var described = Assert.Single(Objects(Run("group", "describe", "orders", "--json").Output));
+        string name = $"qsm-group-join@{Environment.MachineName}";
+        string[] ids = [.. described.GetProperty("nodes").EnumerateArray().Select(static node => Text(node, "node")!)];
+        Assert.Equal(2, ids.Distinct().Count());
+        string text = Run("group", "describe", "orders").Output;
+        Assert.All(ids, id => Assert.Contains($"{name} ({id})", text));
+
+        var (topic, _, why) = Run("group", "describe", "raw");
+        Assert.Equal(Failed, topic);
+        Assert.Contains("raw: this topic is no group. 'qsm topic describe raw' shows it.", why);
+        var (missing, _, errors) = Run("group", "describe", "order");
+        Assert.Equal(Failed, missing);
+        Assert.Contains($"No node of cluster '{_cluster}' is in the group 'order'. Did you mean 'orders'?", errors);
+    }
+
+    [Fact]
     public void Source_text_says_which_version_of_the_contract_it_is_and_another_one_can_be_chosen()
     {
         ToolProcesses.Await(Join("perf", "receive", "typed", "--typed-text").StandardError, "ready");

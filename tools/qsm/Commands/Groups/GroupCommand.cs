@@ -4,12 +4,13 @@ using QuickSilver.Tool.Groups;
 using QuickSilver.Tool.Lines;
 using QuickSilver.Tool.Sessions;
 
-namespace QuickSilver.Tool.Commands;
+namespace QuickSilver.Tool.Commands.Groups;
 
 // A member of a group at a terminal. What it prints is what a program in the group gets: views between messages.
 internal static class GroupCommand
 {
-    public static Command Create() => new("group", "Take part in a process group.") { Join() };
+    public static Command Create() =>
+        new("group", "Show process groups, and take part in one.") { Join(), GroupListCommand.List(), GroupListCommand.Describe() };
 
     private static Command Join()
     {
