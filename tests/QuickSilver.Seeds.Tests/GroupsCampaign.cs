@@ -6,8 +6,9 @@ using QuickSilver.Simulation;
 namespace QuickSilver.Seeds.Tests;
 
 // Campaign "Groups": three to seven nodes are in a group and send messages in all orders, while links lose, delay and repeat packets, and
-// nodes pause, fail, come back, and are divided. All members get the same views, the same messages between them (I6), and one order of
-// them; what one member got of safe messages is got by all that stay; and no causal message comes before what its sender had got.
+// nodes pause, fail, come back, and are divided. Then some of them fail or leave within bursts of messages, and within the view changes
+// that follow. All members get the same views, the same messages between them (I6), and one order of them; what one member got of safe
+// messages is got by all that stay; no causal message comes before what its sender had got; and what is sent comes without another view.
 //
 // Many seeds, and one again:
 //   QS_SEEDS=200 dotnet test --project tests/QuickSilver.Seeds.Tests -c Release --filter-class "*.GroupsCampaign"

@@ -6,23 +6,41 @@ namespace QuickSilver.Seeds.Tests.Groups;
 // one order of the group, and that what is safe reaches all that stay.
 internal static class GroupChecks
 {
-    public static void All(IReadOnlyList<MemberLog> logs)
+    /// <param name="logs">Those of all members that there were.</param>
+    /// <param name="last">Those of the members that there are.</param>
+    public static void All(IReadOnlyList<MemberLog> logs, IReadOnlyList<MemberLog> last)
     {
+        var next = NextViews(logs);
         foreach (var log in logs)
         {
             ViewsIncrease(log);
             SendersAreInOrder(log);
+            NothingIsMissing(log);
         }
 
         foreach (var (one, other) in logs.SelectMany((one, i) => logs.Skip(i + 1).Select(other => (one, other))))
         {
             SameBetweenViews(one, other);
-            OneOrder(one, other);
+            OneOrder(one, other, next);
             SafeReachesThoseThatStay(one, other);
             SafeReachesThoseThatStay(other, one);
             NothingComesBeforeItsCauses(one, other);
             NothingComesBeforeItsCauses(other, one);
         }
+
+        foreach (var log in last)
+        {
+            AreSame(log.Last!, log, last[0].Last!, last[0]);
+        }
+    }
+
+    // The view that followed each one, at the members that got it.
+    private static SortedDictionary<long, GroupView> NextViews(IReadOnlyList<MemberLog> logs)
+    {
+        var views = logs.SelectMany(static log => log.Views).Select(static one => one.View)
+            .DistinctBy(static view => view.Number).OrderBy(static view => view.Number).ToArray();
+        return new SortedDictionary<long, GroupView>(
+            views.Zip(views.Skip(1)).ToDictionary(static pair => pair.First.Number, static pair => pair.Second));
     }
 
     private static void ViewsIncrease(MemberLog log)
@@ -45,33 +63,59 @@ internal static class GroupChecks
         }
     }
 
+    // Where no gap is reported, all that a sender has sent between two of its messages in a view has come.
+    private static void NothingIsMissing(MemberLog log)
+    {
+        foreach (var view in log.Views.Where(static view => !view.HasGap))
+        {
+            foreach (var sent in view.Messages.GroupBy(static message => message.Sender))
+            {
+                var (first, last) = (sent.First(), sent.Last());
+                Assert.True(last.Number - first.Number + 1 == sent.Count(), $"{view.View}: {log} lacks some between {first} and {last}.");
+            }
+        }
+    }
+
     // Both have got the view and the one after it.
     private static void SameBetweenViews(MemberLog one, MemberLog other)
     {
         foreach (var (a, b) in CommonViews(one, other))
         {
-            if (NextOf(one, a) is not { } next || NextOf(other, b) != next || a.HasGap || b.HasGap)
+            if (NextOf(one, a) is { } next && NextOf(other, b) == next && !a.LacksOfOthers && !b.LacksOfOthers)
             {
-                continue;
+                AreSame(a, one, b, other);
             }
-
-            Assert.True(
-                a.Messages.ToHashSet().SetEquals(b.Messages),
-                $"{a.View}: {one} has {Difference(a, b)} more than {other}, and lacks {Difference(b, a)}.");
-            Assert.True(a.Ordered.SequenceEqual(b.Ordered), $"{a.View}: {one} and {other} have another order.");
         }
     }
 
-    private static void OneOrder(MemberLog one, MemberLog other)
+    private static void AreSame(ViewLog a, MemberLog one, ViewLog b, MemberLog other)
+    {
+        Assert.True(
+            a.Messages.ToHashSet().SetEquals(b.Messages),
+            $"{a.View}: {one} has {Difference(a, b)} more than {other}, and lacks {Difference(b, a)}.");
+        Assert.True(a.Ordered.SequenceEqual(b.Ordered), $"{a.View}: {one} and {other} have another order.");
+    }
+
+    // The last orders of a member that has failed may be known to none that is left, if the one that decided them has failed with it. What
+    // it got before a safe message is in the same order everywhere.
+    private static void OneOrder(MemberLog one, MemberLog other, SortedDictionary<long, GroupView> next)
     {
         foreach (var (a, b) in CommonViews(one, other))
         {
             var common = a.Ordered.ToHashSet();
             common.IntersectWith(b.Ordered);
+            SentMessage[] first = [.. a.Ordered.Where(common.Contains)];
+            SentMessage[] second = [.. b.Ordered.Where(common.Contains)];
+            bool areLeft = NextOf(one, a) is { } number && NextOf(other, b) == number;
+            bool isOrdererLeft = !next.TryGetValue(a.View.Number, out var after) || after.Members.Contains(a.View.Members[0]);
+            int agreed = areLeft || isOrdererLeft
+                ? first.Length
+                : Math.Max(Array.FindLastIndex(first, IsSafe), Array.FindLastIndex(second, IsSafe)) + 1;
             Assert.True(
-                a.Ordered.Where(common.Contains).SequenceEqual(b.Ordered.Where(common.Contains)),
-                $"{a.View}: {one} and {other} have another order.");
+                first.AsSpan(0, agreed).SequenceEqual(second.AsSpan(0, agreed)), $"{a.View}: {one} and {other} have another order.");
         }
+
+        static bool IsSafe(SentMessage message) => message.Order == GroupOrder.Safe;
     }
 
     private static void SafeReachesThoseThatStay(MemberLog one, MemberLog other)

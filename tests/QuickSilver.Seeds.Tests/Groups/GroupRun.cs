@@ -1,22 +1,21 @@
 using System.Globalization;
-using QuickSilver.Groups;
 using QuickSilver.Simulation;
 
 namespace QuickSilver.Seeds.Tests.Groups;
 
-// One seed of campaign Groups: a group of three to seven nodes, of which each life joins, sends messages of several sizes in all orders
-// while the faults last, and keeps its log. Some read at once, others slowly.
+// One seed of campaign Groups: a group of three to seven nodes, of which each life joins, sends messages while the faults last, and keeps
+// its log. Then come rounds: in each, members send a burst, some fail or leave within it, and all that are left must get all of it before
+// the next one begins.
 internal sealed class GroupRun(ulong seed)
 {
     private const string Name = "orders";
     private const FaultKinds Kinds = FaultKinds.Common | FaultKinds.Restart | FaultKinds.Slowness | FaultKinds.MulticastLoss
         | FaultKinds.RepairDeafness | FaultKinds.Replay | FaultKinds.BlackHole;
-    private const int MostPadding = 3_000;
-
-    private static readonly GroupOrder[] Orders = Enum.GetValues<GroupOrder>();
+    private const int Rounds = 8;
+    private const int MostOfBurst = 20;
 
     private readonly List<MemberLog> _logs = [];
-    private readonly Dictionary<int, MemberLog> _live = [];
+    private readonly Dictionary<int, GroupMember> _members = [];
     private bool _isOver;
 
     /// <summary>What happened, the same each time. Throws if what a group promises did not hold.</summary>
@@ -32,15 +31,21 @@ internal sealed class GroupRun(ulong seed)
                 1 => new LinkModel { Jitter = TimeSpan.FromMilliseconds(5), Reorder = 0.05 },
                 _ => new LinkModel(),
             },
-            Faults = new FaultPlan { Kinds = Kinds },
+            Faults = new FaultPlan { Kinds = Kinds, Until = TimeSpan.FromSeconds(3) },
         });
         try
         {
             cluster.Start(LiveAsync);
             cluster.RunFaults();
             _isOver = true;
-            cluster.Eventually("all members are in one view and have got the same of it", () => AreSame(cluster), TimeSpan.FromMinutes(2));
-            GroupChecks.All(_logs);
+            AwaitSame(cluster);
+            var strikes = new Strikes(cluster, () => OrdererOf(cluster), () => Send(cluster));
+            for (int round = 0; round < Rounds; round++)
+            {
+                Play(cluster, strikes);
+            }
+
+            GroupChecks.All(_logs, [.. _members.Values.Select(static member => member.Log!)]);
         }
         catch (Exception exception) when (exception is SimulationException or Xunit.Sdk.XunitException)
         {
@@ -54,23 +59,46 @@ internal sealed class GroupRun(ulong seed)
             + $"{_logs.Count(static log => log.Views.Any(static view => view.HasGap))} with gaps, {cluster.TraceHash:x16}");
     }
 
+    private void Play(SimulatedCluster cluster, Strikes strikes)
+    {
+        if (cluster.Random.Next(4) == 0)
+        {
+            int leaver = cluster.Random.Next(cluster.Nodes.Count);
+            cluster.Nodes[leaver].Post(_members[leaver].Reopen);
+        }
+
+        strikes.Run();
+        cluster.Heal();
+        AwaitSame(cluster);
+    }
+
+    private void Send(SimulatedCluster cluster)
+    {
+        bool isLarge = cluster.Random.Next(4) == 0;
+        foreach (var node in cluster.Nodes)
+        {
+            int messages = cluster.Random.Next(MostOfBurst);
+            if (node.IsJoined && _members.GetValueOrDefault(node.Number) is { } member)
+            {
+                node.Post(() => member.Burst(messages, isLarge));
+            }
+        }
+    }
+
+    private void AwaitSame(SimulatedCluster cluster) => cluster.Eventually(
+        "all members are in one view and have got the same of it", () => AreSame(cluster), TimeSpan.FromMinutes(1));
+
     private bool AreSame(SimulatedCluster cluster)
     {
         ViewLog? first = null;
-        int members = 0;
         foreach (var node in cluster.Nodes)
         {
-            if (!node.IsUp)
-            {
-                continue;
-            }
-
-            if (!_live.TryGetValue(node.Number, out var log) || log.Last is not { } last || log.End is not null)
+            if (!node.IsJoined || !_members.TryGetValue(node.Number, out var member) || !member.IsIdle || member.Log is not { } log
+                || log.Self != node.Node.Id || log.Last is not { } last || log.End is not null || !log.HasOwn)
             {
                 return false;
             }
 
-            members++;
             first ??= last;
             if (last.View.Number != first.View.Number || last.Messages.Count != first.Messages.Count)
             {
@@ -78,60 +106,20 @@ internal sealed class GroupRun(ulong seed)
             }
         }
 
-        return first is null || first.View.Members.Count == members;
+        return first?.View.Members.Count == cluster.Nodes.Count;
     }
 
-    private async Task LiveAsync(SimulatedNode node)
+    // The oldest member of the newest view.
+    private int? OrdererOf(SimulatedCluster cluster)
     {
-        bool isSlow = node.Random.Next(4) == 0;
-        var options = new GroupOptions { ReaderCapacity = isSlow ? 16 : 1 << 20 };
-        var group = await node.Node.OpenGroupAsync<string>(Name, options);
-        var log = new MemberLog(node.Node.Id, node.Number, node.Lives);
-        _logs.Add(log);
-        _live[node.Number] = log;
-        if (isSlow)
-        {
-            node.Post(() => ReadAsync(node, group, log));
-        }
-        else
-        {
-            group.SubscribeInline((in GroupEvent<string> one) => log.Add(one), _ => log.AddGap(), end => log.End = end);
-        }
-
-        var interval = TimeSpan.FromMilliseconds(node.Random.Next(1, 20));
-        for (int number = 0; !_isOver; number++)
-        {
-            var order = Orders[node.Random.Next(Orders.Length)];
-            try
-            {
-                int padding = node.Random.Next(20) == 0 ? node.Random.Next(MostPadding) : 0;
-                await group.SendAsync(SentMessage.TextOf(number, order, log.Messages, padding), order);
-            }
-            catch (Exception exception) when (exception is NodeExpelledException or ObjectDisposedException)
-            {
-                return;
-            }
-
-            await Task.Delay(2 * node.Random.NextDouble() * interval, node.Time);
-        }
+        var newest = _members.Values.Select(static member => member.Log?.Last?.View).MaxBy(static view => view?.Number ?? 0);
+        return cluster.Nodes.FirstOrDefault(node => node.IsJoined && node.Node.Id == newest?.Members[0])?.Number;
     }
 
-    private async Task ReadAsync(SimulatedNode node, IGroup<string> group, MemberLog log)
+    private Task LiveAsync(SimulatedNode node)
     {
-        try
-        {
-            await foreach (var one in group.ReadAllAsync(_ => log.AddGap()))
-            {
-                log.Add(one);
-                if (!_isOver)
-                {
-                    await Task.Delay(node.Random.NextDouble() * TimeSpan.FromMilliseconds(5), node.Time);
-                }
-            }
-        }
-        catch (NodeExpelledException exception)
-        {
-            log.End = new SubscriptionEnd(SubscriptionEndReason.NodeExpelled, exception);
-        }
+        var member = new GroupMember(node, Name, _logs.Add);
+        _members[node.Number] = member;
+        return member.Live(() => _isOver);
     }
 }

@@ -7,6 +7,7 @@ namespace QuickSilver.Seeds.Tests.Groups;
 internal sealed class MemberLog(NodeId self, int node, int life)
 {
     private readonly List<ViewLog> _views = [];
+    private int _ownLast = -1;
 
     public NodeId Self => self;
 
@@ -15,6 +16,15 @@ internal sealed class MemberLog(NodeId self, int node, int life)
     public int Messages { get; private set; }
 
     public SubscriptionEnd? End { get; set; }
+
+    /// <summary>The member has left the group by itself.</summary>
+    public bool HasLeft { get; set; }
+
+    /// <summary>The number of the last message that it has sent as a member; -1: none.</summary>
+    public int Sent { get; set; } = -1;
+
+    /// <summary>Whether it has got all that it has sent.</summary>
+    public bool HasOwn => _ownLast >= Sent;
 
     public ViewLog? Last => _views.Count > 0 ? _views[^1] : null;
 
@@ -29,15 +39,18 @@ internal sealed class MemberLog(NodeId self, int node, int life)
         Assert.NotEmpty(_views);
         Assert.Same(_views[^1].View, one.View);
         Assert.True(one.TryGetMessage(out string? text));
-        _views[^1].Messages.Add(SentMessage.Parse(one.Sender, text));
+        var message = SentMessage.Parse(one.Sender, text);
+        _views[^1].Messages.Add(message);
+        _ownLast = message.Sender == self ? message.Number : _ownLast;
         Messages++;
     }
 
-    public void AddGap()
+    public void AddGap(GapNotice gap)
     {
         if (Last is { } last)
         {
             last.HasGap = true;
+            last.LacksOfOthers |= gap.Reason != GapReason.SenderLeft;
         }
     }
 
@@ -50,8 +63,11 @@ internal sealed class ViewLog(GroupView view)
 
     public List<SentMessage> Messages { get; } = [];
 
-    /// <summary>A message of this view is missing here, as one may be when many members fail at once.</summary>
+    /// <summary>A message of this view is missing here: no member that was left had it.</summary>
     public bool HasGap { get; set; }
+
+    /// <summary>One is missing that others may have.</summary>
+    public bool LacksOfOthers { get; set; }
 
     /// <summary>The messages that are in the order of the group.</summary>
     public IEnumerable<SentMessage> Ordered => Messages.Where(static message => message.Order is GroupOrder.Total or GroupOrder.Safe);

@@ -224,9 +224,9 @@ internal static class PlantedBugList
         {
             Campaign = "groups",
         },
-        new("a group takes the orders of another view", GroupOrders + "StepsBody.cs",
-            "if (Measure(source) < 0 || BinaryPrimitives.ReadInt64LittleEndian(source[1..]) != configuration)",
-            "if (Measure(source) < 0)")
+        new("a group counts what arrives for the view that is passed", GroupOrders + "GroupGate.cs",
+            "if (Arriving is not { } view)",
+            "if (Passing is not { } view)")
         {
             Campaign = "groups",
         },
@@ -240,6 +240,7 @@ internal static class PlantedBugList
             "progress.Passed > progress.Named)",
             "progress.Passed > progress.Named + 1)")
         {
+            FirstSeed = 5,
             Campaign = "groups",
         },
         new("a group forgets its orders when a view ends", GroupOrders + "ViewPlan.cs",
@@ -255,8 +256,8 @@ internal static class PlantedBugList
             Campaign = "groups",
         },
         new("a group passes a view before the last message of the one before", Ordering + "Holding/HoldingSink.cs",
-            "return _runs.TrueForAll(run => run.Count == 0 || run.View != _passedView);",
-            "return true;")
+            "if (_leftOfTurn <= 0)\n                    {\n                        return false;",
+            "if (_leftOfTurn <= 0)\n                    {\n                        return true;")
         {
             Campaign = "groups",
         },
@@ -264,12 +265,14 @@ internal static class PlantedBugList
             "isSafe && Of(sender).Stable < number",
             "isSafe && number < 0")
         {
+            FirstSeed = 3,
             Campaign = "groups",
         },
         new("a safe message of a group does not wait for its order to be stable", GroupOrders + "OrderedView.cs",
             "(!isSafe || Of(Orderer).Stable >= _listNumber)",
             "_listNumber > 0")
         {
+            FirstSeed = 11,
             Campaign = "groups",
         },
         new("a message of a group that was refused counts as passed", GroupOrders + "GroupGate.cs",
@@ -278,9 +281,9 @@ internal static class PlantedBugList
         {
             Campaign = "groups",
         },
-        new("a group waits for what will not come", GroupOrders + "GroupGate.cs",
-            "gap.Sender, gap.Last)",
-            "gap.Sender, gap.First - 1)")
+        new("what is left of a view waits for what was passed", GroupOrders + "ViewPlan.cs",
+            "!named.TryPeek(out var next) || next.Number > step.Through",
+            "named.TryPeek(out var next) && next.Number > step.Through")
         {
             Campaign = "groups",
         },
@@ -288,12 +291,14 @@ internal static class PlantedBugList
             "pending.Write(view, body);\n",
             "pending.Write(view, body);\n            pending.Remove(steps);\n            steps = 0;\n")
         {
+            FirstSeed = 26,
             Campaign = "groups",
         },
-        new("the second member of a group orders as well", GroupOrders + "GroupGate.cs",
-            "view.Orderer == self",
-            "view.RankOf(self) < 2")
+        new("a group orders the newest of several senders alone", GroupOrders + "PendingOrders.cs",
+            "last.Sender != sender",
+            "last.Sender == sender")
         {
+            FirstSeed = 3,
             Campaign = "groups",
         },
     ];
