@@ -20,6 +20,7 @@ internal sealed class OrderedView(MemberView view)
     private long _listNumber;
     private int _done;
     private ViewPlan? _plan;
+    private int _strangers;
 
     public long Configuration => view.Configuration;
 
@@ -32,6 +33,9 @@ internal sealed class OrderedView(MemberView view)
 
     /// <summary>If this node orders: what it has ordered and not sent yet.</summary>
     public PendingOrders Pending { get; } = new();
+
+    /// <summary>The maximum size of what <see cref="WriteCauses"/> writes.</summary>
+    public int MostCausesBytes => (Members.Length * StepsBody.StepBytes) + (_strangers * StepsBody.KeyBytes);
 
     /// <summary>The rank of a member; <see cref="int.MaxValue"/> for a node that is none.</summary>
     public int RankOf(NodeKey node) => _ranks.GetValueOrDefault(node, int.MaxValue);
@@ -71,7 +75,8 @@ internal sealed class OrderedView(MemberView view)
 
     /// <summary>
     /// Writes what this node has passed and not named yet, for its next causal message. What it named before, its earlier message waits
-    /// for, which comes first anyway. Gives the number of steps and the bytes.
+    /// for, which comes first anyway. Gives the number of steps and the bytes. What a member sends while it leaves may come in a view
+    /// without it, and is named as well.
     /// </summary>
     public (int Steps, int Bytes) WriteCauses(NodeKey self, Span<byte> destination)
     {
@@ -79,7 +84,7 @@ internal sealed class OrderedView(MemberView view)
         int bytes = 0;
         foreach (var progress in _senders.Values)
         {
-            if (progress.Rank < ushort.MaxValue && progress.Sender != self && progress.Passed > progress.Named)
+            if (progress.Sender != self && progress.Passed > progress.Named)
             {
                 bytes += StepsBody.Write(destination[bytes..], progress.Rank, new OrderStep(progress.Sender, progress.Passed));
                 steps++;
@@ -187,7 +192,13 @@ internal sealed class OrderedView(MemberView view)
     private SenderProgress Of(NodeKey sender)
     {
         ref var progress = ref CollectionsMarshal.GetValueRefOrAddDefault(_senders, sender, out _);
-        return progress ??= new SenderProgress(sender, RankOf(sender));
+        if (progress is null)
+        {
+            progress = new SenderProgress(sender, RankOf(sender));
+            _strangers += progress.Rank < ushort.MaxValue ? 0 : 1;
+        }
+
+        return progress;
     }
 
     private static Dictionary<NodeKey, int> RanksOf(ImmutableArray<NodeKey> members)

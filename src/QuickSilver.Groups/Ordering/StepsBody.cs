@@ -16,7 +16,8 @@ internal static class StepsBody
     /// <summary>An order message has at most so many bytes, so that it shares a packet with others.</summary>
     public const int MostOrderBytes = 1024;
 
-    private const int KeyBytes = StepBytes + 12;
+    /// <summary>One of another node has so many.</summary>
+    public const int KeyBytes = StepBytes + 12;
 
     public static void WriteHeader(Span<byte> destination, GroupFrame frame, long configuration, int steps)
     {

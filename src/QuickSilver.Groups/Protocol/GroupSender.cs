@@ -67,8 +67,7 @@ internal sealed class GroupSender : ITopicSender, ISenderFeed
 
     bool ISenderFeed.Pull(ref PullBudget budget) => _group.SendOrders() && Feed is { } feed && feed.Pull(ref budget);
 
-    private static int MostCausesBytes(OrderedView? view) =>
-        StepsBody.HeaderBytes + ((view?.Members.Length ?? 0) * StepsBody.StepBytes);
+    private static int MostCausesBytes(OrderedView? view) => StepsBody.HeaderBytes + (view?.MostCausesBytes ?? 0);
 
     // Puts what the message comes after in front of it.
     private long TrySendCausal(ReadOnlySpan<byte> payload, IStabilityObserver? observer, ReadOnlySpan<byte> extensions)
