@@ -3,6 +3,7 @@ using QuickSilver.Groups.Tools.Dictionaries;
 using QuickSilver.Groups.Tools.Leaders;
 using QuickSilver.Groups.Tools.Locks;
 using QuickSilver.Groups.Tools.Replicas;
+using QuickSilver.Groups.Tools.WorkQueues;
 using QuickSilver.Inboxes;
 using QuickSilver.Serialization;
 
@@ -134,6 +135,52 @@ public static class GroupTools
         var opened = new GroupBarrier(name, parties, node.Id, new NodeHost(node));
         await ToolOpening.OpenAsync(node, opened, "barrier", ToolOpening.NoPayload, cancellationToken)
             .ConfigureAwait(node.ResumesInContext);
+        return opened;
+    }
+
+    /// <summary>
+    /// Opens a queue whose items are worked on by its members, and creates it if no other node has it open. A node has a queue open once at
+    /// a time. The name is that of a topic, so no other topic may have it.
+    /// </summary>
+    /// <typeparam name="TItem">The type of the items. All members have the same.</typeparam>
+    /// <param name="node">The node.</param>
+    /// <param name="name">The name of the group: 1 to 255 characters, without control characters and wildcards.</param>
+    /// <param name="work">
+    /// Works on an item, which is done when it returns. It is called on the thread pool, for at most <see
+    /// cref="WorkQueueOptions.Concurrency"/> items at once. Its token is cancelled when the item is given to another member, because this
+    /// one was removed or has ended. Null: this member only adds items.
+    /// </param>
+    /// <param name="options">The options. Null: the defaults.</param>
+    /// <param name="cancellationToken">Cancels the call.</param>
+    /// <exception cref="ArgumentException">The name is none, or the options are those of another type.</exception>
+    /// <exception cref="QuickSilverOptionsException">An option is invalid.</exception>
+    /// <exception cref="NotSupportedException">The type has no codec, and the options have none.</exception>
+    /// <exception cref="InvalidOperationException">This node is in the group already.</exception>
+    /// <exception cref="ContractMismatchException">The topic of that name is open elsewhere and is no such queue.</exception>
+    /// <exception cref="GroupHandlerException">The state of the other members is of another version.</exception>
+    /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
+    /// <exception cref="ObjectDisposedException">The node was disposed.</exception>
+    /// <exception cref="OperationCanceledException">The token cancelled the call.</exception>
+    public static async Task<IWorkQueue<TItem>> OpenWorkQueueAsync<TItem>(
+        this QuickSilverNode node,
+        string name,
+        Func<WorkItem<TItem>, CancellationToken, ValueTask>? work = null,
+        WorkQueueOptions? options = null,
+        CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(node);
+        options ??= new WorkQueueOptions();
+        ToolOptions.Check(
+            ToolOptions.Range(nameof(WorkQueueOptions.Concurrency), options.Concurrency, 1, WorkerTable.MostConcurrency),
+            ToolOptions.Range(nameof(WorkQueueOptions.MaxAttempts), options.MaxAttempts, 1, WorkQueueMachine.MostAttempts),
+            ToolOptions.Range(nameof(WorkQueueOptions.Capacity), options.Capacity, 1, WorkQueueMachine.MostItems));
+        CodecOptions.Check(options, typeof(WorkQueueOptions<>), typeof(TItem));
+        var typed = options as WorkQueueOptions<TItem>;
+        var codec = typed?.Codec ?? QuickSilverNode.CodecOf<TItem>();
+        var limits = new WorkLimits(options.Concurrency, options.MaxAttempts, options.Capacity);
+        var opened = new WorkQueue<TItem>(name, node.Id, new NodeHost(node), (work, limits), codec, typed?.OnFailed);
+        var schema = JoinedSchema.Of(PayloadSchema.MessageKind, ("item", codec.Schema));
+        await ToolOpening.OpenAsync(node, opened, "queue", schema, cancellationToken).ConfigureAwait(node.ResumesInContext);
         return opened;
     }
 }

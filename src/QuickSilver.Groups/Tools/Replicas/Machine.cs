@@ -30,6 +30,9 @@ internal abstract class Machine
     /// <summary>Whether the group must not continue here after messages that this member cannot get.</summary>
     public virtual bool EndsOnGap => false;
 
+    /// <summary>The members of the last view, by age.</summary>
+    protected IReadOnlyList<NodeId> Members => [.. _floors.Keys];
+
     public bool IsMember(NodeId node) => _floors.ContainsKey(node);
 
     public void OnView(GroupView view, List<Answer> answers)

@@ -196,9 +196,15 @@ internal sealed class Replica(string name, NodeId self, Machine machine, IReplic
 
     private async Task PostAsync(byte[] message, GroupOrder order)
     {
+        // Before the group is open nothing was asked, and the tool begins when it is.
+        if (_group is not { } group)
+        {
+            return;
+        }
+
         try
         {
-            await _group!.SendAsync(message, order, CancellationToken.None).ConfigureAwait(host.ResumesInContext);
+            await group.SendAsync(message, order, CancellationToken.None).ConfigureAwait(host.ResumesInContext);
         }
         catch (Exception exception) when (exception is QuickSilverException or ObjectDisposedException)
         {
