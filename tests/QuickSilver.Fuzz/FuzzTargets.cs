@@ -27,6 +27,7 @@ internal static class FuzzTargets
         new PatternTarget(),
         new GroupTarget(),
         new StateTarget(),
+        new ToolTarget(),
         new TextTarget(),
         new EtcdTarget(),
         new NodeTarget(),
