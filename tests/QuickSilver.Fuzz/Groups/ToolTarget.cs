@@ -20,15 +20,6 @@ internal sealed class ToolTarget : FuzzTarget
     private const byte IsState = 0x80;
 
     private static readonly NodeKey[] Members = [new(1, 1), new(2, 1), new(3, 9)];
-    private static readonly GroupView View = new("group", new MemberView
-    {
-        TopicId = 1,
-        Configuration = 7,
-        Members = [.. Members],
-        Joined = [.. Members],
-        Left = [],
-    });
-
     private static readonly OperationCodec Codec = new(new PayloadSchema("bytes", PayloadSchema.BytesKind, []));
 
     private static readonly Func<Machine>[] Machines =
@@ -57,7 +48,7 @@ internal sealed class ToolTarget : FuzzTarget
         byte[] forget = Operation.Create(Operation.Forget, bodyBytes: 0);
         return
         [
-            .. Of(0, "dictionary", [(0, set), (1, update), (2, Operation.Create(DictionaryMachine.Synchronize, bodyBytes: 0)), (1, remove)]),
+            .. Of(0, "dictionary", [(0, set), (1, update), (2, Operation.Create(DictionaryMachine.Synchronize, 0)), (1, remove)]),
             .. Of(1, "lock", [(0, Operation.Create(LockMachine.Acquire, 0)), (1, Operation.Create(LockMachine.Acquire, 0)),
                 (2, Operation.Create(LockMachine.TryAcquire, 0)), (0, LockMachine.ReleaseOf(1)), (1, forget)]),
             .. Of(2, "leader", [(0, forget)]),
@@ -97,7 +88,7 @@ internal sealed class ToolTarget : FuzzTarget
         CheckCopy(make, machine);
         // Whatever it holds, it must bear what comes next.
         var answers = new List<Answer>();
-        machine.OnView(View, answers);
+        machine.OnView(ViewOf(machine.View), answers);
         CheckCopy(make, machine);
     }
 
@@ -105,7 +96,7 @@ internal sealed class ToolTarget : FuzzTarget
     {
         var machine = make();
         var answers = new List<Answer>();
-        machine.OnView(View, answers);
+        machine.OnView(ViewOf(number: 7), answers);
         while (input is [var sender, var low, var high, .. var rest])
         {
             int length = Math.Min(low | (high << 8), rest.Length);
@@ -116,6 +107,16 @@ internal sealed class ToolTarget : FuzzTarget
 
         CheckCopy(make, machine);
     }
+
+    // Views of a member follow each other.
+    private static GroupView ViewOf(long number) => new("group", new MemberView
+    {
+        TopicId = 1,
+        Configuration = number,
+        Members = [.. Members],
+        Joined = [.. Members],
+        Left = [],
+    });
 
     private static void CheckCopy(Func<Machine> make, Machine machine)
     {
@@ -137,7 +138,7 @@ internal sealed class ToolTarget : FuzzTarget
         var bytes = new List<byte> { tool };
         var machine = Machines[tool]();
         var answers = new List<Answer>();
-        machine.OnView(View, answers);
+        machine.OnView(ViewOf(number: 7), answers);
         for (int i = 0; i < operations.Length; i++)
         {
             var (sender, message) = operations[i];

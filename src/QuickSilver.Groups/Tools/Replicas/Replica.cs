@@ -143,7 +143,8 @@ internal sealed class Replica(string name, NodeId self, Machine machine, IReplic
         bool isRead;
         lock (Guard)
         {
-            isRead = machine.TryRead(read.Buffer.IsSingleSegment ? read.Buffer.FirstSpan : read.Buffer.ToArray());
+            isRead = machine.TryRead(read.Buffer.IsSingleSegment ? read.Buffer.FirstSpan : read.Buffer.ToArray())
+                && machine.View == view.Number;
         }
 
         if (!isRead)
