@@ -3,8 +3,8 @@ using QuickSilver.Simulation;
 
 namespace QuickSilver.Seeds.Tests.Groups;
 
-// What happens to the members of a group while messages are in flight, and while the view that follows is agreed on: members fail, alone, by
-// twos, and one after another; before some fail, what they send reaches one other member only, or few; some pause.
+// What happens to the members of a group while messages are in flight, and while the view that follows is agreed on: members fail, alone,
+// by twos, and one after another; before some fail, what they send reaches one other member only, or few; some pause.
 /// <param name="cluster">The cluster of the members.</param>
 /// <param name="orderer">The number of the node that orders.</param>
 /// <param name="send">Lets all members send some messages.</param>
