@@ -5,10 +5,12 @@ namespace QuickSilver.Seeds.Tests.Groups;
 
 // One life of a node as a member of a group. It reads at once or slowly, sends messages of several sizes in all orders, one by one and in
 // bursts, and leaves the group and comes back. Each time that it is in the group it has a log.
-internal sealed class GroupMember(SimulatedNode node, string name, Action<MemberLog> opened)
+internal sealed class GroupMember(SimulatedNode node, string name, Action<MemberLog> opened, Action<AskedLog> answered)
 {
     private const int MostPadding = 3_000;
     private const int FewCapacity = 16;
+    // Longer than a seed takes: a member that fails must be reported before.
+    private static readonly TimeSpan LongestAnswer = TimeSpan.FromHours(1);
 
     private static readonly GroupOrder[] Orders = Enum.GetValues<GroupOrder>();
 
@@ -45,6 +47,24 @@ internal sealed class GroupMember(SimulatedNode node, string name, Action<Member
     /// <summary>Sends some messages with nothing between them.</summary>
     public Task Burst(int messages, bool isLarge) => Do(() => SendAsync(messages, isLarge));
 
+    /// <summary>Asks all members, and waits for their answers.</summary>
+    public Task Ask(GroupOrder order) => Do(async () =>
+    {
+        if (_group is { } group)
+        {
+            var (log, number) = (_log!, _number++);
+            var asked = new AskedLog(log, number);
+            log.Sent = number;
+            string text = SentMessage.TextOf(number, order, log.Messages, padding: 0);
+            await foreach (var reply in group.AskAsync<string>(text, new QuestionOptions { Order = order, Timeout = LongestAnswer }))
+            {
+                asked.Replies.Add(reply);
+            }
+
+            answered(asked);
+        }
+    });
+
     /// <summary>Leaves the group, and opens it again.</summary>
     public Task Reopen() => Do(() => ReopenAsync(TimeSpan.FromMilliseconds(20)));
 
@@ -78,7 +98,14 @@ internal sealed class GroupMember(SimulatedNode node, string name, Action<Member
         }
         else
         {
-            group.SubscribeInline((in GroupEvent<string> one) => log.Add(one), log.AddGap, end => log.End = end);
+            group.SubscribeInline(
+                (in GroupEvent<string> one) =>
+                {
+                    log.Add(one);
+                    Answer(one);
+                },
+                log.AddGap,
+                end => log.End = end);
         }
     }
 
@@ -107,6 +134,14 @@ internal sealed class GroupMember(SimulatedNode node, string name, Action<Member
         }
     }
 
+    private static void Answer(in GroupEvent<string> one)
+    {
+        if (one.Question is { } question && one.TryGetMessage(out string? text))
+        {
+            _ = question.ReplyAsync(text);
+        }
+    }
+
     private async Task ReadAsync(IGroup<string> group, MemberLog log)
     {
         try
@@ -114,6 +149,7 @@ internal sealed class GroupMember(SimulatedNode node, string name, Action<Member
             await foreach (var one in group.ReadAllAsync(log.AddGap))
             {
                 log.Add(one);
+                Answer(one);
                 await Task.Delay(node.Random.NextDouble() * TimeSpan.FromMilliseconds(5), node.Time);
             }
         }

@@ -1,4 +1,5 @@
 using System.Globalization;
+using QuickSilver.Groups;
 using QuickSilver.Simulation;
 
 namespace QuickSilver.Seeds.Tests.Groups;
@@ -14,7 +15,12 @@ internal sealed class GroupRun(ulong seed)
     private const int Rounds = 8;
     private const int MostOfBurst = 20;
 
+    private const int RoundsOfQuestions = 2;
+
+    private static readonly GroupOrder[] Orders = Enum.GetValues<GroupOrder>();
+
     private readonly List<MemberLog> _logs = [];
+    private readonly List<AskedLog> _asked = [];
     private readonly Dictionary<int, GroupMember> _members = [];
     private bool _isOver;
 
@@ -45,6 +51,12 @@ internal sealed class GroupRun(ulong seed)
                 Play(cluster, strikes);
             }
 
+            for (int round = 0; round < RoundsOfQuestions; round++)
+            {
+                Ask(cluster);
+            }
+
+            _asked.ForEach(static one => one.Check());
             GroupChecks.All(_logs, [.. _members.Values.Select(static member => member.Log!)]);
         }
         catch (Exception exception) when (exception is SimulationException or Xunit.Sdk.XunitException)
@@ -68,6 +80,29 @@ internal sealed class GroupRun(ulong seed)
         }
 
         strikes.Run();
+        cluster.Heal();
+        AwaitSame(cluster);
+    }
+
+    // All members ask all, and some fail before they have answered, or before they have asked.
+    private void Ask(SimulatedCluster cluster)
+    {
+        foreach (var node in cluster.Nodes)
+        {
+            var order = Orders[cluster.Random.Next(Orders.Length)];
+            node.Post(() => _members[node.Number].Ask(order));
+        }
+
+        for (int strikes = cluster.Random.Next(3); strikes > 0 && cluster.Nodes.Count(static node => node.IsUp) > 2; strikes--)
+        {
+            cluster.Run(cluster.Random.NextDouble() * TimeSpan.FromMilliseconds(cluster.Random.Next(2) == 0 ? 5 : 100));
+            var victim = cluster.Nodes[cluster.Random.Next(cluster.Nodes.Count)];
+            if (victim.IsUp)
+            {
+                victim.Crash(silently: cluster.Random.Next(4) == 0);
+            }
+        }
+
         cluster.Heal();
         AwaitSame(cluster);
     }
@@ -118,7 +153,7 @@ internal sealed class GroupRun(ulong seed)
 
     private Task LiveAsync(SimulatedNode node)
     {
-        var member = new GroupMember(node, Name, _logs.Add);
+        var member = new GroupMember(node, Name, _logs.Add, _asked.Add);
         _members[node.Number] = member;
         return member.Live(() => _isOver);
     }

@@ -218,6 +218,12 @@ internal static class PlantedBugList
         {
             Campaign = "groupstates",
         },
+        new("a question in a group waits for members that have left", "src/QuickSilver.Groups/Questions/AskedQuestions.cs",
+            "question.OnLeft(view.Left, view.Left.Contains(self));",
+            "question.OnLeft([], view.Left.Contains(self));")
+        {
+            Campaign = "groups",
+        },
         new("a group passes a message before its order", GroupOrders + "OrderedView.cs",
             "GroupFrame.Total => MayPassInOrder(message.Sender, message.Sequence, isSafe: false),",
             "GroupFrame.Total => true,")
