@@ -17,6 +17,8 @@ namespace QuickSilver.Seeds.Tests;
 //   dotnet run --project tests/QuickSilver.Seeds.Tests -c Release -- FIRST COUNT groups [first]
 // Campaign GroupStates:
 //   dotnet run --project tests/QuickSilver.Seeds.Tests -c Release -- FIRST COUNT groupstates [first]
+// Campaign GroupTools:
+//   dotnet run --project tests/QuickSilver.Seeds.Tests -c Release -- FIRST COUNT grouptools [first]
 // Campaign Logs:
 //   dotnet run --project tests/QuickSilver.Seeds.Tests -c Release -- FIRST COUNT logs [first]
 // Without a seed, or with options of the test runner, the tests run.
@@ -33,7 +35,7 @@ internal static class Program
     private static int Run(string[] args)
     {
         var words = args.Skip(2).ToList();
-        bool isOther = words is ["states" or "stops" or "logs" or "groups" or "groupstates", ..];
+        bool isOther = words is ["states" or "stops" or "logs" or "groups" or "groupstates" or "grouptools", ..];
         if (args.Length < 2 || (!isOther && words.Exists(static word => word is not ("first" or "pinned" or "takeover")))
             || !ulong.TryParse(args[0], CultureInfo.InvariantCulture, out ulong first)
             || !ulong.TryParse(args[1], CultureInfo.InvariantCulture, out ulong count))
@@ -61,6 +63,11 @@ internal static class Program
         if (words is ["groupstates", ..])
         {
             return GroupStatesCampaign.RunMany(first, count, endsWithFirst: words.Contains("first"));
+        }
+
+        if (words is ["grouptools", ..])
+        {
+            return GroupToolsCampaign.RunMany(first, count, endsWithFirst: words.Contains("first"));
         }
 
         if (words is ["logs", ..])

@@ -6,6 +6,7 @@ namespace QuickSilver.Seeds.Tests.PlantedBugs;
 internal static class PlantedBugList
 {
     private const string GroupOrders = "src/QuickSilver.Groups/Ordering/";
+    private const string GroupTools = "src/QuickSilver.Groups/Tools/";
     private const string GroupStates = "src/QuickSilver.Groups/States/";
     private const string GroupProtocol = "src/QuickSilver.Groups/Protocol/";
     private const string Hybrid = "src/QuickSilver.Multicast/Hybrid/";
@@ -223,6 +224,31 @@ internal static class PlantedBugList
             "question.OnLeft([], view.Left.Contains(self));")
         {
             Campaign = "groups",
+        },
+        new("a dictionary of a group updates a key that has changed", GroupTools + "Dictionaries/DictionaryMachine.cs",
+            "Find(key) is { } known && known.Version == version ?",
+            "Find(key) is not null ?")
+        {
+            Campaign = "grouptools",
+        },
+        new("a lock of a group stays with a member that has left", GroupTools + "Locks/LockMachine.cs",
+            "_line.RemoveOf(gone);",
+            "_line.RemoveOf([]);")
+        {
+            Campaign = "grouptools",
+        },
+        new("a lock of a group is granted to the first two", GroupTools + "Locks/LockMachine.cs",
+            "_line.Add(node, number);\n        GrantUnless(first, answers);",
+            "_line.Add(node, number);\n        GrantUnless(_line.Count == 2 ? null : first, answers);\n        answers.Add(new Answer("
+            + "node, number, ++_grants, View));")
+        {
+            Campaign = "grouptools",
+        },
+        new("a job of a group is lost with its member", GroupTools + "WorkQueues/WorkQueueMachine.cs",
+            "OnAttemptFailed(item, WorkerLeft, failedAt: null);",
+            "Remove(item);")
+        {
+            Campaign = "grouptools",
         },
         new("a group passes a message before its order", GroupOrders + "OrderedView.cs",
             "GroupFrame.Total => MayPassInOrder(message.Sender, message.Sequence, isSafe: false),",
