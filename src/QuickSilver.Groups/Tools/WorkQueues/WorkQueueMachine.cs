@@ -255,6 +255,11 @@ internal sealed class WorkQueueMachine : Machine
         {
             var one = new FailedEntry(
                 from.ReadNumber(), from.ReadNode(), from.ReadInt32(), from.ReadSized().ToArray(), from.ReadSized().ToArray());
+            if (one.Id == 0 || one.Id > _last || one.Attempts is < 1 or > MostAttempts || one.Reason.Length > MostReasonBytes)
+            {
+                return false;
+            }
+
             _failed.Enqueue(one);
             _bytes += SizeOf(one.Payload);
         }

@@ -134,4 +134,43 @@ public sealed class WorkQueueNetworkTests
         Assert.Equal(Enumerable.Range(1, 40).Select(static i => (long)i), done.Distinct().Order());
         cluster.Eventually("all know it", () => fifth is { Waiting: 0, Running: 0 } && queues[2] is { Waiting: 0, Running: 0 }, Limit);
     }
+
+    [Fact]
+    public void Members_that_come_back_after_a_division_stop_what_they_work_on_and_work_again()
+    {
+        using var cluster = new SimulatedCluster(new SimulationOptions { Nodes = 5, Seed = 3, Membership = MembershipPlacement.Embedded });
+        cluster.Start();
+        var begun = new List<(int Node, WorkItem<string> Item)>();
+        var stopped = new List<int>();
+        bool isHeld = true;
+        var queues = Enumerable.Range(0, 5).Select(node => cluster.Call(node, one => one.OpenWorkQueueAsync<string>(
+            Name,
+            async (item, stop) =>
+            {
+                begun.Add((node, item));
+                using (stop.UnsafeRegister(_ => stopped.Add(node), null))
+                {
+                    while (isHeld && !stop.IsCancellationRequested)
+                    {
+                        await Task.Delay(TimeSpan.FromMilliseconds(100), cluster.Nodes[node].Time);
+                    }
+                }
+            }))).ToArray();
+        for (int i = 1; i <= 5; i++)
+        {
+            cluster.Call(0, _ => queues[0].EnqueueAsync($"{i}").AsTask());
+        }
+
+        cluster.Eventually("all work", () => begun.Count == 5, Limit);
+        cluster.Network.Partition([0, 1, 2], [3, 4]);
+        cluster.Run(TimeSpan.FromSeconds(40));
+        cluster.Heal();
+        cluster.Eventually("those that came back stop", () => stopped.Contains(3) && stopped.Contains(4), Limit);
+        cluster.Eventually(
+            "they work again", () => begun.Count(static one => one.Node >= 3 && one.Item.Attempt == 2) >= 2, Limit);
+        isHeld = false;
+        cluster.Eventually("all is done", () => queues.All(static one => one is { Waiting: 0, Running: 0 }), Limit);
+        Assert.Equal(5, begun.Select(static one => one.Item.Id).Distinct().Count());
+        Assert.DoesNotContain(0, stopped);
+    }
 }
