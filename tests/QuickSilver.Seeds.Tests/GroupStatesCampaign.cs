@@ -4,8 +4,9 @@ using QuickSilver.Seeds.Tests.Infrastructure;
 namespace QuickSilver.Seeds.Tests;
 
 // Campaign "GroupStates": three to seven nodes are in a group with a state and send messages in all orders, while links lose, delay and
-// repeat packets, and nodes pause, fail, come back, and are divided. Each life that joins gets the state of another member, and exactly
-// what follows it (I16). In the end all members have the same state.
+// repeat packets, and nodes pause, fail, come back, and are divided. Then some fail or leave within bursts of messages, and while others
+// seek the state. Each life that joins gets the state of another member, and exactly what follows it (I16). After each burst all members
+// have the same state, and it contains all that they have sent.
 //
 // Many seeds, and one again:
 //   QS_SEEDS=200 dotnet test --project tests/QuickSilver.Seeds.Tests -c Release --filter-class "*.GroupStatesCampaign"

@@ -10,7 +10,7 @@ internal static class GroupChecks
     /// <param name="last">Those of the members that there are.</param>
     public static void All(IReadOnlyList<MemberLog> logs, IReadOnlyList<MemberLog> last)
     {
-        var next = NextViews(logs);
+        var lost = ViewsThatLostTheirOrderer(logs);
         foreach (var log in logs)
         {
             ViewsIncrease(log);
@@ -21,7 +21,7 @@ internal static class GroupChecks
         foreach (var (one, other) in logs.SelectMany((one, i) => logs.Skip(i + 1).Select(other => (one, other))))
         {
             SameBetweenViews(one, other);
-            OneOrder(one, other, next);
+            OneOrder(one, other, lost);
             SafeReachesThoseThatStay(one, other);
             SafeReachesThoseThatStay(other, one);
             NothingComesBeforeItsCauses(one, other);
@@ -34,13 +34,14 @@ internal static class GroupChecks
         }
     }
 
-    // The view that followed each one, at the members that got it.
-    private static SortedDictionary<long, GroupView> NextViews(IReadOnlyList<MemberLog> logs)
+    // The views whose oldest member did not get the view after them.
+    private static HashSet<long> ViewsThatLostTheirOrderer(IReadOnlyList<MemberLog> logs)
     {
         var views = logs.SelectMany(static log => log.Views).Select(static one => one.View)
             .DistinctBy(static view => view.Number).OrderBy(static view => view.Number).ToArray();
-        return new SortedDictionary<long, GroupView>(
-            views.Zip(views.Skip(1)).ToDictionary(static pair => pair.First.Number, static pair => pair.Second));
+        var got = logs.SelectMany(static log => log.Views.Select(view => (log.Self, view.View.Number))).ToHashSet();
+        return [.. views.Zip(views.Skip(1)).Where(pair => !got.Contains((pair.First.Members[0], pair.Second.Number)))
+            .Select(static pair => pair.First.Number)];
     }
 
     private static void ViewsIncrease(MemberLog log)
@@ -96,9 +97,9 @@ internal static class GroupChecks
         Assert.True(a.Ordered.SequenceEqual(b.Ordered), $"{a.View}: {one} and {other} have another order.");
     }
 
-    // The last orders of a member that has failed may be known to none that is left, if the one that decided them has failed with it. What
-    // it got before a safe message is in the same order everywhere.
-    private static void OneOrder(MemberLog one, MemberLog other, SortedDictionary<long, GroupView> next)
+    // The last orders that a member got before it failed may be known to none that is left, if the one that decided them has failed, too.
+    // What it got before a safe message is in the same order everywhere.
+    private static void OneOrder(MemberLog one, MemberLog other, HashSet<long> lost)
     {
         foreach (var (a, b) in CommonViews(one, other))
         {
@@ -107,8 +108,7 @@ internal static class GroupChecks
             SentMessage[] first = [.. a.Ordered.Where(common.Contains)];
             SentMessage[] second = [.. b.Ordered.Where(common.Contains)];
             bool areLeft = NextOf(one, a) is { } number && NextOf(other, b) == number;
-            bool isOrdererLeft = !next.TryGetValue(a.View.Number, out var after) || after.Members.Contains(a.View.Members[0]);
-            int agreed = areLeft || isOrdererLeft
+            int agreed = areLeft || !lost.Contains(a.View.Number)
                 ? first.Length
                 : Math.Max(Array.FindLastIndex(first, IsSafe), Array.FindLastIndex(second, IsSafe)) + 1;
             Assert.True(

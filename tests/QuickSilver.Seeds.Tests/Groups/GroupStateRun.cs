@@ -1,23 +1,23 @@
 using System.Globalization;
-using QuickSilver.Groups;
 using QuickSilver.Simulation;
 
 namespace QuickSilver.Seeds.Tests.Groups;
 
 // One seed of campaign GroupStates: the lives of three to seven nodes join a group with a state, send messages in all orders, and are
-// killed and come back. A life that joins gets the state of another one, and what follows it (I16). In the end all have the same.
+// killed and come back. A life that joins gets the state of another one, and what follows it (I16). Then come rounds: in each, members send
+// bursts, some fail or leave within them, and those that come back get the state while others fail. After each all have the same.
 internal sealed class GroupStateRun(ulong seed)
 {
     private const string Name = "books";
     private const FaultKinds Kinds = FaultKinds.Common | FaultKinds.Restart | FaultKinds.Slowness | FaultKinds.BlackHole;
-    private const int MostPadding = 3_000;
+    private const int Rounds = 6;
+    private const int MostOfBurst = 12;
 
-    private static readonly GroupOrder[] Orders = Enum.GetValues<GroupOrder>();
+    private static readonly TimeSpan LongestStart = TimeSpan.FromMilliseconds(600);
 
     private readonly List<ListState> _states = [];
-    private readonly Dictionary<int, ListState> _live = [];
+    private readonly Dictionary<int, StateMember> _members = [];
     private bool _isOver;
-    private int _opened;
 
     /// <summary>What happened, the same each time. Throws if what a group with a state promises did not hold.</summary>
     public string Check()
@@ -32,14 +32,19 @@ internal sealed class GroupStateRun(ulong seed)
                 1 => new LinkModel { Jitter = TimeSpan.FromMilliseconds(5), Reorder = 0.05 },
                 _ => new LinkModel(),
             },
-            Faults = new FaultPlan { Kinds = Kinds },
+            Faults = new FaultPlan { Kinds = Kinds, Until = TimeSpan.FromSeconds(3) },
         });
         try
         {
             cluster.Start(LiveAsync);
             cluster.RunFaults();
             _isOver = true;
-            cluster.Eventually("all members are in one view and have one state", () => AreSame(cluster), TimeSpan.FromMinutes(2));
+            AwaitSame(cluster);
+            var strikes = new Strikes(cluster, () => OrdererOf(cluster), () => Send(cluster));
+            for (int round = 0; round < Rounds; round++)
+            {
+                Play(cluster, strikes);
+            }
         }
         catch (Exception exception) when (exception is SimulationException or Xunit.Sdk.XunitException)
         {
@@ -48,33 +53,80 @@ internal sealed class GroupStateRun(ulong seed)
 
         return string.Create(
             CultureInfo.InvariantCulture,
-            $"seed {seed}: {_states.Count} lives, {_opened} opened, {_states.Sum(static one => one.Reads)} states read, "
-            + $"{_states.Sum(static one => one.Messages)} messages, {_states.Count(static one => one.HasGap)} with gaps, "
-            + $"{cluster.TraceHash:x16}");
+            $"seed {seed}: {_states.Count} lives, {_states.Count(static one => one.IsOpened)} opened, "
+            + $"{_states.Sum(static one => one.Reads)} states read, {_states.Sum(static one => one.Messages)} messages, "
+            + $"{_states.Count(static one => one.HasGap)} with gaps, {cluster.TraceHash:x16}");
     }
+
+    private void Play(SimulatedCluster cluster, Strikes strikes)
+    {
+        if (cluster.Random.Next(4) == 0)
+        {
+            int leaver = cluster.Random.Next(cluster.Nodes.Count);
+            cluster.Nodes[leaver].Post(_members[leaver].Reopen);
+        }
+
+        strikes.Run();
+        cluster.Heal();
+        if (cluster.Random.Next(2) == 0)
+        {
+            // While those that have come back seek the state.
+            cluster.Run(cluster.Random.NextDouble() * LongestStart);
+            strikes.Run();
+            cluster.Heal();
+        }
+
+        AwaitSame(cluster);
+    }
+
+    private void Send(SimulatedCluster cluster)
+    {
+        bool isLarge = cluster.Random.Next(4) == 0;
+        foreach (var node in cluster.Nodes)
+        {
+            int messages = cluster.Random.Next(MostOfBurst);
+            if (node.IsJoined && _members.GetValueOrDefault(node.Number) is { } member)
+            {
+                node.Post(() => member.Burst(messages, isLarge));
+            }
+        }
+    }
+
+    private void AwaitSame(SimulatedCluster cluster) =>
+        cluster.Eventually("all members are in one view and have one state", () => AreSame(cluster), TimeSpan.FromMinutes(1));
 
     private bool AreSame(SimulatedCluster cluster)
     {
-        var live = Live(cluster);
-        if (live.Count < cluster.Nodes.Count(static node => node.IsUp)
-            || live.Exists(one => one.View?.Number != live[0].View?.Number || one.View?.Members.Count != live.Count))
+        ListState? first = null;
+        foreach (var node in cluster.Nodes)
         {
-            return false;
+            if (!node.IsJoined || !_members.TryGetValue(node.Number, out var member) || !member.IsIdle
+                || member.State is not { End: null, View: { } view } state || view.Members.Count != cluster.Nodes.Count)
+            {
+                return false;
+            }
+
+            first ??= state;
+            if (view.Number != first.View!.Number || state.Lines != first.Lines)
+            {
+                return false;
+            }
         }
 
-        // With more failures at once than replicas, members may differ, and know it.
-        return live.Exists(static one => one.HasGap) || live.TrueForAll(one => one.Text == live[0].Text);
+        return _members.Values.All(one => one.State!.Text == first!.Text && one.State.HasOwn);
     }
 
-    private List<ListState> Live(SimulatedCluster cluster) =>
-    [
-        .. cluster.Nodes.Where(node => node.IsUp && _live.TryGetValue(node.Number, out var one) && one.End is null)
-            .Select(node => _live[node.Number]),
-    ];
+    // The oldest member of the newest view.
+    private int? OrdererOf(SimulatedCluster cluster)
+    {
+        var newest = _members.Values.Select(static member => member.State?.View).MaxBy(static view => view?.Number ?? 0);
+        return cluster.Nodes.FirstOrDefault(node => node.IsJoined && node.Node.Id == newest?.Members[0])?.Number;
+    }
 
     private string Differences(SimulatedCluster cluster)
     {
-        var live = Live(cluster);
+        ListState[] live = [.. cluster.Nodes.Where(static node => node.IsUp)
+            .Select(node => _members.GetValueOrDefault(node.Number)?.State).OfType<ListState>()];
         string text = string.Join(
             '\n', live.Select(static one => $"{one.View}, {one.Text.Length} characters, {one.Reads} reads, {one.End}"));
         foreach (var one in live.Skip(1))
@@ -90,38 +142,10 @@ internal sealed class GroupStateRun(ulong seed)
         static string Cut(string[] lines, int at) => at < lines.Length ? lines[at][..Math.Min(60, lines[at].Length)] : "none";
     }
 
-    private async Task LiveAsync(SimulatedNode node)
+    private Task LiveAsync(SimulatedNode node)
     {
-        var pause = node.Random.Next(3) == 0 ? TimeSpan.FromMilliseconds(2) : TimeSpan.Zero;
-        var state = new ListState(node, pause);
-        _states.Add(state);
-        _live[node.Number] = state;
-        IGroup<string> group;
-        try
-        {
-            group = await node.Node.OpenGroupAsync(Name, state);
-        }
-        catch (Exception exception) when (exception is NodeExpelledException or ObjectDisposedException)
-        {
-            return;
-        }
-
-        _opened++;
-        var interval = TimeSpan.FromMilliseconds(node.Random.Next(2, 20));
-        for (int number = 0; !_isOver; number++)
-        {
-            var order = Orders[node.Random.Next(Orders.Length)];
-            try
-            {
-                int padding = node.Random.Next(20) == 0 ? node.Random.Next(MostPadding) : 0;
-                await group.SendAsync(SentMessage.TextOf(number, order, state.Messages, padding), order);
-            }
-            catch (Exception exception) when (exception is NodeExpelledException or ObjectDisposedException)
-            {
-                return;
-            }
-
-            await Task.Delay(2 * node.Random.NextDouble() * interval, node.Time);
-        }
+        var member = new StateMember(node, Name, _states.Add);
+        _members[node.Number] = member;
+        return member.Live(() => _isOver);
     }
 }

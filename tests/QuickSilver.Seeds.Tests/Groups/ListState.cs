@@ -12,6 +12,8 @@ internal sealed class ListState(SimulatedNode node, TimeSpan pause) : IGroupHand
 {
     private readonly List<string> _ordered = [];
     private readonly SortedDictionary<string, List<string>> _bySender = new(StringComparer.Ordinal);
+    private readonly string _self = node.Node.Id.ToString();
+    private string? _text;
     private bool _isBusy;
 
     public GroupView? View { get; private set; }
@@ -25,8 +27,20 @@ internal sealed class ListState(SimulatedNode node, TimeSpan pause) : IGroupHand
 
     public SubscriptionEnd? End { get; private set; }
 
+    /// <summary>The member has got a state, or is the one that began with its own.</summary>
+    public bool IsOpened { get; set; }
+
+    /// <summary>The number of the last message that it has sent and that must not be lost; -1: none.</summary>
+    public int Sent { get; set; } = -1;
+
+    /// <summary>Whether the content has what it has sent.</summary>
+    public bool HasOwn => Sent < 0 || Text.Contains($" {_self} {Sent}/", StringComparison.Ordinal);
+
+    /// <summary>The number of lines of the content.</summary>
+    public int Lines { get; private set; }
+
     /// <summary>The content as text.</summary>
-    public string Text =>
+    public string Text => _text ??=
         string.Concat(_ordered.Select(static line => $"= {line}\n"))
         + string.Concat(_bySender.SelectMany(static one => one.Value.Select(line => $"{one.Key} {line}\n")));
 
@@ -34,6 +48,7 @@ internal sealed class ListState(SimulatedNode node, TimeSpan pause) : IGroupHand
     {
         Enter();
         await PauseAsync(cancellationToken);
+        (_text, Lines) = (null, Lines + 1);
         if (one.TryGetMessage(out string? text))
         {
             Assert.Same(View, one.View);
@@ -77,8 +92,10 @@ internal sealed class ListState(SimulatedNode node, TimeSpan pause) : IGroupHand
         await PauseAsync(cancellationToken);
         _ordered.Clear();
         _bySender.Clear();
+        (_text, Lines) = (null, 0);
         foreach (string line in text.Split('\n', StringSplitOptions.RemoveEmptyEntries))
         {
+            Lines++;
             int at = line.IndexOf(' ', StringComparison.Ordinal);
             (line[0] == '=' ? _ordered : ListOf(line[..at])).Add(line[(at + 1)..]);
         }
