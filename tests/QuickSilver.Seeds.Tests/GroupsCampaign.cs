@@ -23,6 +23,11 @@ public sealed class GroupsCampaign(ITestOutputHelper output)
     [MemberData(nameof(Chosen))]
     public void Members_get_the_same_messages_of_each_view_in_their_orders(ulong seed) => output.WriteLine(new GroupRun(seed).Check());
 
+    // A causal message came before the last messages of a member that had left.
+    [Theory]
+    [InlineData(103)]
+    public void Seeds_that_once_failed_hold(ulong seed) => output.WriteLine(new GroupRun(seed).Check());
+
     [Fact]
     public void One_seed_is_one_run() => Assert.Equal(new GroupRun(3).Check(), new GroupRun(3).Check());
 
