@@ -36,7 +36,8 @@ internal sealed class ToolLedger
         Assert.True(
             hold.FencingNumber > _fencing, $"A hold has the fencing number {hold.FencingNumber}, and one before it had {_fencing}.");
         Assert.False(
-            _holder is { IsLive: true } && !_hold!.Lost.IsCancellationRequested, "Two live members hold the lock, and neither has lost it.");
+            _holder is { IsLive: true } && !_hold!.Lost.IsCancellationRequested,
+            "Two live members hold the lock, and neither has lost it.");
         (_holder, _hold, _fencing) = (member, hold, hold.FencingNumber);
         Holds++;
     }
