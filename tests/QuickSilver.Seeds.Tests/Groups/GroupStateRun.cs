@@ -93,7 +93,7 @@ internal sealed class GroupStateRun(ulong seed)
     }
 
     private void AwaitSame(SimulatedCluster cluster) =>
-        cluster.Eventually("all members are in one view and have one state", () => AreSame(cluster), TimeSpan.FromMinutes(1));
+        cluster.Eventually("all members are in one view and have one state", () => AreSame(cluster), TimeSpan.FromMinutes(2));
 
     private bool AreSame(SimulatedCluster cluster)
     {
