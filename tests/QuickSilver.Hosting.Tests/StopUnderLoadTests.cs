@@ -4,10 +4,11 @@ using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Hosting.Tests;
 
-// I25, of hosts with nodes on the machine's own sockets: five thousand messages are stable, and the consumer takes 2 ms for each.
+// I25, of hosts with nodes on the machine's own sockets: two thousand messages are stable, and the consumer takes 2 ms for each. About half
+// of them are handled before all are stable, because so many more than the reader's buffer takes were published.
 public sealed class StopUnderLoadTests
 {
-    private const int Messages = 5000;
+    private const int Messages = 2000;
 
     [Theory]
     [InlineData(1)]

@@ -87,9 +87,9 @@ internal sealed class Group<TMessage>(TopicEndpoint<GroupItem<TMessage>> endpoin
         var node = desk.Node;
         var question = new AskedQuestion<TReply>(Name, options.Repliers, codec, NameOf, node.Completions);
         long begun = node.OutsideTime.GetTimestamp();
-        long id = await desk.BeginAsync(question, cancellationToken).ConfigureAwait(node.ResumesInContext);
         try
         {
+            long id = await desk.BeginAsync(question, cancellationToken).ConfigureAwait(node.ResumesInContext);
             var head = new QuestionHead(id, (ushort)(options.Repliers.OnlyRank ?? QuestionHead.AllRanks));
             var item = new GroupItem<TMessage>((GroupFrame)(options.Order ?? order), message, null) { Question = head };
             await endpoint.PublishAsync(in item, cancellationToken).ConfigureAwait(node.ResumesInContext);
@@ -120,7 +120,7 @@ internal sealed class Group<TMessage>(TopicEndpoint<GroupItem<TMessage>> endpoin
         }
         finally
         {
-            desk.End(id);
+            desk.End(question);
         }
     }
 

@@ -25,7 +25,8 @@ internal sealed class ReplyDesk(IEndpointNode node, string group, NodeId self, A
         return await question.Begun.ConfigureAwait(node.ResumesInContext);
     }
 
-    public void End(long id) => node.Run(() => asked.End(id));
+    /// <summary>The application takes no replies any more. Also of a question for whose number it did not wait.</summary>
+    public void End(IAskedQuestion question) => node.Run(() => asked.End(question));
 
     /// <summary>The question that an event is, if this member is to answer it; otherwise null.</summary>
     public GroupQuestion? QuestionOf(QuestionHead head, GroupView view, NodeId asker) =>

@@ -36,7 +36,13 @@ internal sealed class AskedQuestion<TReply>(
     /// <summary>Completes with the number of the question when it can be sent.</summary>
     public Task<long> Begun => _begun.Task;
 
-    public void Begin(long id) => _begun.TrySetResult(id);
+    public long Id { get; private set; }
+
+    public void Begin(long id)
+    {
+        Id = id;
+        _begun.TrySetResult(id);
+    }
 
     public void OnDelivered(ImmutableArray<NodeKey> members)
     {

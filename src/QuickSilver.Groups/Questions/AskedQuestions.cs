@@ -44,7 +44,8 @@ internal sealed class AskedQuestions(string group, NodeKey self, IReplyPost post
         question.Begin(id);
     }
 
-    public void End(long id) => _open.Remove(id);
+    /// <summary>No reply is taken any more. Also of a question that was not begun.</summary>
+    public void End(IAskedQuestion question) => _open.Remove(question.Id);
 
     /// <summary>A question of this node has passed to its application.</summary>
     public void OnDelivered(long id)

@@ -6,6 +6,9 @@ namespace QuickSilver.Groups.Questions;
 // A question of this node that waits for answers. Core thread only.
 internal interface IAskedQuestion
 {
+    /// <summary>The number; 0 before it has one.</summary>
+    long Id { get; }
+
     /// <summary>The question has its number: it can be sent.</summary>
     void Begin(long id);
 

@@ -190,6 +190,22 @@ public sealed class QuestionTests
     }
 
     [Fact]
+    public void A_question_whose_token_is_cancelled_already_takes_no_place()
+    {
+        using var cluster = Begin(nodes: 1, out var members);
+        members[0].Answer = static one => one.Question!.ReplyAsync("here");
+        var cancelled = new CancellationToken(canceled: true);
+        for (int i = 0; i < 2_000; i++)
+        {
+            var asking = Observe(ListAsync(members[0].Group.AskAsync<string>("who?", cancellationToken: cancelled)));
+            Assert.IsType<OperationCanceledException>(cluster.RunUntilCompleted(asking), exactMatch: false);
+        }
+
+        Assert.Single(Ask(cluster, members[0]));
+        Assert.Equal(1, members[0].Questions);
+    }
+
+    [Fact]
     public void Options_of_questions_are_checked()
     {
         using var cluster = Begin(nodes: 1, out var members);
