@@ -86,13 +86,17 @@ public sealed partial class DocumentationTests(Feed feed)
         ? NewcomersProject.Kind.Web
         : NewcomersProject.Kind.Program;
 
+    // The namespace of the package, or one within it.
+    private static bool Uses(CodeBlock block, string own) =>
+        block.Text.Contains($"using {own};", StringComparison.Ordinal) || block.Text.Contains($"using {own}.", StringComparison.Ordinal);
+
     private static (string, string)[] PackagesOf(CodeBlock block)
     {
         string package = Package(block);
         return
         [
             (package, Feed.Version),
-            .. Own.Where(own => own != package && block.Text.Contains($"using {own};", StringComparison.Ordinal))
+            .. Own.Where(own => own != package && Uses(block, own))
                 .Select(static own => (own, Feed.Version)),
             .. Companions.Where(one => block.Text.Contains(one.Key, StringComparison.Ordinal))
                 // The web framework has it.

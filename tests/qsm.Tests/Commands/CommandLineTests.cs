@@ -28,9 +28,10 @@ public sealed class CommandLineTests
     [InlineData("Unrecognized option '--cuont'. Did you mean '--count'?", "sub", "t", "--cuont", "3")]
     [InlineData("Unrecognized option '--jsno'. Did you mean '--json'?", "topics", "--jsno")]
     [InlineData("Unrecognized command or argument 'tpoics'. Did you mean 'topics'?", "tpoics")]
-    [InlineData("Unrecognized command or argument 'describe'. Did you mean 'qsm topic describe'?", "describe", "t")]
-    [InlineData("Unrecognized command or argument 'describe'. Did you mean 'qsm topic describe'?", "node", "describe", "n")]
-    [InlineData("Unrecognized command or argument 'list'. Did you mean 'qsm topics' or 'qsm nodes'?", "topic", "list")]
+    [InlineData("Unrecognized command or argument 'describe'. Did you mean 'qsm topic describe' or 'qsm group describe'?", "describe", "t")]
+    [InlineData(
+        "Unrecognized command or argument 'describe'. Did you mean 'qsm topic describe' or 'qsm group describe'?", "node", "describe", "n")]
+    [InlineData("Unrecognized command or argument 'list'. Did you mean 'qsm group list' or 'qsm topics' or 'qsm nodes'?", "topic", "list")]
     [InlineData("Unrecognized command or argument 'subscribe'. Did you mean 'qsm sub'?", "subscribe", "t")]
     [InlineData("Unrecognized command or argument 'descrbe'. Did you mean 'describe'?", "topic", "descrbe", "t")]
     [InlineData("Use either --json or --csharp, not both.", "topic", "describe", "t", "--json", "--csharp")]
