@@ -13,8 +13,6 @@ internal sealed class ReplyDesk(IEndpointNode node, string group, NodeId self, A
 
     public string Group => group;
 
-    public NodeId Self => self;
-
     public IEndpointNode Node => node;
 
     /// <summary>Makes a question known to the core thread, so that answers find it. Completes with its number.</summary>

@@ -17,8 +17,6 @@ internal sealed class AskedQuestions(string group, NodeKey self, IReplyPost post
     private ImmutableArray<NodeKey> _members = [];
     private bool _isClosed;
 
-    public int Count => _open.Count;
-
     public IReplyPost Post => post;
 
     /// <summary>Gives a question its number, or fails it.</summary>

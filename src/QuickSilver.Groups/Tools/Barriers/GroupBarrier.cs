@@ -8,16 +8,7 @@ internal sealed class GroupBarrier(string name, int parties, NodeId self, IToolH
 {
     public int Parties => parties;
 
-    public int Arrived
-    {
-        get
-        {
-            lock (Replica.Guard)
-            {
-                return State.Arrived;
-            }
-        }
-    }
+    public int Arrived => Read(static state => state.Arrived);
 
     public async ValueTask<long> ArriveAsync(CancellationToken cancellationToken = default)
     {

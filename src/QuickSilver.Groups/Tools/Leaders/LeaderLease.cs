@@ -163,11 +163,5 @@ internal sealed class LeaderLease(string name, NodeId self, IToolHost host)
         wait.Value.TrySetCanceled(cancellationToken);
     }
 
-    private (NodeId Leader, long Term) ReadState()
-    {
-        lock (Replica.Guard)
-        {
-            return (State.Leader, State.Term);
-        }
-    }
+    private (NodeId Leader, long Term) ReadState() => Read(static state => (state.Leader, state.Term));
 }

@@ -12,27 +12,9 @@ internal sealed class DistributedLock(string name, NodeId self, IToolHost host)
     private readonly Dictionary<long, LockHold> _holds = [];
     private bool _isEnded;
 
-    public NodeId? Holder
-    {
-        get
-        {
-            lock (Replica.Guard)
-            {
-                return State.Holder;
-            }
-        }
-    }
+    public NodeId? Holder => Read(static state => state.Holder);
 
-    public int Waiting
-    {
-        get
-        {
-            lock (Replica.Guard)
-            {
-                return State.Waiting;
-            }
-        }
-    }
+    public int Waiting => Read(static state => state.Waiting);
 
     public override void Begin(IGroup<ReadOnlyMemory<byte>> group)
     {

@@ -43,4 +43,13 @@ internal abstract class GroupTool<TMachine>(string name, NodeId self, TMachine m
     where TMachine : Machine
 {
     protected TMachine State => machine;
+
+    /// <summary>Reads the state machine under its guard.</summary>
+    protected TRead Read<TRead>(Func<TMachine, TRead> read)
+    {
+        lock (Replica.Guard)
+        {
+            return read(machine);
+        }
+    }
 }

@@ -33,27 +33,9 @@ internal sealed class WorkQueue<TItem> : GroupTool<WorkQueueMachine>, IWorkQueue
         _onFailed = onFailed;
     }
 
-    public int Waiting
-    {
-        get
-        {
-            lock (Replica.Guard)
-            {
-                return State.Waiting;
-            }
-        }
-    }
+    public int Waiting => Read(static state => state.Waiting);
 
-    public int Running
-    {
-        get
-        {
-            lock (Replica.Guard)
-            {
-                return State.Running;
-            }
-        }
-    }
+    public int Running => Read(static state => state.Running);
 
     public override void Begin(IGroup<ReadOnlyMemory<byte>> group)
     {
@@ -84,12 +66,7 @@ internal sealed class WorkQueue<TItem> : GroupTool<WorkQueueMachine>, IWorkQueue
 
     public IReadOnlyList<FailedItem<TItem>> GetFailed()
     {
-        FailedEntry[] failed;
-        lock (Replica.Guard)
-        {
-            failed = [.. State.Failed];
-        }
-
+        var failed = Read(static state => state.Failed.ToArray());
         return [.. failed.Select(Read)];
     }
 
