@@ -23,6 +23,9 @@ internal sealed class Region(int set, TopicSetKey setKey, MappedTopic[] topics)
     /// <summary>In ascending order of their ids.</summary>
     public MappedTopic[] Topics { get; private set; } = topics;
 
+    /// <summary>Whether it is the region of a pinned topic.</summary>
+    public bool IsPinned => Topics is [{ IsPinned: true }];
+
     /// <summary>In ascending order of their keys.</summary>
     public List<Place> Members { get; } = [];
 
@@ -174,8 +177,6 @@ internal sealed class Region(int set, TopicSetKey setKey, MappedTopic[] topics)
             Key = held.Key,
         };
     }
-
-    private bool IsPinned => Topics is [{ IsPinned: true }];
 
     private bool IsApart => Topics is [{ IsApart: true }, ..];
 

@@ -108,11 +108,13 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion, Topi
 
     // In the first set each node needs one group, which every host can provide. In the other sets, a region gets a group when it has
     // SmallRegion members, and keeps it until fewer than half of that are left, so that its members need not leave and join with every
-    // change.
+    // change. The region of a pinned topic gets one with fewer members, because its messages are sent into no other region, while its
+    // members have few such groups.
     private void SetGroup(Region region, long configuration)
     {
         int members = region.Members.Count;
-        int least = region.Group is null ? rules.SmallRegion : (rules.SmallRegion + 1) / 2;
+        int few = region.IsPinned ? Math.Min(rules.SmallPinnedRegion, rules.SmallRegion) : rules.SmallRegion;
+        int least = region.Group is not null ? (few + 1) / 2 : HaveFewSmallGroups(region) ? few : rules.SmallRegion;
         bool wants = members > 0 && (region.Set == 0 || members >= least);
         if (wants)
         {
@@ -124,6 +126,19 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion, Topi
             // The last view of a region that dissolves still contains its group.
             region.Group = members == 0 ? group : null;
         }
+    }
+
+    private bool HaveFewSmallGroups(Region region) => region.Members.TrueForAll(place => SmallGroupsOf(place.Node) < rules.SmallGroups);
+
+    private int SmallGroupsOf(MappedNode node)
+    {
+        int groups = 0;
+        foreach (var place in node.Places)
+        {
+            groups += place?.Region is { IsPinned: true, Group: not null } region && region.Members.Count < rules.SmallRegion ? 1 : 0;
+        }
+
+        return groups;
     }
 
     private void Move(Place place, Dictionary<ulong, MappedTopic> topics)

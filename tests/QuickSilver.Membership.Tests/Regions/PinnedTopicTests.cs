@@ -179,6 +179,50 @@ public sealed class PinnedTopicTests
     }
 
     [Fact]
+    public void Its_region_has_a_group_with_three_members_and_keeps_it_until_one_is_left()
+    {
+        var map = Map(nodes: 3);
+        Subscribe(map, 1, 2);
+        map.Apply(1);
+        Assert.Null(RegionOf(map).Group);
+
+        Subscribe(map, 3);
+        map.Apply(2);
+        var group = RegionOf(map).Group;
+        Assert.NotNull(group);
+
+        map.SetRole(Node(1), Pinned, TopicRole.None, isPinned: true);
+        map.Apply(3);
+        Assert.Equal(group, RegionOf(map).View!.Group);
+
+        map.SetRole(Node(2), Pinned, TopicRole.None, isPinned: true);
+        map.Apply(4);
+        Assert.Null(RegionOf(map).View!.Group);
+    }
+
+    [Fact]
+    public void A_node_has_few_groups_of_small_regions_and_one_of_each_large_region()
+    {
+        const int Topics = 45;
+        var map = Map(nodes: 5);
+        for (ulong topic = 1; topic <= Topics; topic++)
+        {
+            // Two or three members, and five of the last topics. The first node is a member of all.
+            ulong members = topic > Topics - 5 ? 5 : 2 + (topic % 2);
+            for (ulong id = 1; id <= members; id++)
+            {
+                map.SetRole(Node(id), Pinned + topic, TopicRole.Subscribe, isPinned: true);
+            }
+
+            map.Apply((long)topic);
+        }
+
+        var regions = Enumerable.Range(1, Topics).Select(topic => Assert.Single(map.Topics[Pinned + (ulong)topic].Regions.All)).ToArray();
+        Assert.Equal([(2, 0), (3, 16), (5, 5)], regions.GroupBy(static region => region.Members.Count, (members, same) =>
+            (members, same.Count(static region => region.Group is not null))).Order());
+    }
+
+    [Fact]
     public void Endpoints_that_disagree_on_it_do_not_share_a_topic()
     {
         var shared = new ContractDescription { TypeName = "Tick", Kind = "bytes", Guarantee = "Reliable" };

@@ -47,6 +47,13 @@ internal sealed record TopicSetRules
     // sends as there are members. The paper's regions have 5 to 10 members.
     public int SmallRegion { get; init; } = 5;
 
+    // The region of a pinned topic has a group with this many members or more, if each of them has fewer than SmallGroups in such regions of
+    // fewer than SmallRegion members. A group of processes is often that small, and with three members a copy to each costs a sender three
+    // times the system's work. A host filters only some dozens of groups in its interface.
+    public int SmallPinnedRegion { get; init; } = 3;
+
+    public int SmallGroups { get; init; } = 16;
+
     // The membership of a node in one more region (a ring's tokens, a group, views to be sent) weighs as much as one more send for each
     // message of a topic to which a quarter of all nodes subscribe. With a much lower weight there are more regions than the traffic needs.
     // With a much higher weight the topics crowd in few sets, where they break up into small regions.
