@@ -171,7 +171,7 @@ public static class GroupNode
     {
         GroupOptions.CheckOrder(options.Order);
         var messages = CodecOf<TMessage>(options);
-        var settings = new GroupSettings();
+        var settings = new GroupSettings { OrderFollowsTraffic = options.OrderFollowsTraffic };
         var topic = new TopicOptions
         {
             ReaderCapacity = capacity,

@@ -13,6 +13,12 @@ public class GroupOptions
     public GroupOrder Order { get; set; } = GroupOrder.Total;
 
     /// <summary>
+    /// Whether this member, while it decides the order of the group, hands that over to another member that sends alone for some time. The
+    /// messages of the other one then wait for no member. Default: true.
+    /// </summary>
+    public bool OrderFollowsTraffic { get; set; } = true;
+
+    /// <summary>
     /// The maximum number of events that wait for <see cref="IGroup{TMessage}.ReadAllAsync"/>: 1 to 1,048,576; default 1,024. When so many
     /// wait, the senders of the group wait too. While there is no reader, the oldest events are dropped. The reader is then notified of
     /// the gap.

@@ -15,8 +15,9 @@ public enum GroupOrder
     Causal = 1,
 
     /// <summary>
-    /// In one order at all members, relative to all messages with <see cref="Total"/> or <see cref="Safe"/>. The oldest member of the view
-    /// decides the order when messages arrive there, so a message waits for one more message of that member (Isis, TR 94-1432, ABCAST).
+    /// In one order at all members, relative to all messages with <see cref="Total"/> or <see cref="Safe"/>. One member decides the
+    /// order when messages arrive there, so a message waits for one more message of that member (Isis, TR 94-1432, ABCAST). It is at first
+    /// the oldest member of the view; a member that sends alone takes its place (<see cref="GroupOptions.OrderFollowsTraffic"/>).
     /// </summary>
     Total = 2,
 

@@ -179,6 +179,43 @@ public sealed class GroupTests
         cluster.Eventually("it has ended", () => cluster.Nodes[1].Node.Status.Reasons.Count == 0);
     }
 
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void The_order_moves_to_a_member_that_sends_alone_unless_the_oldest_keeps_it(bool orderFollowsTraffic)
+    {
+        using var cluster = new SimulatedCluster(nodes: 3, seed: 4);
+        cluster.Start();
+        var options = new GroupOptions { OrderFollowsTraffic = orderFollowsTraffic };
+        IGroup<string>[] groups = [.. cluster.Nodes.Select(node => cluster.RunUntilCompleted(node.Node.OpenGroupAsync<string>(Name, options)))];
+        var got = groups.Select(static _ => new List<string>()).ToArray();
+        for (int i = 0; i < groups.Length; i++)
+        {
+            var log = got[i];
+            groups[i].SubscribeInline((in GroupEvent<string> one) => log.Add(TextOf(one)));
+        }
+
+        const int Messages = 100;
+        for (int i = 0; i < Messages; i++)
+        {
+            cluster.RunUntilCompleted(() => groups[2].SendAsync($"{i}").AsTask());
+            cluster.Run(TimeSpan.FromMilliseconds(1));
+        }
+
+        cluster.Run(Second);
+        // It is paused for less than the time after which it counts as failed.
+        cluster.Nodes[0].Pause();
+        cluster.RunUntilCompleted(() => groups[2].SendAsync("last").AsTask());
+        cluster.Run(TimeSpan.FromMilliseconds(100));
+        Assert.Equal(orderFollowsTraffic, got[1][^1] == "last");
+        Assert.Equal(orderFollowsTraffic, got[2][^1] == "last");
+
+        cluster.Nodes[0].Resume();
+        cluster.Eventually("all have all", () => Array.TrueForAll(got, static log => log[^1] == "last"));
+        Assert.Equal(got[2][^(Messages + 1)..], got[0][^(Messages + 1)..]);
+        Assert.Equal(got[2][^(Messages + 1)..], got[1][^(Messages + 1)..]);
+    }
+
     private static IGroup<string> Open(SimulatedCluster cluster, int node, int capacity) => cluster.RunUntilCompleted(
         cluster.Nodes[node].Node.OpenGroupAsync<string>(Name, new GroupOptions { ReaderCapacity = capacity }));
 

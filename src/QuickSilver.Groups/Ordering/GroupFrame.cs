@@ -20,6 +20,9 @@ internal enum GroupFrame : byte
 
     /// <summary>A view, between the messages of its member. It is never sent.</summary>
     View = 5,
+
+    /// <summary>From here on another member orders: the one step names it (<see cref="StepsBody"/>).</summary>
+    Handover = 6,
 }
 
 internal static class GroupFrames
@@ -30,7 +33,7 @@ internal static class GroupFrames
     /// <summary>The kind of a payload; null if it has none that is known.</summary>
     public static GroupFrame? Of(ReadOnlySpan<byte> payload) => payload switch
     {
-        [<= (byte)GroupFrame.View and var kind, ..] => (GroupFrame)kind,
+        [<= (byte)GroupFrame.Handover and var kind, ..] => (GroupFrame)kind,
         [>= Question and <= (Question | (byte)GroupFrame.Safe) and var kind, ..] => (GroupFrame)(kind & ~Question),
         _ => null,
     };

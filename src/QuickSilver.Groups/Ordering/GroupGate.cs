@@ -21,6 +21,9 @@ internal sealed class GroupGate(NodeKey self) : IDeliveryGate
     /// <summary>Called when a message begins to wait.</summary>
     public Action? OnWait { get; set; }
 
+    /// <summary>The rounds after which the order moves; null: it stays with the oldest member (<see cref="OrderTraffic"/>).</summary>
+    public int? RoundsToMove { get; init; }
+
     public Func<NodeKey, string> NameOf { get; init; } = static node => node.ToString();
 
     /// <summary>The view whose messages are passed; null before the first.</summary>
@@ -50,14 +53,31 @@ internal sealed class GroupGate(NodeKey self) : IDeliveryGate
             OnOrders?.Invoke();
         }
 
-        if (view.Orderer == self && message.Sender != self && frame is GroupFrame.Total or GroupFrame.Safe)
+        if (view.IsOrdering && message.Sender != self && frame is GroupFrame.Total or GroupFrame.Safe)
         {
             view.Pending.Add(message.Sender, message.Sequence);
             OnPending?.Invoke();
         }
     }
 
-    public void OnPassing(in DeliveredMessage message) => Passing?.SetPassed(message.Sender, message.Sequence);
+    public void OnPassing(in DeliveredMessage message)
+    {
+        if (Passing is not { } view)
+        {
+            return;
+        }
+
+        if (GroupFrames.Of(message.Span) == GroupFrame.Handover)
+        {
+            view.OnHandover(message);
+            if (view.Pending.Count > 0)
+            {
+                OnPending?.Invoke();
+            }
+        }
+
+        view.SetPassed(message.Sender, message.Sequence);
+    }
 
     public void OnRefused(in DeliveredMessage message) => Passing?.SetPassed(message.Sender, message.Sequence - 1);
 
@@ -69,7 +89,7 @@ internal sealed class GroupGate(NodeKey self) : IDeliveryGate
     public void OnViewEnding(MemberView next)
     {
         Arriving?.End();
-        Arriving = new OrderedView(next);
+        Arriving = new OrderedView(next, self, RoundsToMove);
         _views.Enqueue(Arriving);
     }
 

@@ -5,14 +5,21 @@ using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Groups.Ordering;
 
-// The order of the messages of one view. Its oldest member orders (Isis, ABCAST with a fixed sequencer): its stream is the order. An order
-// message in that stream stands for the messages of others that it lists, and a message of the orderer itself stands where it is. So all
-// members pass the same sequence, each as far as messages have arrived. A causal message waits for those that it names.
+// The order of the messages of one view. One member orders, at first the oldest (Isis, ABCAST with a sequencer): its stream is the order.
+// An order message in that stream stands for the messages of others that it lists, and a message of the orderer itself stands where it is.
+// So all members pass the same sequence, each as far as messages have arrived. A causal message waits for those that it names.
+//
+// The orderer may hand the order over to another member (Isis' movable token): where its stream says so, the stream of the other becomes
+// the order. All members have passed the same messages in the order by then. So the other's own messages that were not ordered come next,
+// and it orders what is left of the rest.
 //
 // When the view ends, all of its members hold the same messages and the same orders, and pass what is left by the same plan (ViewPlan).
 //
 // Invariant: the order message at the head of the orderer's stream is passed when all that it lists was passed.
-internal sealed class OrderedView(MemberView view)
+/// <param name="view">The view.</param>
+/// <param name="self">This node.</param>
+/// <param name="roundsToMove">The rounds after which the order moves; null: it does not.</param>
+internal sealed class OrderedView(MemberView view, NodeKey self, int? roundsToMove = null)
 {
     private readonly Dictionary<NodeKey, int> _ranks = RanksOf(view.Members);
     private readonly Dictionary<NodeKey, SenderProgress> _senders = [];
@@ -20,19 +27,37 @@ internal sealed class OrderedView(MemberView view)
     private long _listNumber;
     private int _done;
     private ViewPlan? _plan;
+    // The message by which the order came to the orderer. Default: it is the oldest member.
+    private OrderStep _moved;
     private int _strangers;
 
     public long Configuration => view.Configuration;
 
     public ImmutableArray<NodeKey> Members => view.Members;
 
-    public NodeKey Orderer => view.Members is [var oldest, ..] ? oldest : default;
+    /// <summary>The member whose stream is the order, behind all that was passed.</summary>
+    public NodeKey Orderer { get; private set; } = view.Members is [var oldest, ..] ? oldest : default;
+
+    /// <summary>This node orders what arrives.</summary>
+    public bool IsOrdering { get; private set; } = view.Members is [var first, ..] && first == self;
 
     /// <summary>All messages of the view have arrived.</summary>
     public bool IsEnding { get; private set; }
 
     /// <summary>If this node orders: what it has ordered and not sent yet.</summary>
     public PendingOrders Pending { get; } = new();
+
+    /// <summary>If this node orders: whose messages these are.</summary>
+    public OrderTraffic Traffic { get; } = new(roundsToMove);
+
+    /// <summary>
+    /// If this node orders, and has sent all orders: the member that it hands the order over to; null: it keeps it. What a safe message
+    /// waits for is one handover, so there is no second one before all members hold it.
+    /// </summary>
+    public NodeKey? Successor =>
+        IsOrdering && !IsEnding && Traffic.Successor is { } next && RankOf(next) < int.MaxValue && IsMoveStable ? next : null;
+
+    private bool IsMoveStable => _moved.Through == 0 || Of(_moved.Sender).Stable >= _moved.Through;
 
     /// <summary>The maximum size of what <see cref="WriteCauses"/> writes.</summary>
     public int MostCausesBytes => (Members.Length * StepsBody.StepBytes) + (_strangers * StepsBody.KeyBytes);
@@ -44,6 +69,35 @@ internal sealed class OrderedView(MemberView view)
     {
         IsEnding = true;
         Pending.Clear();
+    }
+
+    /// <summary>This node has sent that another one orders.</summary>
+    public void HandOver() => IsOrdering = false;
+
+    /// <summary>A message by which another member orders is passed. If it is this one, it orders what is held of others.</summary>
+    public void OnHandover(in DeliveredMessage message)
+    {
+        if (message.Sender != Orderer || HeadStepsOf(message, GroupFrame.Handover) is not [var step])
+        {
+            return;
+        }
+
+        Orderer = step.Sender;
+        _moved = new OrderStep(message.Sender, message.Sequence);
+        // The orders of the next one have other numbers.
+        _listNumber = 0;
+        _done = 0;
+        if (Orderer == self && !IsEnding)
+        {
+            IsOrdering = true;
+            foreach (var progress in _senders.Values)
+            {
+                if (progress.Sender != self && progress.LastToOrder() is > 0 and var last)
+                {
+                    Pending.Add(progress.Sender, last);
+                }
+            }
+        }
     }
 
     public void OnHeld(in DeliveredMessage message, GroupFrame? frame) =>
@@ -68,7 +122,7 @@ internal sealed class OrderedView(MemberView view)
             GroupFrame.Causal => ArePassed(HeadStepsOf(message, frame)),
             GroupFrame.Total => MayPassInOrder(message.Sender, message.Sequence, isSafe: false),
             GroupFrame.Safe => MayPassInOrder(message.Sender, message.Sequence, isSafe: true),
-            GroupFrame.Orders => message.Sender != Orderer || IsExhausted(message.Sequence, HeadStepsOf(message, frame)),
+            GroupFrame.Orders or GroupFrame.Handover => MayPassFromOrderer(message, frame),
             _ => true,
         };
     }
@@ -105,7 +159,8 @@ internal sealed class OrderedView(MemberView view)
 
     private bool MayPassInOrder(NodeKey sender, long number, bool isSafe)
     {
-        if (isSafe && Of(sender).Stable < number)
+        // Those that are left of the view know who orders only by the message that says so.
+        if (isSafe && (Of(sender).Stable < number || !IsMoveStable))
         {
             return false;
         }
@@ -115,7 +170,7 @@ internal sealed class OrderedView(MemberView view)
             return true;
         }
 
-        // Those that are left of the view know the order of a safe message only by the orderer's message.
+        // The same holds for the place in the order.
         return IsNextInList(sender, number) && (!isSafe || Of(Orderer).Stable >= _listNumber);
     }
 
@@ -145,6 +200,14 @@ internal sealed class OrderedView(MemberView view)
         }
 
         return false;
+    }
+
+    // A member sends these after the order has come to it, which may be known here only later.
+    private bool MayPassFromOrderer(in DeliveredMessage message, GroupFrame? frame)
+    {
+        var steps = HeadStepsOf(message, frame);
+        return steps.Length == 0
+            || (message.Sender == Orderer && (frame == GroupFrame.Handover || IsExhausted(message.Sequence, steps)));
     }
 
     private bool IsExhausted(long number, OrderStep[] steps)
@@ -183,11 +246,14 @@ internal sealed class OrderedView(MemberView view)
     private OrderStep[] HeadStepsOf(in DeliveredMessage message, GroupFrame? frame) =>
         Of(message.Sender).TryPeek(out var first) && first.Number == message.Sequence ? first.Steps : StepsOf(message, frame);
 
-    // Only the orderer's lists count.
-    private OrderStep[] StepsOf(in DeliveredMessage message, GroupFrame? frame) =>
-        frame == GroupFrame.Causal || (frame == GroupFrame.Orders && message.Sender == Orderer)
-            ? StepsBody.Read(message.Span, Configuration, Members.AsSpan())
-            : [];
+    // Only members order. A handover that does not name one member says nothing.
+    private OrderStep[] StepsOf(in DeliveredMessage message, GroupFrame? frame)
+    {
+        bool hasSteps = frame == GroupFrame.Causal
+            || (frame is GroupFrame.Orders or GroupFrame.Handover && RankOf(message.Sender) < int.MaxValue);
+        OrderStep[] steps = hasSteps ? StepsBody.Read(message.Span, Configuration, Members.AsSpan()) : [];
+        return frame != GroupFrame.Handover || (steps is [var step] && RankOf(step.Sender) < int.MaxValue) ? steps : [];
+    }
 
     private SenderProgress Of(NodeKey sender)
     {

@@ -12,6 +12,9 @@ internal sealed class PendingOrders
 
     public int Count => _steps.Count + (_last is null ? 0 : 1);
 
+    /// <summary>The sender of all messages that are to be ordered; null: there are several, or none.</summary>
+    public NodeKey? OnlySender => _steps.Count == 0 ? _last?.Sender : null;
+
     public void Add(NodeKey sender, long number)
     {
         if (_last is { } last && last.Sender != sender)

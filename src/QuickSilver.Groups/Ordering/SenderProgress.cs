@@ -40,6 +40,18 @@ internal sealed class SenderProgress(NodeKey sender, int rank)
         return _held.Count > 0;
     }
 
+    /// <summary>The number of the last message that waits and takes a place in the order of the group; 0: none does.</summary>
+    public long LastToOrder()
+    {
+        long last = 0;
+        foreach (var message in _held)
+        {
+            last = message.Number > Passed && message.Frame is GroupFrame.Total or GroupFrame.Safe ? message.Number : last;
+        }
+
+        return last;
+    }
+
     /// <summary>The messages that wait, the oldest first.</summary>
     public HeldMessage[] ToArray()
     {

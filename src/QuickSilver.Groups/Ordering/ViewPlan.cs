@@ -6,10 +6,15 @@ namespace QuickSilver.Groups.Ordering;
 // a front part of the same order. So the plan of each is the same as far as the group's order is concerned: the orders that the orderer has
 // sent, and then the rest by the rank of its senders, always after what causal messages name.
 //
+// An order message of a member that the order has not come to waits for the message by which it does. If nothing else is left to take,
+// there is none.
+//
 // Invariant: each message that is held is in the plan, after those that its sender sent before. So nothing is left behind.
 internal sealed class ViewPlan
 {
     private readonly List<(SenderProgress Sender, long Number)> _steps;
+    // The one that orders what is taken next.
+    private NodeKey _orderer;
     private int _done;
 
     public ViewPlan(IEnumerable<SenderProgress> senders, NodeKey orderer)
@@ -21,8 +26,8 @@ internal sealed class ViewPlan
         ];
         _steps = new List<(SenderProgress, long)>(queues.Sum(static queue => queue.Left));
         var bySender = queues.ToDictionary(static queue => queue.Sender.Sender);
-        var first = bySender.GetValueOrDefault(orderer);
-        while (TakeFree(queues, bySender, first) || TakeUnordered(queues))
+        _orderer = orderer;
+        while (TakeFree(queues, bySender) || TakeUnordered(queues))
         {
         }
     }
@@ -39,46 +44,53 @@ internal sealed class ViewPlan
     }
 
     // Takes all that waits for nothing but what was taken. False: nothing was.
-    private bool TakeFree(SenderQueue[] queues, Dictionary<NodeKey, SenderQueue> bySender, SenderQueue? orderer)
+    private bool TakeFree(SenderQueue[] queues, Dictionary<NodeKey, SenderQueue> bySender)
     {
         bool isAny = false;
         foreach (var queue in queues)
         {
-            while (queue.TryPeek(out var message) && IsFree(queue, message))
+            while (queue.TryPeek(out var message) && IsFree(queue.Sender.Sender, message))
             {
                 Take(queue);
                 isAny = true;
+                if (message is { Frame: GroupFrame.Handover, Steps: [{ Sender: var next }] })
+                {
+                    _orderer = next;
+                }
             }
         }
 
         return isAny;
 
-        bool IsFree(SenderQueue queue, in HeldMessage message) => message.Frame switch
+        bool IsFree(NodeKey sender, in HeldMessage message) => message.Frame switch
         {
-            GroupFrame.Causal or GroupFrame.Orders => Array.TrueForAll(message.Steps, IsTaken),
-            GroupFrame.Total or GroupFrame.Safe => queue == orderer || IsNextInList(queue, message.Number),
+            GroupFrame.Causal => Array.TrueForAll(message.Steps, IsTaken),
+            GroupFrame.Orders => message.Steps.Length == 0 || (sender == _orderer && Array.TrueForAll(message.Steps, IsTaken)),
+            GroupFrame.Handover => message.Steps.Length == 0 || sender == _orderer,
+            GroupFrame.Total or GroupFrame.Safe => sender == _orderer || IsNextInList(sender, message.Number),
             _ => true,
         };
 
         bool IsTaken(OrderStep step) =>
             !bySender.TryGetValue(step.Sender, out var named) || !named.TryPeek(out var next) || next.Number > step.Through;
 
-        bool IsNextInList(SenderQueue queue, long number)
+        bool IsNextInList(NodeKey sender, long number)
         {
-            if (orderer is null || !orderer.TryPeek(out var list) || list.Frame != GroupFrame.Orders)
+            if (!bySender.TryGetValue(_orderer, out var orderer) || !orderer.TryPeek(out var list) || list.Frame != GroupFrame.Orders)
             {
                 return false;
             }
 
             int next = Array.FindIndex(list.Steps, step => !IsTaken(step));
-            return next >= 0 && list.Steps[next].Sender == queue.Sender.Sender && number <= list.Steps[next].Through;
+            return next >= 0 && list.Steps[next].Sender == sender && number <= list.Steps[next].Through;
         }
     }
 
     // Nothing is free: what is left has no place in the orders, or names what has none. False: nothing is left.
     private bool TakeUnordered(SenderQueue[] queues)
     {
-        var next = Array.Find(queues, static queue => queue.TryPeek(out var first) && first.Frame is GroupFrame.Total or GroupFrame.Safe)
+        var next = Array.Find(queues, IsNoOrderer)
+            ?? Array.Find(queues, static queue => queue.TryPeek(out var first) && first.Frame is GroupFrame.Total or GroupFrame.Safe)
             // Messages that name each other in a circle, which no member that keeps to the protocol sends.
             ?? Array.Find(queues, static queue => queue.Left > 0);
         if (next is null)
@@ -88,6 +100,9 @@ internal sealed class ViewPlan
 
         Take(next);
         return true;
+
+        bool IsNoOrderer(SenderQueue queue) =>
+            queue.Sender.Sender != _orderer && queue.TryPeek(out var first) && first.Frame is GroupFrame.Orders or GroupFrame.Handover;
     }
 
     private void Take(SenderQueue queue)

@@ -35,7 +35,7 @@ internal sealed class GroupReceiver(
     {
         switch (GroupFrames.Of(message.Span))
         {
-            case GroupFrame.Orders:
+            case GroupFrame.Orders or GroupFrame.Handover:
                 return true;
             case GroupFrame.View or null:
                 // No member sends it.

@@ -43,10 +43,19 @@ internal sealed class GroupSender : ITopicSender, ISenderFeed
 
     public bool IsStable => _sender.IsStable;
 
-    public long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer, ReadOnlySpan<byte> extensions = default) =>
-        GroupFrames.Of(payload) == GroupFrame.Causal
-            ? TrySendCausal(payload, observer, extensions)
-            : _sender.TrySend(payload, observer, extensions);
+    public long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer, ReadOnlySpan<byte> extensions = default)
+    {
+        switch (GroupFrames.Of(payload))
+        {
+            case GroupFrame.Causal:
+                return TrySendCausal(payload, observer, extensions);
+            case GroupFrame.Total or GroupFrame.Safe:
+                _group.HasSentOrdered = true;
+                break;
+        }
+
+        return _sender.TrySend(payload, observer, extensions);
+    }
 
     /// <summary>Sends an order message. False: there is no room; the orders are asked for when there is.</summary>
     public bool TrySendOrders(ReadOnlySpan<byte> body) => _sender.TrySend(body, observer: null) >= 0;

@@ -15,6 +15,9 @@ internal sealed class GroupSettings : ProtocolSettings
     /// </summary>
     public Func<IStateMember, StateSeeker?>? Join { get; set; }
 
+    /// <summary>Whether the order moves to the member that sends alone.</summary>
+    public bool OrderFollowsTraffic { get; init; } = true;
+
     /// <summary>The questions of this node in the group. Set when the group is opened. Core thread.</summary>
     public AskedQuestions? Asked { get; set; }
 

@@ -17,6 +17,7 @@ internal sealed class GroupTopics(IProtocolNode node) : ITopicProtocol, ITransfe
     // Opened with the first group that has a state.
     private ITransfers? _transfers;
     private long _orders;
+    private long _handovers;
     private long _refused;
 
     public static TopicProtocolFactory Factory { get; } = new("Group", static node => new GroupTopics(node)) { IsPinned = true };
@@ -27,8 +28,15 @@ internal sealed class GroupTopics(IProtocolNode node) : ITopicProtocol, ITransfe
         {
             Name = "quicksilver.groups.orders",
             Unit = "{message}",
-            Description = "Messages by which this node, as the oldest member of a group, ordered the messages of others.",
+            Description = "Messages by which this node ordered the messages of other members of groups.",
             Read = () => Volatile.Read(ref _orders),
+        },
+        new()
+        {
+            Name = "quicksilver.groups.handovers",
+            Unit = "{handover}",
+            Description = "Times that this node handed the order of a group over to a member that sent alone.",
+            Read = () => Volatile.Read(ref _handovers),
         },
         new()
         {
@@ -70,6 +78,7 @@ internal sealed class GroupTopics(IProtocolNode node) : ITopicProtocol, ITransfe
         var group = GroupOf(topic);
         var gate = new GroupGate(node.Self)
         {
+            RoundsToMove = topic.Settings is GroupSettings { OrderFollowsTraffic: false } ? null : OrderTraffic.Rounds,
             NameOf = member => node.Named(member).ToString()!,
             OnPending = group.OnPending,
             OnOrders = () => group.Receiver?.Holding.PumpSoon(),
@@ -141,7 +150,7 @@ internal sealed class GroupTopics(IProtocolNode node) : ITopicProtocol, ITransfe
     {
         if (!_groups.TryGetValue(topic.Id, out var group))
         {
-            group = _groups[topic.Id] = new OpenGroup(node, topic.Id, topic.Name, Post, () => _orders++);
+            group = _groups[topic.Id] = new OpenGroup(node, topic.Id, topic.Name, Post, () => _orders++, () => _handovers++);
         }
 
         if (topic.Settings is GroupSettings { IsUsed: false } settings)

@@ -15,18 +15,20 @@ internal sealed class OpenGroup : IProtocolWait
     private readonly ulong _topic;
     private readonly string _name;
     private readonly Action _sent;
+    private readonly Action _handedOver;
     // Orders are sent at the end of the step, so that one message has those of all messages that came in it.
     private readonly Alarm _orders;
     // The newest view in which this node sends.
     private long _sendsIn;
 
-    public OpenGroup(IProtocolNode node, ulong topic, string name, IReplyPost post, Action sent)
+    public OpenGroup(IProtocolNode node, ulong topic, string name, IReplyPost post, Action sent, Action handedOver)
     {
         Asked = new AskedQuestions(name, node.Self, post);
         _node = node;
         _topic = topic;
         _name = name;
         _sent = sent;
+        _handedOver = handedOver;
         _orders = new Alarm(() => SendOrders());
     }
 
@@ -38,6 +40,9 @@ internal sealed class OpenGroup : IProtocolWait
     public GroupSender? Sender { get; set; }
 
     public GroupReceiver? Receiver { get; set; }
+
+    /// <summary>This node has sent messages of its own that have a place in the order.</summary>
+    public bool HasSentOrdered { get; set; }
 
     /// <summary>The member, if it has a state, and what seeks it.</summary>
     public IStateMember? Member { get; private set; }
@@ -75,7 +80,7 @@ internal sealed class OpenGroup : IProtocolWait
     /// <summary>Sends what this node has ordered. False: there is no room for all of it.</summary>
     public bool SendOrders()
     {
-        if (Receiver?.Gate.Arriving is not { Pending: { Count: > 0 } pending } view)
+        if (Receiver?.Gate.Arriving is not { IsOrdering: true, Pending: var pending } view)
         {
             return true;
         }
@@ -87,9 +92,16 @@ internal sealed class OpenGroup : IProtocolWait
             return true;
         }
 
+        if (HasSentOrdered)
+        {
+            HasSentOrdered = false;
+            view.Traffic.OnOwn();
+        }
+
         Span<byte> body = stackalloc byte[StepsBody.MostOrderBytes];
         while (pending.Count > 0)
         {
+            var only = pending.OnlySender;
             var (steps, bytes) = pending.Write(view, body);
             // Without a sender this node cannot order. That ends with its leaving.
             if (Sender is not { } sender || !sender.TrySendOrders(body[..bytes]))
@@ -98,9 +110,25 @@ internal sealed class OpenGroup : IProtocolWait
             }
 
             pending.Remove(steps);
+            view.Traffic.OnOrdered(only);
             _sent();
         }
 
+        return view.Successor is not { } successor || TryHandOver(view, successor);
+    }
+
+    private bool TryHandOver(OrderedView view, NodeKey successor)
+    {
+        Span<byte> body = stackalloc byte[StepsBody.HeaderBytes + StepsBody.StepBytes];
+        StepsBody.WriteHeader(body, GroupFrame.Handover, view.Configuration, steps: 1);
+        StepsBody.Write(body[StepsBody.HeaderBytes..], view.RankOf(successor), new OrderStep(successor, 0));
+        if (Sender is not { } sender || !sender.TrySendOrders(body))
+        {
+            return false;
+        }
+
+        view.HandOver();
+        _handedOver();
         return true;
     }
 

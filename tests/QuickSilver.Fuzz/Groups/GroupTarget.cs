@@ -31,6 +31,7 @@ internal sealed class GroupTarget : FuzzTarget
         new("members", Write(
             GroupFrame.Orders, [new OrderStep(Members[1], 12), new OrderStep(Members[2], 3), new OrderStep(Members[1], 14)])),
         new("stranger", Write(GroupFrame.Orders, [new OrderStep(Stranger, 1), new OrderStep(Members[0], 2)])),
+        new("handover", Write(GroupFrame.Handover, [new OrderStep(Members[1], 0)])),
         new("causal", [.. Write(GroupFrame.Causal, [new OrderStep(Members[2], 5)]), .. Codecs.Write(Codecs.Of<Tree>(), Leaf)]),
         new("message", Codecs.Write(Messages, new GroupItem<Tree>(GroupFrame.Safe, Leaf, null))),
         new("question", Codecs.Write(

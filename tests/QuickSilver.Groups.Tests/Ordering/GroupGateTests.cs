@@ -18,36 +18,37 @@ public sealed class GroupGateTests
     [Fact]
     public void All_members_pass_the_same_messages_of_each_view_in_the_same_order()
     {
-        long ordered = 0, tails = 0;
+        long ordered = 0, tails = 0, moved = 0;
         for (int seed = 1; seed <= Seeds; seed++)
         {
-            var (orders, rest) = RunSeed(seed);
+            var (orders, rest, moves) = RunSeed(seed);
             ordered += orders;
             tails += rest;
+            moved += moves;
         }
 
-        // Both ways to be ordered occur.
+        // All ways to be ordered occur.
         Assert.True(ordered > Seeds, $"{ordered} order messages.");
         Assert.True(tails > Seeds, $"{tails} messages without an order when their view ended.");
+        Assert.True(moved > Seeds, $"{moved} times another member ordered.");
     }
 
-    // The number of order messages, and of messages that the orderer had not ordered when their view ended.
-    private static (long Orders, long Left) RunSeed(int seed)
+    // The numbers of order messages, of messages that were not ordered when their view ended, and of moves of the order.
+    private static (long Orders, long Left, long Moves) RunSeed(int seed)
     {
         var random = new Random(seed);
-        OrderedMember[] members = [.. Nodes.Select(node => new OrderedMember(node) { IsFull = () => random.Next(10) == 0 })];
+        OrderedMember[] members = [.. Nodes.Select(node => new OrderedMember(node, 1 + (seed % 3)) { IsFull = () => random.Next(10) == 0 })];
         NodeKey[] senders = [.. Nodes, Stranger];
         var numbers = senders.ToDictionary(static node => node, static _ => 0L);
         // What is stable makes members look again at what waits. Without that, the orders alone must do.
         bool hasSafe = seed % 2 == 0;
         var causes = new Dictionary<string, string[]>();
-        long orders = 0, rest = 0;
+        long orders = 0, rest = 0, moves = 0;
         Begin(1);
         for (int configuration = 1; configuration <= Views; configuration++)
         {
             var streams = senders.ToDictionary(static node => node, static _ => new List<StreamItem>());
             var received = members.ToDictionary(static member => member, _ => senders.ToDictionary(static node => node, static _ => 0));
-            var orderer = members.Single(member => member.Self == member.Gate.Arriving!.Orderer);
             for (int step = random.Next(100); step >= 0; step--)
             {
                 switch (random.Next(4))
@@ -55,7 +56,7 @@ public sealed class GroupGateTests
                     case 0:
                         var sender = senders[random.Next(senders.Length)];
                         var member = members.FirstOrDefault(one => one.Self == sender);
-                        bool isLost = random.Next(20) == 0 && sender != orderer.Self;
+                        bool isLost = random.Next(20) == 0 && sender != Orderer()?.Self;
                         byte[] payload = isLost ? [] : Payload((GroupFrame)random.Next(hasSafe ? 4 : 3), member);
                         streams[sender].Add(new StreamItem(++numbers[sender], payload));
                         if (payload is [(byte)GroupFrame.Causal, ..])
@@ -65,7 +66,7 @@ public sealed class GroupGateTests
 
                         break;
                     case 1 when random.Next(3) == 0:
-                        orders += SendOrders(orderer, streams[orderer.Self], () => ++numbers[orderer.Self]);
+                        SendOrders();
                         break;
                     default:
                         Receive(members[random.Next(members.Length)], random.Next(1, 4));
@@ -77,19 +78,44 @@ public sealed class GroupGateTests
             ReceiveAll();
             if (!hasSafe && random.Next(2) == 0)
             {
-                for (int sent = 1; sent > 0; ReceiveAll())
+                while (SendOrders())
                 {
-                    sent = SendOrders(orderer, streams[orderer.Self], () => ++numbers[orderer.Self]);
-                    orders += sent;
+                    ReceiveAll();
                 }
 
                 Assert.All(members, one => Assert.True(
                     one.Held == 0, $"Seed {seed}, view {configuration}: all was ordered, and {one.Held} messages of {one.Self} wait."));
             }
 
-            rest += orderer.Gate.Arriving!.Pending.Count;
+            rest += Orderer()?.Gate.Arriving!.Pending.Count ?? 0;
             Begin(configuration + 1);
             AssertSame(configuration);
+
+            // Null while the order moves. Never are there two.
+            OrderedMember? Orderer() => members.SingleOrDefault(static member => member.Gate.Arriving!.IsOrdering);
+
+            bool SendOrders()
+            {
+                if (Orderer() is not { } orderer)
+                {
+                    return false;
+                }
+
+                var view = orderer.Gate.Arriving!;
+                var sent = OrdersOf(view);
+                // Without safe messages nothing is stable here, and the order moves whenever it can.
+                if (view.Pending.Count == 0
+                    && (hasSafe ? view.Successor : random.Next(3) == 0 ? Nodes[random.Next(Nodes.Length)] : null) is { } next)
+                {
+                    sent.Add(Handover(view, next));
+                    view.HandOver();
+                    moves++;
+                }
+
+                orders += sent.Count;
+                streams[orderer.Self].AddRange(sent.Select(body => new StreamItem(++numbers[orderer.Self], body)));
+                return sent.Count > 0;
+            }
 
             void ReceiveAll()
             {
@@ -118,7 +144,7 @@ public sealed class GroupGateTests
             }
         }
 
-        return (orders, rest);
+        return (orders, rest, moves);
 
         // Ranks move, so that each view has another orderer.
         void Begin(int configuration)
@@ -178,18 +204,26 @@ public sealed class GroupGateTests
         return [.. body[..(StepsBody.HeaderBytes + bytes)], 1, 2, 3];
     }
 
-    private static int SendOrders(OrderedMember orderer, List<StreamItem> stream, Func<long> next)
+    private static List<byte[]> OrdersOf(OrderedView view)
     {
-        var view = orderer.Gate.Arriving!;
         if (view.Pending.Count == 0)
         {
-            return 0;
+            return [];
         }
 
         byte[] body = new byte[StepsBody.MostOrderBytes];
+        var only = view.Pending.OnlySender;
         var (steps, bytes) = view.Pending.Write(view, body);
-        stream.Add(new StreamItem(next(), body[..bytes]));
         view.Pending.Remove(steps);
-        return 1;
+        view.Traffic.OnOrdered(only);
+        return [body[..bytes]];
+    }
+
+    private static byte[] Handover(OrderedView view, NodeKey next)
+    {
+        byte[] body = new byte[StepsBody.HeaderBytes + StepsBody.StepBytes];
+        StepsBody.WriteHeader(body, GroupFrame.Handover, view.Configuration, steps: 1);
+        StepsBody.Write(body.AsSpan(StepsBody.HeaderBytes), view.RankOf(next), new OrderStep(next, 0));
+        return body;
     }
 }

@@ -13,11 +13,11 @@ internal sealed class OrderedMember
     private bool _isDue;
     private int _passed;
 
-    public OrderedMember(NodeKey self)
+    public OrderedMember(NodeKey self, int? roundsToMove)
     {
         Self = self;
         // What waits is looked at again only when something was passed, and when the gate says so.
-        Gate = new GroupGate(self) { OnOrders = () => _isDue = true };
+        Gate = new GroupGate(self) { RoundsToMove = roundsToMove, OnOrders = () => _isDue = true };
     }
 
     public NodeKey Self { get; }
@@ -119,7 +119,8 @@ internal sealed class OrderedMember
 
         Gate.OnPassing(message);
         var frame = GroupFrames.Of(item.Payload);
-        if (frame != GroupFrame.Orders && IsFull())
+        bool isMessage = frame is not (GroupFrame.Orders or GroupFrame.Handover);
+        if (isMessage && IsFull())
         {
             Gate.OnRefused(message);
             // It has room soon.
@@ -127,7 +128,7 @@ internal sealed class OrderedMember
             return false;
         }
 
-        if (frame != GroupFrame.Orders)
+        if (isMessage)
         {
             Log.Add($"{sender.Id}/{item.Number}");
         }

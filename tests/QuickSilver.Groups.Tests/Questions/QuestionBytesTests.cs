@@ -57,7 +57,7 @@ public sealed class QuestionBytesTests
         for (int first = 0; first <= byte.MaxValue; first++)
         {
             var frame = GroupFrames.Of([(byte)first]);
-            Assert.Equal(first is <= 5 or (>= 0x80 and <= 0x83), frame is not null);
+            Assert.Equal(first is <= 6 or (>= 0x80 and <= 0x83), frame is not null);
             if (frame is { } kind)
             {
                 Assert.Equal((byte)first, GroupFrames.ByteOf(kind, GroupFrames.IsQuestion([(byte)first])));

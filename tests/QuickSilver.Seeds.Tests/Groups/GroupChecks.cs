@@ -8,9 +8,10 @@ internal static class GroupChecks
 {
     /// <param name="logs">Those of all members that there were.</param>
     /// <param name="last">Those of the members that there are.</param>
-    public static void All(IReadOnlyList<MemberLog> logs, IReadOnlyList<MemberLog> last)
+    /// <param name="orderMoves">Whether any member may have ordered, or the oldest of each view did.</param>
+    public static void All(IReadOnlyList<MemberLog> logs, IReadOnlyList<MemberLog> last, bool orderMoves)
     {
-        var lost = ViewsThatLostTheirOrderer(logs);
+        var lost = ViewsThatLostTheirOrderer(logs, orderMoves);
         foreach (var log in logs)
         {
             ViewsIncrease(log);
@@ -34,14 +35,16 @@ internal static class GroupChecks
         }
     }
 
-    // The views whose oldest member did not get the view after them.
-    private static HashSet<long> ViewsThatLostTheirOrderer(IReadOnlyList<MemberLog> logs)
+    // The views of which a member that may have ordered did not get the view after them.
+    private static HashSet<long> ViewsThatLostTheirOrderer(IReadOnlyList<MemberLog> logs, bool orderMoves)
     {
         var views = logs.SelectMany(static log => log.Views).Select(static one => one.View)
             .DistinctBy(static view => view.Number).OrderBy(static view => view.Number).ToArray();
         var got = logs.SelectMany(static log => log.Views.Select(view => (log.Self, view.View.Number))).ToHashSet();
-        return [.. views.Zip(views.Skip(1)).Where(pair => !got.Contains((pair.First.Members[0], pair.Second.Number)))
+        return [.. views.Zip(views.Skip(1)).Where(pair => Orderers(pair.First).Any(node => !got.Contains((node, pair.Second.Number))))
             .Select(static pair => pair.First.Number)];
+
+        IEnumerable<NodeId> Orderers(GroupView view) => view.Members.Take(orderMoves ? view.Members.Count : 1);
     }
 
     private static void ViewsIncrease(MemberLog log)

@@ -5,7 +5,7 @@ namespace QuickSilver.Seeds.Tests.Groups;
 
 // One life of a node as a member of a group. It reads at once or slowly, sends messages of several sizes in all orders, one by one and in
 // bursts, and leaves the group and comes back. Each time that it is in the group it has a log.
-internal sealed class GroupMember(SimulatedNode node, string name, Action<MemberLog> opened, Action<AskedLog> answered)
+internal sealed class GroupMember(SimulatedNode node, string name, bool orderMoves, Action<MemberLog> opened, Action<AskedLog> answered)
 {
     private const int MostPadding = 3_000;
     private const int FewCapacity = 16;
@@ -46,6 +46,16 @@ internal sealed class GroupMember(SimulatedNode node, string name, Action<Member
 
     /// <summary>Sends some messages with nothing between them.</summary>
     public Task Burst(int messages, bool isLarge) => Do(() => SendAsync(messages, isLarge));
+
+    /// <summary>Sends messages one by one, as a member whose messages alone are in the order.</summary>
+    public Task Solo(int messages) => Do(async () =>
+    {
+        for (; messages > 0; messages--)
+        {
+            await SendAsync(messages: 1, isLarge: false);
+            await Task.Delay(TimeSpan.FromMilliseconds(1), node.Time);
+        }
+    });
 
     /// <summary>Asks all members, and waits for their answers.</summary>
     public Task Ask(GroupOrder order) => Do(async () =>
@@ -88,7 +98,11 @@ internal sealed class GroupMember(SimulatedNode node, string name, Action<Member
 
     private async Task OpenAsync()
     {
-        var group = await node.Node.OpenGroupAsync<string>(name, new GroupOptions { ReaderCapacity = _isSlow ? FewCapacity : 1 << 20 });
+        var group = await node.Node.OpenGroupAsync<string>(name, new GroupOptions
+        {
+            ReaderCapacity = _isSlow ? FewCapacity : 1 << 20,
+            OrderFollowsTraffic = orderMoves,
+        });
         var log = new MemberLog(node.Node.Id, node.Number, node.Lives);
         (_group, _log) = (group, log);
         opened(log);

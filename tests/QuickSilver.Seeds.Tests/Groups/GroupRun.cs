@@ -15,7 +15,9 @@ internal sealed class GroupRun(ulong seed)
     private const int Rounds = 8;
     private const int MostOfBurst = 20;
 
+    private const int MessagesOfSolo = 50;
     private const int RoundsOfQuestions = 2;
+    private static readonly TimeSpan Millisecond = TimeSpan.FromMilliseconds(1);
 
     private static readonly GroupOrder[] Orders = Enum.GetValues<GroupOrder>();
 
@@ -23,6 +25,9 @@ internal sealed class GroupRun(ulong seed)
     private readonly List<AskedLog> _asked = [];
     private readonly Dictionary<int, GroupMember> _members = [];
     private bool _isOver;
+
+    // Where it does not, more is known of the orders that must be the same.
+    private bool OrderMoves => seed % 4 != 0;
 
     /// <summary>What happened, the same each time. Throws if what a group promises did not hold.</summary>
     public string Check()
@@ -57,7 +62,7 @@ internal sealed class GroupRun(ulong seed)
             }
 
             _asked.ForEach(static one => one.Check());
-            GroupChecks.All(_logs, [.. _members.Values.Select(static member => member.Log!)]);
+            GroupChecks.All(_logs, [.. _members.Values.Select(static member => member.Log!)], OrderMoves);
         }
         catch (Exception exception) when (exception is SimulationException or Xunit.Sdk.XunitException)
         {
@@ -77,6 +82,14 @@ internal sealed class GroupRun(ulong seed)
         {
             int leaver = cluster.Random.Next(cluster.Nodes.Count);
             cluster.Nodes[leaver].Post(_members[leaver].Reopen);
+        }
+
+        if (OrderMoves)
+        {
+            // The order moves to it before the others send, too, or soon after.
+            int soloist = cluster.Random.Next(cluster.Nodes.Count);
+            cluster.Nodes[soloist].Post(() => _members[soloist].Solo(MessagesOfSolo));
+            cluster.Run((0.5 + cluster.Random.NextDouble()) * MessagesOfSolo * Millisecond);
         }
 
         strikes.Run();
@@ -153,7 +166,7 @@ internal sealed class GroupRun(ulong seed)
 
     private Task LiveAsync(SimulatedNode node)
     {
-        var member = new GroupMember(node, Name, _logs.Add, _asked.Add);
+        var member = new GroupMember(node, Name, OrderMoves, _logs.Add, _asked.Add);
         _members[node.Number] = member;
         return member.Live(() => _isOver);
     }

@@ -276,7 +276,7 @@ internal static class PlantedBugList
             Campaign = "groups",
         },
         new("a group forgets its orders when a view ends", GroupOrders + "ViewPlan.cs",
-            "queue == orderer || IsNextInList(queue, message.Number)",
+            "sender == _orderer || IsNextInList(sender, message.Number)",
             "false")
         {
             Campaign = "groups",
@@ -324,6 +324,42 @@ internal static class PlantedBugList
             "pending.Write(view, body);\n            pending.Remove(steps);\n            steps = 0;\n")
         {
             FirstSeed = 26,
+            Campaign = "groups",
+        },
+        new("a member orders after it has handed the order of a group over", GroupOrders + "OrderedView.cs",
+            "HandOver() => IsOrdering = false;",
+            "HandOver() => IsOrdering = Members.Length > 0;")
+        {
+            Campaign = "groups",
+        },
+        new("the next orderer of a group does not order what waits", GroupOrders + "OrderedView.cs",
+            "progress.LastToOrder() is > 0 and var last",
+            "progress.LastToOrder() is < 0 and var last")
+        {
+            Campaign = "groups",
+        },
+        new("the orders of a member count before the order has come to it", GroupOrders + "OrderedView.cs",
+            "|| (message.Sender == Orderer && (frame",
+            "|| (message.Sequence > 0 && (frame")
+        {
+            Campaign = "groups",
+        },
+        new("what is left of a view is ordered by the first orderer alone", GroupOrders + "ViewPlan.cs",
+            "_orderer = next;",
+            "_orderer = next == default ? next : _orderer;")
+        {
+            Campaign = "groups",
+        },
+        new("the next orderer of a group continues in the list of the one before", GroupOrders + "OrderedView.cs",
+            "        _listNumber = 0;\n        _done = 0;\n        if (Orderer",
+            "        if (Orderer")
+        {
+            Campaign = "groups",
+        },
+        new("a safe message of a group does not wait for the move of the order", GroupOrders + "OrderedView.cs",
+            "(Of(sender).Stable < number || !IsMoveStable)",
+            "Of(sender).Stable < number")
+        {
             Campaign = "groups",
         },
         new("a group orders the newest of several senders alone", GroupOrders + "PendingOrders.cs",

@@ -47,9 +47,9 @@ internal sealed record TopicSetRules
     // sends as there are members. The paper's regions have 5 to 10 members.
     public int SmallRegion { get; init; } = 5;
 
-    // The region of a pinned topic has a group with this many members or more, if each of them has fewer than SmallGroups in such regions of
-    // fewer than SmallRegion members. A group of processes is often that small, and with three members a copy to each costs a sender three
-    // times the system's work. A host filters only some dozens of groups in its interface.
+    // The region of a pinned topic has a group with this many members or more, if each of them has fewer than SmallGroups in such regions
+    // of fewer than SmallRegion members. A group of processes is often that small, and with three members a copy to each costs a sender
+    // three times the system's work. A host filters only some dozens of groups in its interface.
     public int SmallPinnedRegion { get; init; } = 3;
 
     public int SmallGroups { get; init; } = 16;
