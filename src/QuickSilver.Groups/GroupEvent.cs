@@ -36,7 +36,7 @@ public readonly struct GroupEvent<TMessage>
 
     /// <summary>
     /// Of a message that is a question which this member is to answer (<see
-    /// cref="IGroup{TMessage}.AskAsync{TReply}(TMessage, QuestionOptions?, CancellationToken)"/>): what answers it. Otherwise null.
+    /// cref="IGroupSender{TMessage}.AskAsync{TReply}(TMessage, QuestionOptions?, CancellationToken)"/>): what answers it. Otherwise null.
     /// </summary>
     public GroupQuestion? Question { get; }
 

@@ -32,7 +32,7 @@ public static class GroupNode
     /// <exception cref="ArgumentException">The name is none, or the options have the codec of another type.</exception>
     /// <exception cref="QuickSilverOptionsException">An option is invalid.</exception>
     /// <exception cref="NotSupportedException">The type has no codec, and the options have none.</exception>
-    /// <exception cref="InvalidOperationException">This node is in the group already.</exception>
+    /// <exception cref="InvalidOperationException">This node has the group open already, as a member or to send.</exception>
     /// <exception cref="ContractMismatchException">The topic of that name is open elsewhere and is no group of this type.</exception>
     /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
     /// <exception cref="ObjectDisposedException">The node was disposed.</exception>
@@ -46,6 +46,41 @@ public static class GroupNode
         var (endpoint, settings) = await OpenAsync<TMessage>(node, name, options, options.ReaderCapacity, "views=1", cancellationToken)
             .ConfigureAwait(node.ResumesInContext);
         return new Group<TMessage>(endpoint, order, DeskOf(endpoint, node.Id, settings));
+    }
+
+    /// <summary>
+    /// Opens a group to send to it, without joining it. This node gets no views and no messages, and no member waits for it. The kind of
+    /// the group, with a state or without one, is that of its members.
+    /// </summary>
+    /// <remarks>
+    /// Completes when the node may send. A message that is sent while the group has no members is lost, and a question then has no answers.
+    /// </remarks>
+    /// <typeparam name="TMessage">The type of the messages. All members have the same.</typeparam>
+    /// <param name="node">The node.</param>
+    /// <param name="name">The name of the group: 1 to 255 characters, without control characters and wildcards.</param>
+    /// <param name="options">
+    /// The options, of which <see cref="GroupOptions.Order"/> and the codec have an effect. Null: the defaults. In the order
+    /// <see cref="GroupOrder.Causal"/>, the messages of a node that gets none come after its own earlier ones.
+    /// </param>
+    /// <param name="cancellationToken">Cancels the call.</param>
+    /// <exception cref="ArgumentException">The name is none, or the options have the codec of another type.</exception>
+    /// <exception cref="QuickSilverOptionsException">An option is invalid.</exception>
+    /// <exception cref="NotSupportedException">The type has no codec, and the options have none.</exception>
+    /// <exception cref="InvalidOperationException">This node has the group open already, as a member or to send.</exception>
+    /// <exception cref="ContractMismatchException">The topic of that name is open elsewhere and is no group of this type.</exception>
+    /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
+    /// <exception cref="ObjectDisposedException">The node was disposed.</exception>
+    /// <exception cref="OperationCanceledException">The token cancelled the call.</exception>
+    public static async Task<IGroupSender<TMessage>> OpenGroupSenderAsync<TMessage>(
+        this QuickSilverNode node, string name, GroupOptions? options = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(node);
+        options ??= new GroupOptions();
+        var order = options.Order;
+        var (endpoint, settings) = await OpenAsync<TMessage>(
+            node, name, TopicAccess.Publish, options, new TopicOptions(), ContractParameters.Any, cancellationToken)
+            .ConfigureAwait(node.ResumesInContext);
+        return new GroupSending<TMessage>(endpoint, order, DeskOf(endpoint, node.Id, settings));
     }
 
     /// <summary>
@@ -66,7 +101,7 @@ public static class GroupNode
     /// <exception cref="ArgumentException">The name is none, or the options have the codec of another type.</exception>
     /// <exception cref="QuickSilverOptionsException">An option is invalid.</exception>
     /// <exception cref="NotSupportedException">The type has no codec, and the options have none.</exception>
-    /// <exception cref="InvalidOperationException">This node is in the group already.</exception>
+    /// <exception cref="InvalidOperationException">This node has the group open already, as a member or to send.</exception>
     /// <exception cref="ContractMismatchException">The topic of that name is open elsewhere and is no such group of this type.</exception>
     /// <exception cref="GroupStateTooLargeException">The state is larger than <see cref="GroupOptions.MaxStateBytes"/>.</exception>
     /// <exception cref="GroupHandlerException">The handler threw.</exception>
@@ -108,7 +143,7 @@ public static class GroupNode
     /// <exception cref="ArgumentException">The name is none, or the options have the codec of another type.</exception>
     /// <exception cref="QuickSilverOptionsException">An option is invalid.</exception>
     /// <exception cref="NotSupportedException">A type has no codec, and none is given.</exception>
-    /// <exception cref="InvalidOperationException">This node is in the group already.</exception>
+    /// <exception cref="InvalidOperationException">This node has the group open already, as a member or to send.</exception>
     /// <exception cref="ContractMismatchException">The topic of that name is open elsewhere and is no such group of this type.</exception>
     /// <exception cref="GroupStateTooLargeException">The state is larger than <see cref="GroupOptions.MaxStateBytes"/>.</exception>
     /// <exception cref="GroupHandlerException">The function or a codec threw.</exception>
@@ -166,25 +201,37 @@ public static class GroupNode
         }
     }
 
+    private static Task<(TopicEndpoint<GroupItem<TMessage>> Endpoint, GroupSettings Settings)> OpenAsync<TMessage>(
+        QuickSilverNode node, string name, GroupOptions options, int capacity, string parameters, CancellationToken cancellationToken) =>
+        OpenAsync<TMessage>(
+            node,
+            name,
+            TopicAccess.PublishAndSubscribe,
+            options,
+            new TopicOptions { ReaderCapacity = capacity, SlowReaderLimit = options.SlowReaderLimit },
+            ContractParameters.Of(parameters),
+            cancellationToken);
+
     private static async Task<(TopicEndpoint<GroupItem<TMessage>> Endpoint, GroupSettings Settings)> OpenAsync<TMessage>(
-        QuickSilverNode node, string name, GroupOptions options, int capacity, string parameters, CancellationToken cancellationToken)
+        QuickSilverNode node,
+        string name,
+        TopicAccess access,
+        GroupOptions options,
+        TopicOptions topic,
+        ContractParameters parameters,
+        CancellationToken cancellationToken)
     {
         GroupOptions.CheckOrder(options.Order);
         var messages = CodecOf<TMessage>(options);
         var settings = new GroupSettings { OrderFollowsTraffic = options.OrderFollowsTraffic };
-        var topic = new TopicOptions
-        {
-            ReaderCapacity = capacity,
-            SlowReaderLimit = options.SlowReaderLimit,
-            Protocol = new ProtocolChoice(GroupTopics.Factory) { Parameters = ContractParameters.Of(parameters), Settings = settings },
-        };
+        topic.Protocol = new ProtocolChoice(GroupTopics.Factory) { Parameters = parameters, Settings = settings };
         var codec = new GroupCodec<TMessage>(name, messages);
-        var endpoint = await node.OpenEndpointAsync(name, TopicAccess.PublishAndSubscribe, topic, codec, cancellationToken)
-            .ConfigureAwait(node.ResumesInContext);
+        var endpoint = await node.OpenEndpointAsync(name, access, topic, codec, cancellationToken).ConfigureAwait(node.ResumesInContext);
         if (!settings.IsUsed)
         {
             await endpoint.DisposeAsync().ConfigureAwait(node.ResumesInContext);
-            throw new InvalidOperationException($"This node is in the group \"{name}\" already. Use that group.");
+            throw new InvalidOperationException(
+                $"This node has the group \"{name}\" open already. Use what was opened, or dispose it first.");
         }
 
         return (endpoint, settings);

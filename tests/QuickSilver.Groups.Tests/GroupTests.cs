@@ -40,7 +40,7 @@ public sealed class GroupTests
         await using var node = await network.StartNodeAsync(cancellationToken: Stop);
         var group = await node.OpenGroupAsync<string>(Name, cancellationToken: Stop);
         var refusal = await Assert.ThrowsAsync<InvalidOperationException>(() => node.OpenGroupAsync<string>(Name, cancellationToken: Stop));
-        Assert.Equal($"This node is in the group \"{Name}\" already. Use that group.", refusal.Message);
+        Assert.Equal($"This node has the group \"{Name}\" open already. Use what was opened, or dispose it first.", refusal.Message);
         await group.SendAsync("still usable", Stop);
         Assert.Equal("still usable", (await ReadAsync(group, views: 1, messages: 1))[^1]);
 
@@ -187,7 +187,8 @@ public sealed class GroupTests
         using var cluster = new SimulatedCluster(nodes: 3, seed: 4);
         cluster.Start();
         var options = new GroupOptions { OrderFollowsTraffic = orderFollowsTraffic };
-        IGroup<string>[] groups = [.. cluster.Nodes.Select(node => cluster.RunUntilCompleted(node.Node.OpenGroupAsync<string>(Name, options)))];
+        IGroup<string>[] groups =
+            [.. cluster.Nodes.Select(node => cluster.RunUntilCompleted(node.Node.OpenGroupAsync<string>(Name, options)))];
         var got = groups.Select(static _ => new List<string>()).ToArray();
         for (int i = 0; i < groups.Length; i++)
         {

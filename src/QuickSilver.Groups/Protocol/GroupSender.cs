@@ -1,5 +1,6 @@
 using QuickSilver.Core.Flow;
 using QuickSilver.Groups.Ordering;
+using QuickSilver.Groups.Questions;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Nodes;
 
@@ -45,16 +46,17 @@ internal sealed class GroupSender : ITopicSender, ISenderFeed
 
     public long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer, ReadOnlySpan<byte> extensions = default)
     {
-        switch (GroupFrames.Of(payload))
+        var frame = GroupFrames.Of(payload);
+        _group.HasSentOrdered |= frame is GroupFrame.Total or GroupFrame.Safe;
+        long number = frame == GroupFrame.Causal
+            ? TrySendCausal(payload, observer, extensions)
+            : _sender.TrySend(payload, observer, extensions);
+        if (number >= 0 && GroupFrames.IsQuestion(payload) && QuestionHead.TryRead(payload[1..], out var question))
         {
-            case GroupFrame.Causal:
-                return TrySendCausal(payload, observer, extensions);
-            case GroupFrame.Total or GroupFrame.Safe:
-                _group.HasSentOrdered = true;
-                break;
+            _group.OnAsked(question.Id);
         }
 
-        return _sender.TrySend(payload, observer, extensions);
+        return number;
     }
 
     /// <summary>Sends an order message. False: there is no room; the orders are asked for when there is.</summary>

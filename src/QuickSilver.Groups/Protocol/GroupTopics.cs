@@ -7,8 +7,8 @@ using QuickSilver.Multicast.Protocols.Transfers;
 
 namespace QuickSilver.Groups.Protocol;
 
-// The groups of a node. The channel of each is reliable and pinned, so that it has views of its own. Its messages pass a gate that orders
-// them, and its views come to the application between the messages.
+// The groups of a node, as a member or to send. The channel of each is reliable and pinned, so that it has views of its own. Its messages
+// pass a gate that orders them, and its views come to the application between the messages.
 internal sealed class GroupTopics(IProtocolNode node) : ITopicProtocol, ITransferSource
 {
     private readonly SortedDictionary<ulong, OpenGroup> _groups = [];
@@ -92,6 +92,17 @@ internal sealed class GroupTopics(IProtocolNode node) : ITopicProtocol, ITransfe
             Forget(id);
         };
         return group.Receiver = receiver;
+    }
+
+    public void OnConfiguration()
+    {
+        foreach (var group in _groups.Values)
+        {
+            if (group.Asked.IsAny)
+            {
+                group.OnConfiguration();
+            }
+        }
     }
 
     public void AddWaits(List<IProtocolWait> waits)

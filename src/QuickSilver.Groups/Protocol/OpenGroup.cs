@@ -3,6 +3,7 @@ using QuickSilver.Groups.Ordering;
 using QuickSilver.Groups.Questions;
 using QuickSilver.Groups.States;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Protocols;
 using QuickSilver.Multicast.Protocols.Transfers;
 
@@ -11,6 +12,8 @@ namespace QuickSilver.Groups.Protocol;
 // One group on one node: its two halves, and the orders that this node sends while it is the oldest member.
 internal sealed class OpenGroup : IProtocolWait
 {
+    private static readonly RegionView NoMembers = new() { RegionId = 0, Number = 0, Configuration = 0, Group = null, Members = [] };
+
     private readonly IProtocolNode _node;
     private readonly ulong _topic;
     private readonly string _name;
@@ -20,6 +23,9 @@ internal sealed class OpenGroup : IProtocolWait
     private readonly Alarm _orders;
     // The newest view in which this node sends.
     private long _sendsIn;
+    // Of a node that is no member: those to which it sends.
+    private readonly MembersByAge _members = new();
+    private long _membersSince = -1;
 
     public OpenGroup(IProtocolNode node, ulong topic, string name, IReplyPost post, Action sent, Action handedOver)
     {
@@ -64,6 +70,33 @@ internal sealed class OpenGroup : IProtocolWait
     {
         Member = member;
         return Seeker = new StateSeeker(_node, transfers, _topic, _name, member);
+    }
+
+    /// <summary>A question of this node was sent. If the node is no member, it will not see that it is delivered.</summary>
+    public void OnAsked(long id)
+    {
+        if (Receiver is null)
+        {
+            OnConfiguration();
+            Asked.OnDelivered(id);
+        }
+    }
+
+    /// <summary>The node has applied a configuration: what it sends from now on is sent in its views.</summary>
+    public void OnConfiguration()
+    {
+        if (Receiver is not null)
+        {
+            return;
+        }
+
+        var view = _node.ViewOf(_topic) is { Regions: [var region] } ? _node.RegionOf(region) : null;
+        long since = view?.Configuration ?? 0;
+        if (since != _membersSince)
+        {
+            _membersSince = since;
+            Asked.OnView(_members.Pass(_topic, view ?? NoMembers));
+        }
     }
 
     public void OnPending()

@@ -75,6 +75,10 @@ internal sealed class AskedQuestion<TReply>(
         }
 
         _early = null;
+        if (_waiting is [] && !IsOver)
+        {
+            End(failure: null);
+        }
     }
 
     public void OnReply(NodeKey member, in ReplyHead head, ReadOnlySpan<byte> value)
@@ -140,17 +144,7 @@ internal sealed class AskedQuestion<TReply>(
             return;
         }
 
-        lock (_lock)
-        {
-            if (_isOver)
-            {
-                return;
-            }
-
-            (_isOver, _failure) = (true, reason);
-        }
-
-        _wake.TrySetResult();
+        End(reason);
     }
 
     /// <summary>
@@ -189,6 +183,23 @@ internal sealed class AskedQuestion<TReply>(
 
     // Written on the core thread alone, which therefore reads it without the lock.
     private bool IsOver => _isOver;
+
+    private void End(Exception? failure)
+    {
+        TaskCompletionSource wake;
+        lock (_lock)
+        {
+            if (_isOver)
+            {
+                return;
+            }
+
+            (_isOver, _failure) = (true, failure);
+            wake = _wake;
+        }
+
+        wake.TrySetResult();
+    }
 
     private void Add(in GroupReply<TReply> reply)
     {

@@ -6,9 +6,10 @@ namespace QuickSilver.Groups.Questions;
 
 // The questions of this node in one group that wait for answers (Isis, TR 94-1432: a multicast to a group with replies of all members, of a
 // majority, or of some). A question is delivered in one view, at this node too. So the members of that view are those that got it, and a
-// member that fails ends its part of the question when the next view comes, not after a time. Core thread only.
+// member that fails ends its part of the question when the next view comes, not after a time. A node that is no member sends its question
+// in a view, and the members deliver it in that one. Core thread only.
 //
-// Invariant: the view is the last one that was passed on to this node's application.
+// Invariant: the view is the last one that was passed on to this node's application, or the one in which a node sends that is no member.
 internal sealed class AskedQuestions(string group, NodeKey self, IReplyPost post)
 {
     public const int MostOpen = 1024;
@@ -18,6 +19,8 @@ internal sealed class AskedQuestions(string group, NodeKey self, IReplyPost post
     private bool _isClosed;
 
     public IReplyPost Post => post;
+
+    public bool IsAny => _open.Count > 0;
 
     /// <summary>Gives a question its number, or fails it.</summary>
     public void Begin(IAskedQuestion question)
@@ -45,7 +48,7 @@ internal sealed class AskedQuestions(string group, NodeKey self, IReplyPost post
     /// <summary>No reply is taken any more. Also of a question that was not begun.</summary>
     public void End(IAskedQuestion question) => _open.Remove(question.Id);
 
-    /// <summary>A question of this node has passed to its application.</summary>
+    /// <summary>A question of this node has passed to its application, or was sent by a node that is no member.</summary>
     public void OnDelivered(long id)
     {
         if (_open.TryGetValue(id, out var question))
@@ -54,7 +57,7 @@ internal sealed class AskedQuestions(string group, NodeKey self, IReplyPost post
         }
     }
 
-    /// <summary>A view has passed to the application of this node.</summary>
+    /// <summary>A view has passed to the application of this node, or a node that is no member sends in it.</summary>
     public void OnView(MemberView view)
     {
         _members = view.Members;

@@ -75,7 +75,7 @@ internal sealed class ContractMatch
             return $"{subject} {HasGuarantee} {open.Guarantee}; this endpoint asks for {asked.Guarantee}.";
         }
 
-        if (open.Parameters != asked.Parameters)
+        if (!open.Parameters.AgreesWith(asked.Parameters))
         {
             return $"{subject} has the guarantee {open.Guarantee} with {Parameters(open)}; this endpoint asks for {Parameters(asked)}.";
         }

@@ -13,6 +13,11 @@ internal readonly struct ContractParameters : IEquatable<ContractParameters>
 
     public ContractParameters(ReadOnlySpan<byte> bytes) => _bytes = [.. bytes];
 
+    /// <summary>
+    /// Of an endpoint that only publishes and agrees with whatever parameters the subscribers have.
+    /// </summary>
+    public static ContractParameters Any { get; } = Of("*");
+
     /// <summary>No parameters.</summary>
     public static ContractParameters None => default;
 
@@ -20,11 +25,16 @@ internal readonly struct ContractParameters : IEquatable<ContractParameters>
 
     public bool IsEmpty => _bytes.IsDefaultOrEmpty;
 
+    public bool IsAny => Equals(Any);
+
     public static ContractParameters Of(string text) => new(Encoding.UTF8.GetBytes(text));
 
     public static bool operator ==(ContractParameters left, ContractParameters right) => left.Equals(right);
 
     public static bool operator !=(ContractParameters left, ContractParameters right) => !left.Equals(right);
+
+    /// <summary>Whether endpoints with these parameters can share a topic.</summary>
+    public bool AgreesWith(ContractParameters other) => Equals(other) || IsAny || other.IsAny;
 
     public bool Equals(ContractParameters other) => Bytes.SequenceEqual(other.Bytes);
 

@@ -98,6 +98,11 @@ internal sealed class InMemoryCluster : INodeNames
                 return difference + Holder(topic, node);
             }
 
+            if (topic.Contract.Parameters.IsAny)
+            {
+                topic.Contract = request.Contract;
+            }
+
             topic.Roles[node] = request.Role;
             PostView(request.TopicId, topic);
             ReportToFollowers(topic.Name);
@@ -240,7 +245,7 @@ internal sealed class InMemoryCluster : INodeNames
 
         public long Number { get; } = number;
 
-        public ContractDescription Contract { get; } = contract;
+        public ContractDescription Contract { get; set; } = contract;
 
         public Dictionary<InMemoryParts, TopicRole> Roles { get; } = [];
 

@@ -37,7 +37,8 @@ public sealed class GroupGateTests
     private static (long Orders, long Left, long Moves) RunSeed(int seed)
     {
         var random = new Random(seed);
-        OrderedMember[] members = [.. Nodes.Select(node => new OrderedMember(node, 1 + (seed % 3)) { IsFull = () => random.Next(10) == 0 })];
+        int rounds = 1 + (seed % 3);
+        OrderedMember[] members = [.. Nodes.Select(node => new OrderedMember(node, rounds) { IsFull = () => random.Next(10) == 0 })];
         NodeKey[] senders = [.. Nodes, Stranger];
         var numbers = senders.ToDictionary(static node => node, static _ => 0L);
         // What is stable makes members look again at what waits. Without that, the orders alone must do.

@@ -57,6 +57,18 @@ public sealed class ContractParametersTests
         ContractMatch.Difference("prices", With("k=2"), With("k=3") with { Kind = ContractDescription.AnyKind }));
 
     [Fact]
+    public void An_endpoint_that_agrees_with_all_parameters_matches_each_and_those_do_not_match_each_other()
+    {
+        var any = Plain with { Parameters = ContractParameters.Any };
+        string[] all = ["", "k=2", "k=3", "*"];
+
+        Assert.All(all, one => Assert.Null(ContractMatch.Difference("prices", With(one), any)));
+        Assert.All(all, one => Assert.Null(ContractMatch.Difference("prices", any, With(one))));
+        Assert.NotNull(ContractMatch.Difference("prices", With("k=2"), With("k=3")));
+        Assert.NotEqual(any, With("k=2"));
+    }
+
+    [Fact]
     public void Parameters_beyond_the_limit_are_refused()
     {
         Assert.Null(ContractLimits.Problem("prices", With(new string('x', ContractParameters.MaxBytes))));

@@ -5,8 +5,8 @@ using QuickSilver.Simulation;
 namespace QuickSilver.Seeds.Tests.Groups;
 
 // One seed of campaign Groups: a group of three to seven nodes, of which each life joins, sends messages while the faults last, and keeps
-// its log. Then come rounds: in each, members send a burst, some fail or leave within it, and all that are left must get all of it before
-// the next one begins.
+// its log. In every other seed, the last node sends and is no member. Then come rounds: in each, members send a burst, some fail or leave
+// within it, and all that are left must get all of it before the next one begins.
 internal sealed class GroupRun(ulong seed)
 {
     private const string Name = "orders";
@@ -24,17 +24,24 @@ internal sealed class GroupRun(ulong seed)
     private readonly List<MemberLog> _logs = [];
     private readonly List<AskedLog> _asked = [];
     private readonly Dictionary<int, GroupMember> _members = [];
+    // Null: all nodes are members.
+    private Outsider? _outsider;
+    private readonly List<string> _wrong = [];
     private bool _isOver;
 
     // Where it does not, more is known of the orders that must be the same.
     private bool OrderMoves => seed % 4 != 0;
+
+    private int Members => 3 + (int)(seed % 5);
+
+    private bool HasOutsider => seed % 2 == 0;
 
     /// <summary>What happened, the same each time. Throws if what a group promises did not hold.</summary>
     public string Check()
     {
         using var cluster = new SimulatedCluster(new SimulationOptions
         {
-            Nodes = 3 + (int)(seed % 5),
+            Nodes = Members + (HasOutsider ? 1 : 0),
             Seed = seed,
             Link = (seed % 3) switch
             {
@@ -62,6 +69,7 @@ internal sealed class GroupRun(ulong seed)
             }
 
             _asked.ForEach(static one => one.Check());
+            Assert.Empty(_wrong);
             GroupChecks.All(_logs, [.. _members.Values.Select(static member => member.Log!)], OrderMoves);
         }
         catch (Exception exception) when (exception is SimulationException or Xunit.Sdk.XunitException)
@@ -80,14 +88,14 @@ internal sealed class GroupRun(ulong seed)
     {
         if (cluster.Random.Next(4) == 0)
         {
-            int leaver = cluster.Random.Next(cluster.Nodes.Count);
+            int leaver = cluster.Random.Next(Members);
             cluster.Nodes[leaver].Post(_members[leaver].Reopen);
         }
 
         if (OrderMoves)
         {
             // The order moves to it before the others send, too, or soon after.
-            int soloist = cluster.Random.Next(cluster.Nodes.Count);
+            int soloist = cluster.Random.Next(Members);
             cluster.Nodes[soloist].Post(() => _members[soloist].Solo(MessagesOfSolo));
             cluster.Run((0.5 + cluster.Random.NextDouble()) * MessagesOfSolo * Millisecond);
         }
@@ -100,7 +108,7 @@ internal sealed class GroupRun(ulong seed)
     // All members ask all, and some fail before they have answered, or before they have asked.
     private void Ask(SimulatedCluster cluster)
     {
-        foreach (var node in cluster.Nodes)
+        foreach (var node in cluster.Nodes.Take(Members))
         {
             var order = Orders[cluster.Random.Next(Orders.Length)];
             node.Post(() => _members[node.Number].Ask(order));
@@ -130,6 +138,10 @@ internal sealed class GroupRun(ulong seed)
             {
                 node.Post(() => member.Burst(messages, isLarge));
             }
+            else if (node.IsJoined && node.Number == Members && _outsider is { } outsider)
+            {
+                node.Post(() => outsider.Burst(messages));
+            }
         }
     }
 
@@ -139,7 +151,7 @@ internal sealed class GroupRun(ulong seed)
     private bool AreSame(SimulatedCluster cluster)
     {
         ViewLog? first = null;
-        foreach (var node in cluster.Nodes)
+        foreach (var node in cluster.Nodes.Take(Members))
         {
             if (!node.IsJoined || !_members.TryGetValue(node.Number, out var member) || !member.IsIdle || member.Log is not { } log
                 || log.Self != node.Node.Id || log.Last is not { } last || log.End is not null || !log.HasOwn)
@@ -154,7 +166,7 @@ internal sealed class GroupRun(ulong seed)
             }
         }
 
-        return first?.View.Members.Count == cluster.Nodes.Count;
+        return first?.View.Members.Count == Members && _outsider?.IsIdle != false;
     }
 
     // The oldest member of the newest view.
@@ -166,6 +178,12 @@ internal sealed class GroupRun(ulong seed)
 
     private Task LiveAsync(SimulatedNode node)
     {
+        if (HasOutsider && node.Number == Members)
+        {
+            _outsider = new Outsider(node, Name, _wrong.Add);
+            return _outsider.Live(() => _isOver);
+        }
+
         var member = new GroupMember(node, Name, OrderMoves, _logs.Add, _asked.Add);
         _members[node.Number] = member;
         return member.Live(() => _isOver);

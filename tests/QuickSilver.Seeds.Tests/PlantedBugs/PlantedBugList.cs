@@ -362,6 +362,12 @@ internal static class PlantedBugList
         {
             Campaign = "groups",
         },
+        new("a sender to a group is not notified of members that leave", GroupProtocol + "GroupTopics.cs",
+            "if (group.Asked.IsAny)",
+            "if (!group.Asked.IsAny)")
+        {
+            Campaign = "groups",
+        },
         new("a group orders the newest of several senders alone", GroupOrders + "PendingOrders.cs",
             "last.Sender != sender",
             "last.Sender == sender")

@@ -181,6 +181,11 @@ internal sealed class MemberTopics
             return $"Topic '{topic.Name}': an endpoint without a type can only subscribe.";
         }
 
+        if (topic.Contract.Parameters.IsAny && topic.Role != TopicRole.Publish)
+        {
+            return $"Topic '{topic.Name}': an endpoint that agrees with all parameters can only publish.";
+        }
+
         if (InboxName.Problem(topic.Name, topic.Contract) is { } problem)
         {
             return problem;

@@ -32,9 +32,10 @@ internal sealed class TopicLister(RegionMap map, ContractRegistry contracts, Con
         session.Send(new TopicListMessage { Topics = contracts.Count, Listed = listed, HasMore = page.Count > listed });
         foreach (var (id, name) in page.Take(listed))
         {
-            // The one with a type, if there is any.
+            // The one with a type and with parameters, if there is any.
             var versions = contracts.VersionsOf(id);
-            int shown = Math.Max(0, versions.FindIndex(static one => one.Contract.Kind != ContractDescription.AnyKind));
+            int shown = Math.Max(0, versions.FindIndex(
+                static one => one.Contract.Kind != ContractDescription.AnyKind && !one.Contract.Parameters.IsAny));
             var (contract, nodes) = versions[shown];
             session.Send(EntryOf(id, name, versions.Count) with
             {

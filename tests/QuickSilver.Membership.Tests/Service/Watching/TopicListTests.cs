@@ -119,6 +119,29 @@ public sealed class TopicListTests
     }
 
     [Fact]
+    public void An_endpoint_that_agrees_with_all_parameters_publishes_and_does_not_decide_them()
+    {
+        var any = Requests.Bytes with { Parameters = ContractParameters.Any };
+        var (one, other) = (With("state=1"), With("views=1"));
+        var nodes = _cluster.AddNodes(3);
+        nodes[0].Open("orders", TopicRole.Publish, any);
+        _cluster.Run(1);
+        nodes[1].Open("orders", contract: one);
+        _cluster.Run(1);
+        nodes[2].Open("orders", contract: other);
+        nodes[2].Open("all", contract: any);
+        _cluster.Run(1);
+
+        Assert.Equal(["granted"], nodes[0].Outcomes);
+        Assert.Equal(["granted"], nodes[1].Outcomes);
+        Assert.Contains(nodes[2].Outcomes, static outcome => outcome.Contains("parameters state=1", StringComparison.Ordinal));
+        Assert.Contains("Topic 'all': an endpoint that agrees with all parameters can only publish.", nodes[2].Outcomes);
+        Assert.Equal(one.Parameters, Ask().Topics[0].Contract.Parameters);
+
+        static ContractDescription With(string text) => Requests.Bytes with { Parameters = ContractParameters.Of(text) };
+    }
+
+    [Fact]
     public void The_last_contract_of_a_topic_is_reported_while_only_endpoints_that_take_any_payload_are_left()
     {
         var nodes = _cluster.AddNodes(2);
