@@ -15,6 +15,7 @@ internal sealed class Desk(QuickSilverNode node, ChangingRights rights)
     private readonly Dictionary<string, Intake> _taking = [];
     private readonly Dictionary<string, IRequester<string, string>> _asking = [];
     private readonly Dictionary<string, IState<string, string>> _holding = [];
+    private readonly Dictionary<string, GroupDesk> _groups = [];
     private readonly List<Task> _running = [];
     private volatile bool _isHalted;
 
@@ -85,6 +86,15 @@ internal sealed class Desk(QuickSilverNode node, ChangingRights rights)
                 await _holding[name].SetAsync(key, value);
                 Say.Line($"sets {name}");
                 break;
+            case ["join", var name, var file, var seed]:
+                _groups[name] = await GroupDesk.JoinAsync(node, name, file, (int)Number(seed));
+                break;
+            case ["send", var name, var count, var least, var most]:
+                _running.Add(_groups[name].SendAsync(Number(count), (int)Number(least), (int)Number(most)));
+                break;
+            case ["await", var name, var senders, var number]:
+                _groups[name].Expect((int)Number(senders), Number(number));
+                break;
             case ["pause", var name]:
                 Say.Line($"pause {name} {_taking[name].TakeLongestPause().TotalMilliseconds:0}");
                 break;
@@ -119,13 +129,17 @@ internal sealed class Desk(QuickSilverNode node, ChangingRights rights)
     {
         await Task.WhenAll(_running);
         bool isRight = await DrainWithin.LimitAsync(DrainLimit, node.DrainAsync);
-        foreach (var (name, intake) in _taking)
+        var faults = _taking.Select(static one => (one.Key, one.Value.Fault))
+            .Concat(_groups.Select(static one => (one.Key, one.Value.Fault)));
+        foreach (var (name, fault) in faults.Where(static one => one.Fault is not null))
         {
-            if (intake.Fault is { } fault)
-            {
-                Say.Line($"fault {name}: {fault}");
-                isRight = false;
-            }
+            Say.Line($"fault {name}: {fault}");
+            isRight = false;
+        }
+
+        foreach (var group in _groups.Values)
+        {
+            group.Dispose();
         }
 
         return isRight;

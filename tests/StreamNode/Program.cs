@@ -28,6 +28,10 @@ using StreamNode;
 //   ask NAME MILLISECONDS                                 "asked NAME", and then "answered NAME" or "failed NAME EXCEPTION", within so long
 //   hold NAME                                             "holds NAME", a state
 //   set NAME KEY VALUE                                    "sets NAME", when the state has it
+//   join GROUP FILE SEED                                  "joined GROUP NODE", and then "view GROUP MEMBERS" with each view; FILE gets what
+//                                                         the group delivers, FILE.sent what this member sends
+//   send GROUP COUNT LEASTBYTES MOSTBYTES                 "sent GROUP TOTAL", after those of earlier commands, of drawn sizes
+//   await GROUP SENDERS NUMBER                            "has GROUP NUMBER", when so many senders have come to this number
 //   pause TOPIC                                           "pause TOPIC MILLISECONDS", the longest without a message since last asked
 //   taken TOPIC                                           "taken TOPIC COUNT", the messages so far
 //   members                                               "members COUNT" of the cluster, as this node knows

@@ -15,6 +15,11 @@ internal static class ScenarioSize
 
     public static int SwarmNodes => Read("QS_SWARM_NODES", 20);
 
+    /// <summary>The messages of each member of a group.</summary>
+    public static int GroupMessages => Read("QS_GROUP_MESSAGES", 300);
+
+    public static int Seed => Read("QS_SEED", 1);
+
     private static int Read(string variable, int otherwise) =>
         Environment.GetEnvironmentVariable(variable) is { Length: > 0 } text
             ? int.Parse(text, NumberStyles.None, CultureInfo.InvariantCulture)
