@@ -27,6 +27,30 @@ public sealed class DashboardPageTests(ChromiumBrowser chromium) : IClassFixture
     }
 
     [Fact]
+    public async Task Groups_have_a_table_when_there_are_some_and_open_to_their_members()
+    {
+        var page = await OpenAsync();
+        var tab = page.GetByRole(AriaRole.Tab, new() { Name = "Groups" });
+        await Expect(page.Locator("#panel-nodes .row")).ToHaveCountAsync(2);
+        await Expect(tab).ToBeHiddenAsync();
+        await page.Keyboard.PressAsync("5");
+        await Expect(page.Locator("#panel-nodes")).ToBeVisibleAsync();
+
+        const string Name = $"orders {WatchedCluster.HostileTopic}";
+        _cluster!.JoinGroup(Name);
+        _cluster.JoinGroup(Name);
+        await tab.ClickAsync();
+        var row = page.Locator("#panel-groups .row");
+        await Expect(row).ToHaveCountAsync(1);
+        await Expect(row.Locator(".text").First).ToHaveTextAsync(Name);
+        await Expect(row.Locator("td").Nth(1)).ToHaveTextAsync("2");
+        await row.Locator(".toggle").ClickAsync();
+        await Expect(page.Locator("#panel-groups .fields tbody tr")).ToHaveCountAsync(2);
+        await Expect(page.Locator("#panel-groups .fields tbody tr").Nth(1).Locator("td").First).ToHaveTextAsync("1");
+        Assert.Equal(0, await page.EvaluateAsync<int>("() => window.hostile ?? 0"));
+    }
+
+    [Fact]
     public async Task Figures_follow_the_cluster()
     {
         var page = await OpenAsync();

@@ -57,6 +57,10 @@ internal sealed class WatchedCluster : IAsyncDisposable
         ToolProcesses.Await(
             _processes.Start(["perf", "receive", topic, "--typed-text", "--gms", _service, "--cluster", Name]).StandardError, "ready");
 
+    /// <summary>Starts another node, a member of a group.</summary>
+    public void JoinGroup(string group) => ToolProcesses.Await(
+        _processes.Start(["group", "join", group, "--gms", _service, "--cluster", Name]).StandardOutput, "# view ");
+
     /// <summary>Starts two other nodes: one that publishes so many messages a second, and one that receives them.</summary>
     public void Load(string topic, int rate, TimeSpan time)
     {

@@ -38,8 +38,11 @@ internal sealed class MemberLoop<TMessage>(
     private GroupView? _view;
     // What was taken of another member. It is used when its view has come.
     private TakenState? _taken;
-    private bool _hasState;
+    private volatile bool _hasState;
     private int _drops;
+
+    /// <summary>Whether the handler has a state. From any thread.</summary>
+    public bool HasState => _hasState;
 
     private bool MayTake => _hasState || !_suffix.IsFull;
 

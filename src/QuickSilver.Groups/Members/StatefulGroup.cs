@@ -22,6 +22,7 @@ internal sealed class StatefulGroup<TMessage> : IGroup<TMessage>, IStateMember, 
     private Task _ended = Task.CompletedTask;
     private StateSeeker? _seeker;
     private volatile Exception? _failure;
+    private volatile MemberLoop<TMessage>? _loop;
 
     public StatefulGroup(
         TopicEndpoint<GroupItem<TMessage>> endpoint,
@@ -48,6 +49,8 @@ internal sealed class StatefulGroup<TMessage> : IGroup<TMessage>, IStateMember, 
     public bool ResumesInContext => Node.ResumesInContext;
 
     public long MostBytes => _limits.StateBytes;
+
+    public bool HasState => _loop is { HasState: true };
 
     public int MostWaiting => _limits.WaitingEvents;
 
@@ -138,6 +141,7 @@ internal sealed class StatefulGroup<TMessage> : IGroup<TMessage>, IStateMember, 
         Inside.Value = this;
         var calls = new StateCalls<TMessage>(Name, _handler, ResumesInContext, _stop.Token);
         var loop = new MemberLoop<TMessage>(_endpoint, _group, _self, calls, _mail, this);
+        _loop = loop;
         Exception? error = null;
         try
         {

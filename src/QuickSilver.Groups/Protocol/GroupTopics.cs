@@ -1,5 +1,6 @@
 using QuickSilver.Groups.Ordering;
 using QuickSilver.Groups.States;
+using QuickSilver.Membership.Snapshots;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Protocols;
@@ -121,6 +122,17 @@ internal sealed class GroupTopics(IProtocolNode node) : ITopicProtocol, ITransfe
         }
     }
 
+    public void AddSigns(List<ProtocolSnapshot> signs)
+    {
+        foreach (var group in _groups.Values)
+        {
+            if (group.Receiver is { Gate.Passing: var view } receiver)
+            {
+                signs.Add(group.Signs.Read(view, receiver.Holding.Held));
+            }
+        }
+    }
+
     public void Close()
     {
         foreach (var group in _groups.Values)
@@ -142,6 +154,7 @@ internal sealed class GroupTopics(IProtocolNode node) : ITopicProtocol, ITransfe
 
         var request = new StateRequest(new NodeId(taker.Id, taker.Incarnation), view, member.Completions);
         member.OnAsked(request);
+        group.Signs.OnAsked(request);
         return new StateGiving(member, request, from);
     }
 

@@ -36,6 +36,7 @@ internal sealed class OpenGroup : IProtocolWait
         _sent = sent;
         _handedOver = handedOver;
         _orders = new Alarm(() => SendOrders());
+        Signs = new GroupSigns(node, name);
     }
 
     public NodeKey Self => _node.Self;
@@ -55,6 +56,8 @@ internal sealed class OpenGroup : IProtocolWait
 
     public StateSeeker? Seeker { get; private set; }
 
+    public GroupSigns Signs { get; }
+
     public bool IsClosed { get; private set; }
 
     public bool IsWaiting => Receiver is { Holding.Held: > 0 };
@@ -69,7 +72,9 @@ internal sealed class OpenGroup : IProtocolWait
     public StateSeeker Join(IStateMember member, ITransfers transfers)
     {
         Member = member;
-        return Seeker = new StateSeeker(_node, transfers, _topic, _name, member);
+        Seeker = new StateSeeker(_node, transfers, _topic, _name, member);
+        Signs.OnJoin(member, Seeker);
+        return Seeker;
     }
 
     /// <summary>A question of this node was sent. If the node is no member, it will not see that it is delivered.</summary>

@@ -13,6 +13,9 @@ internal interface IStateMember
     /// <summary>The maximum size of the state in bytes.</summary>
     long MostBytes { get; }
 
+    /// <summary>Whether this member has the state. From any thread.</summary>
+    bool HasState { get; }
+
     /// <summary>Another node asks for the state. It is answered between two events.</summary>
     void OnAsked(StateRequest request);
 

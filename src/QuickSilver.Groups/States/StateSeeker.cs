@@ -28,11 +28,14 @@ internal sealed class StateSeeker(
 
     public bool IsSeeking => _search is not null;
 
+    /// <summary>The member that is asked; null while there is none.</summary>
+    public NodeKey? Donor => _transfer?.Donor;
+
     public long Progress { get; private set; }
 
     public string What => $"This node waits for the state of group \"{name}\"";
 
-    public string? WaitsFor => _transfer?.Donor is { } donor ? $"node {node.Named(donor)}" : "a member that has it";
+    public string? WaitsFor => Donor is { } donor ? $"node {node.Named(donor)}" : "a member that has it";
 
     private NodeId Self => IdOf(node.Self);
 

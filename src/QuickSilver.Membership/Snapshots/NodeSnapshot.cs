@@ -8,10 +8,10 @@ namespace QuickSilver.Membership.Snapshots;
 // Counts are of the span, which is the time since the node's last report.
 //
 // Invariant: Write writes at most MaxBytes if the rows are at most MostRows, the reasons at most MostReasons, and their texts are no longer
-// than their limits.
+// than their limits. Rows of protocols are among them only as far as the others leave room (WithProtocols).
 internal sealed record NodeSnapshot
 {
-    /// <summary>The rows of regions, and those of topics.</summary>
+    /// <summary>The rows of regions, those of topics, and those of protocols.</summary>
     public const int MostRows = 32;
 
     public const int MostReasons = 4;
@@ -92,6 +92,34 @@ internal sealed record NodeSnapshot
     /// <summary>Topics that the node publishes at the rate of a slow reader, and not necessarily all.</summary>
     public ImmutableArray<HeldSnapshot> HeldRows { get; init; } = [];
 
+    /// <summary>What protocols report of their topics, and not necessarily all of it.</summary>
+    public ImmutableArray<ProtocolSnapshot> ProtocolRows { get; init; } = [];
+
+    /// <summary>The same with the first of these rows, as many as there is room for.</summary>
+    public NodeSnapshot WithProtocols(IReadOnlyCollection<ProtocolSnapshot> rows)
+    {
+        if (rows.Count == 0)
+        {
+            return this;
+        }
+
+        var buffer = new ControlBuffer();
+        Write(buffer);
+        var fitting = ImmutableArray.CreateBuilder<ProtocolSnapshot>();
+        foreach (var row in rows.Take(MostRows))
+        {
+            Write(buffer, row);
+            if (buffer.Length > MaxBytes)
+            {
+                break;
+            }
+
+            fitting.Add(row);
+        }
+
+        return this with { ProtocolRows = fitting.DrainToImmutable() };
+    }
+
     public void Write(ControlBuffer buffer)
     {
         foreach (var (field, value) in Numbers())
@@ -127,6 +155,11 @@ internal sealed record NodeSnapshot
             held.Write(buffer);
             buffer.End(start);
         }
+
+        foreach (var row in ProtocolRows)
+        {
+            Write(buffer, row);
+        }
     }
 
     /// <exception cref="QuickSilverException">The bytes are no vital signs.</exception>
@@ -140,6 +173,7 @@ internal sealed record NodeSnapshot
         var topics = ImmutableArray.CreateBuilder<TopicSnapshot>();
         var reasons = ImmutableArray.CreateBuilder<ReasonSnapshot>();
         var held = ImmutableArray.CreateBuilder<HeldSnapshot>(0);
+        var protocols = ImmutableArray.CreateBuilder<ProtocolSnapshot>(0);
         while (reader.TryReadField(out var field))
         {
             switch (field.Number)
@@ -150,9 +184,10 @@ internal sealed record NodeSnapshot
                 case 42 when topics.Count < MostRows: topics.Add(TopicSnapshot.Read(ref reader, field)); break;
                 case 43 when reasons.Count < MostReasons: reasons.Add(ReasonSnapshot.Read(ref reader, field)); break;
                 case 44 when held.Count < MostHeld: held.Add(HeldSnapshot.Read(ref reader, field)); break;
+                case 45 when protocols.Count < MostRows: protocols.Add(ProtocolSnapshot.Read(ref reader, field)); break;
                 case 44: throw new ControlFormatException($"The vital signs have more than {MostHeld} held topics.");
                 case 43: throw new ControlFormatException($"The vital signs have more than {MostReasons} reasons.");
-                case 41 or 42: throw new ControlFormatException($"The vital signs have more than {MostRows} rows of one kind.");
+                case 41 or 42 or 45: throw new ControlFormatException($"The vital signs have more than {MostRows} rows of one kind.");
                 default: reader.Skip(field); break;
             }
         }
@@ -164,6 +199,7 @@ internal sealed record NodeSnapshot
             TopicRows = topics.DrainToImmutable(),
             ReasonRows = reasons.DrainToImmutable(),
             HeldRows = held.DrainToImmutable(),
+            ProtocolRows = protocols.DrainToImmutable(),
         };
     }
 
@@ -172,6 +208,13 @@ internal sealed record NodeSnapshot
     {
         long value = reader.ReadInt64(field);
         return value >= 0 ? value : throw new ControlFormatException($"Field {field.Number} is {value}; negative numbers are not valid.");
+    }
+
+    private static void Write(ControlBuffer buffer, in ProtocolSnapshot row)
+    {
+        int start = buffer.Begin(45);
+        row.Write(buffer);
+        buffer.End(start);
     }
 
     private (int Field, long Value)[] Numbers() =>

@@ -1,3 +1,4 @@
+using QuickSilver.Membership.Snapshots;
 using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Multicast.Protocols;
@@ -27,6 +28,14 @@ internal interface ITopicProtocol
     /// on the node; see <see cref="IProtocolNode.OnWait"/>.
     /// </summary>
     void AddWaits(List<IProtocolWait> waits)
+    {
+    }
+
+    /// <summary>
+    /// Adds what the protocol reports of its topics to an observer of the cluster, a row for each, always in the same order. Called when an
+    /// observer asks, which is at most once a second.
+    /// </summary>
+    void AddSigns(List<ProtocolSnapshot> signs)
     {
     }
 

@@ -1,4 +1,5 @@
 using QuickSilver.Core.Environment;
+using QuickSilver.Membership.Snapshots;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Protocols;
 using QuickSilver.Simulation.Machines;
@@ -34,6 +35,8 @@ internal sealed class WatchedTopics(ITopicProtocol protocol, INodeEnvironment en
     public void OnConfiguration() => protocol.OnConfiguration();
 
     public void AddWaits(List<IProtocolWait> waits) => protocol.AddWaits(waits);
+
+    public void AddSigns(List<ProtocolSnapshot> signs) => protocol.AddSigns(signs);
 
     public void Close() => protocol.Close();
 

@@ -336,7 +336,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
 
     public void OnSnapshotWanted(int rows, Action<NodeSnapshot> completed)
     {
-        _signs ??= new SignsReading(Readings, _parts, _options, _topics.Ordered, ReadStatus);
+        _signs ??= new SignsReading(Readings, _parts, _options, _topics.Ordered, ReadStatus, signs => _protocols?.AddSigns(signs));
         completed(_signs.Read(rows));
     }
 

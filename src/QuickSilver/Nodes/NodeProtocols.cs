@@ -5,6 +5,7 @@ using QuickSilver.Core.Environment;
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
 using QuickSilver.Inboxes;
+using QuickSilver.Membership.Snapshots;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Nodes.Packets;
 using QuickSilver.Multicast;
@@ -166,6 +167,15 @@ internal sealed class NodeProtocols(IEndpointNode node, INodeParts parts) : IPro
         foreach (var transfers in _transfers ?? [])
         {
             transfers.AddWaits(waits);
+        }
+    }
+
+    /// <summary>Adds what the protocols report of their topics.</summary>
+    public void AddSigns(List<ProtocolSnapshot> signs)
+    {
+        foreach (var (guarantee, protocol) in _created ?? [])
+        {
+            Call(guarantee, () => protocol.AddSigns(signs));
         }
     }
 

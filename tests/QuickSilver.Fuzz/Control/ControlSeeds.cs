@@ -90,6 +90,7 @@ internal static class ControlSeeds
             TopicRows = [new TopicSnapshot("flights") { Published = 5, Subscribers = 2 }],
             ReasonRows = [new ReasonSnapshot("waits") { Kind = 1, WaitsFor = "a node", SinceMillis = 20 }],
             HeldRows = [new HeldSnapshot("flights") { PerThousandSeconds = 250_000, Reader = "b" }],
+            ProtocolRows = [new ProtocolSnapshot("Group", "orders") { View = 3, Members = 2, Orderer = "a", Donor = "b", Takers = "c" }],
         };
         var opened = new ControlBuffer();
         signs.Write(opened);

@@ -62,7 +62,7 @@ internal sealed class ControlTarget : FuzzTarget
         typeof(FollowTopicsMessage), typeof(WelcomeMessage), typeof(ReasonMessage), typeof(TopicOutcomeMessage), typeof(GoodbyeMessage),
         typeof(InquiryMessage), typeof(SnapshotQuestionMessage), typeof(ClusterSnapshotMessage), typeof(MemberSnapshotMessage),
         typeof(TopicListMessage), typeof(ListedTopicMessage), typeof(FollowedTopicsMessage), typeof(NodeSnapshot), typeof(RegionSnapshot),
-        typeof(TopicSnapshot), typeof(ReasonSnapshot), typeof(HeldSnapshot),
+        typeof(TopicSnapshot), typeof(ReasonSnapshot), typeof(HeldSnapshot), typeof(ProtocolSnapshot),
     ];
 
     // A field of two bytes becomes an object, twice.

@@ -37,6 +37,30 @@ public sealed class NodeSnapshotTests
         Assert.Equal(Region(7), NodeSnapshot.Read(Bytes(new NodeSnapshot { RegionRows = [Region(7)] })).RegionRows[0]);
         Assert.Equal(Topic(9), NodeSnapshot.Read(Bytes(new NodeSnapshot { TopicRows = [Topic(9)] })).TopicRows[0]);
         Assert.Equal(Reason(5), NodeSnapshot.Read(Bytes(new NodeSnapshot { ReasonRows = [Reason(5)] })).ReasonRows[0]);
+        Assert.Equal(Protocol(8), NodeSnapshot.Read(Bytes(new NodeSnapshot { ProtocolRows = [Protocol(8)] })).ProtocolRows[0]);
+    }
+
+    [Fact]
+    public void Rows_of_protocols_are_as_many_as_there_is_room_for()
+    {
+        var rows = Enumerable.Repeat(Protocol(long.MaxValue), NodeSnapshot.MostRows + 1).ToArray();
+        var few = new NodeSnapshot { Published = 3 }.WithProtocols([.. rows.Select(static row => row with { Topic = "t", Takers = "" })]);
+        Assert.Equal(NodeSnapshot.MostRows, few.ProtocolRows.Length);
+        Assert.Equal(3, few.Published);
+
+        var filled = new NodeSnapshot { ReasonRows = [.. Enumerable.Repeat(Reason(long.MaxValue), NodeSnapshot.MostReasons)] };
+        var many = filled.WithProtocols(rows);
+        int one = Bytes(filled.WithProtocols(rows[..1])).Length - Bytes(filled).Length;
+        Assert.InRange(Bytes(many).Length, NodeSnapshot.MaxBytes - one + 1, NodeSnapshot.MaxBytes);
+        Assert.InRange(many.ProtocolRows.Length, 1, NodeSnapshot.MostRows - 1);
+        Assert.Equal(many.ReasonRows.AsEnumerable(), filled.ReasonRows.AsEnumerable());
+    }
+
+    [Fact]
+    public void A_state_of_a_newer_version_is_none()
+    {
+        var row = Protocol(1) with { State = (StateStanding)7 };
+        Assert.Equal(StateStanding.None, NodeSnapshot.Read(Bytes(new NodeSnapshot { ProtocolRows = [row] })).ProtocolRows[0].State);
     }
 
     [Fact]
@@ -61,6 +85,7 @@ public sealed class NodeSnapshotTests
     {
         Assert.Equal("The vital signs have more than 32 rows of one kind", Fault(buffer => Rows(buffer, 41, NodeSnapshot.MostRows + 1)));
         Assert.Equal("The vital signs have more than 32 rows of one kind", Fault(buffer => Rows(buffer, 42, NodeSnapshot.MostRows + 1)));
+        Assert.Equal("The vital signs have more than 32 rows of one kind", Fault(buffer => Rows(buffer, 45, NodeSnapshot.MostRows + 1)));
         Assert.Equal("The vital signs have more than 4 reasons", Fault(buffer => Rows(buffer, 43, NodeSnapshot.MostReasons + 1)));
         Assert.Equal("Field 40 has a text of 513 bytes; the limit is 512", Fault(buffer => buffer.Text(40, new string('x', 513))));
         Assert.Equal("Field 7 is -1; negative numbers are not valid", Fault(buffer => buffer.Int64(7, -1)));
@@ -100,6 +125,7 @@ public sealed class NodeSnapshotTests
             RegionRows = [Region(300)],
             TopicRows = [Topic(300)],
             ReasonRows = [Reason(3)],
+            ProtocolRows = [Protocol(3)],
         });
         for (int length = 0; length < valid.Length; length++)
         {
@@ -162,6 +188,19 @@ public sealed class NodeSnapshotTests
         PerThousandSeconds = number,
         Reader = new string('r', TopicSnapshot.MaxNameBytes),
     };
+
+    private static ProtocolSnapshot Protocol(long number) =>
+        new(new string('g', ProtocolSnapshot.MaxGuaranteeBytes), new string('t', TopicSnapshot.MaxNameBytes))
+        {
+            View = number,
+            Members = number - 1,
+            Rank = number - 1,
+            Orderer = new string('o', ProtocolSnapshot.MaxNodesBytes),
+            Waiting = number,
+            State = StateStanding.Sought,
+            Donor = new string('d', ProtocolSnapshot.MaxNodesBytes),
+            Takers = new string('k', ProtocolSnapshot.MaxNodesBytes),
+        };
 
     private static TopicSnapshot Topic(long number) => new(new string('t', TopicSnapshot.MaxNameBytes))
     {

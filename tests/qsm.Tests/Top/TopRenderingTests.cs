@@ -55,6 +55,14 @@ public sealed class TopRenderingTests
         TopicRows = [new TopicSnapshot("departures") { Delivered = 12_000, Subscribers = 3 }],
     };
 
+    private static readonly ProtocolSnapshot Member = new("Group", "orders")
+    {
+        View = (2L << 32) + 9,
+        Members = 3,
+        Orderer = "web-1",
+        State = StateStanding.Held,
+    };
+
     private static NodeReport Node(
         ulong id, NodeSnapshot? signs, SnapshotOutcome outcome = SnapshotOutcome.Reported, string? fault = null) => new(
         new MemberSnapshotMessage
@@ -109,6 +117,73 @@ public sealed class TopRenderingTests
         var report = Assert.Single(TopReport.Of(tables).HeldTopics);
         Assert.Equal(("prices", 250.4, "orders@web-3"), (report.Topic, report.MessagesPerSecond, report.Reader));
         Assert.Empty(Tables(View with { Filter = "flights" }, Node(1, Held)).Held);
+    }
+
+    [Fact]
+    public void A_group_has_one_row_by_its_newest_view_and_a_note_of_each_member_that_waits()
+    {
+        var old = Member with { View = (2L << 32) + 8, Members = 2, Orderer = "web-0", Rank = 1, Waiting = 5 };
+        var seeking = Member with { Rank = 2, State = StateStanding.Sought, Donor = "web-1", Waiting = 1 };
+        var rests = new ProtocolSnapshot("Group", "a group that rests") { View = 3, Members = 1, Orderer = "web-1" };
+        var tables = Tables(
+            null,
+            Node(1, Idle with { ProtocolRows = [seeking] }),
+            Node(2, Idle with { ProtocolRows = [Member with { Takers = "web-9" }, rests] }),
+            Node(3, Idle with { ProtocolRows = [old] }));
+
+        Assert.Equal(["orders", "a group that rests"], tables.Groups.Select(static row => row.Name));
+        string screen = Render(TopScreen.Of(tables, 160, 50));
+        string[] lines =
+        [
+            "orders: 00000002 gives the state to web-9",
+            "orders: 00000003 waits for the order of 5 messages by web-0",
+            "orders: 00000001 waits for the order of 1 message by web-1 and the state from web-1",
+        ];
+        Assert.All(lines, line => Assert.Contains(line, screen));
+        Assert.Contains("groups: 2", screen);
+        var plain = TopText.Lines(tables).ToList();
+        int at = plain.IndexOf("group orders  view 2.9  members 3  waiting 6  orderer web-1  state 1 member seeks it");
+        Assert.Equal(lines.Select(static line => $"member {line}"), plain.Skip(at + 1).Take(3));
+        Assert.Contains("group a group that rests  view 0.3  members 1  waiting 0  orderer web-1  state –", plain);
+        Assert.Equal("orders", Assert.Single(Tables(View with { Filter = "ORD" }, [.. tables.Answer.Nodes]).Groups).Name);
+    }
+
+    [Fact]
+    public void The_object_has_the_members_of_a_group_by_rank()
+    {
+        var begins = new ProtocolSnapshot("Group", "orders") { State = StateStanding.Sought };
+        var other = new ProtocolSnapshot("a protocol of a newer version", "orders") { View = 99 };
+        var tables = Tables(
+            null, Node(1, Idle with { ProtocolRows = [Member with { Rank = 1, Waiting = 4, Takers = "web-3" }] }),
+            Node(2, Idle with { ProtocolRows = [begins, other] }));
+        var group = Assert.Single(JsonDocument.Parse(TopReport.Of(tables).ToJson()).RootElement.GetProperty("groups").EnumerateArray());
+        const string Members =
+            """
+            {"node":"0000000200000000.1","name":"00000002","waitingMessages":0,"state":"seeks"},
+            {"node":"0000000100000000.1","name":"00000001","view":8589934601,"rank":1,"orderer":"web-1",
+            "waitingMessages":4,"state":"has","takers":"web-3"}
+            """;
+        Assert.Equal(
+            """{"group":"orders","view":8589934601,"members":3,"orderer":"web-1","waitingMessages":4,"seekingMembers":1,"nodes":["""
+            + Members.ReplaceLineEndings("") + "]}",
+            group.GetRawText());
+    }
+
+    [Fact]
+    public void Without_groups_the_screen_has_no_table_of_them()
+    {
+        Assert.DoesNotContain("group", Render(TopScreen.Of(Tables(), 160, 50)));
+        Assert.Empty(TopReport.Of(Tables()).Groups);
+    }
+
+    [Fact]
+    public void A_low_terminal_has_room_for_groups()
+    {
+        ProtocolSnapshot[] rows = [.. Enumerable.Range(0, 20).Select(static i => Member with { Topic = $"orders {i}", Waiting = 2 })];
+        var nodes = Enumerable.Range(1, 20).Select(id => Node((ulong)id, Idle with { ProtocolRows = [.. rows] })).ToArray();
+        string screen = Render(TopScreen.Of(Tables(null, nodes), 160, 40));
+        Assert.True(screen.Split('\n').Length <= 40, screen);
+        Assert.Contains("waits for the order of 2 messages by web-1", screen);
     }
 
     [Fact]
@@ -191,7 +266,12 @@ public sealed class TopRenderingTests
     public void Texts_of_others_give_no_commands_to_the_terminal()
     {
         const string Command = "\u001b[2J";
-        var tables = Tables(null, Node(1, Idle with { Trouble = Command, TopicRows = [new TopicSnapshot(Command)] }));
+        var tables = Tables(null, Node(1, Idle with
+        {
+            Trouble = Command,
+            TopicRows = [new TopicSnapshot(Command)],
+            ProtocolRows = [Member with { Topic = Command, Orderer = Command, Waiting = 1 }],
+        }));
         Assert.DoesNotContain('\u001b', Render(TopScreen.Of(tables, 160, 50)));
         Assert.All(TopText.Lines(tables), line => Assert.DoesNotContain('\u001b', line));
     }

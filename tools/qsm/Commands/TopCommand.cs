@@ -28,12 +28,12 @@ internal static class TopCommand
         }.Named();
         var filter = new Option<string?>("--filter")
         {
-            Description = "Show only nodes, regions and topics whose id, address or name contains TEXT.",
+            Description = "Show only nodes, regions, topics and groups whose id, address or name contains TEXT.",
             HelpName = "TEXT",
         }.CompleteWith(common, ClusterNames.NodesAndTopics);
         var rows = new Option<int>("--rows")
         {
-            Description = "The number of regions and of topics that are shown, the busiest first.",
+            Description = "The number of regions, of topics and of groups that are shown, the busiest first.",
             HelpName = "N",
             DefaultValueFactory = _ => 10,
         }.Within(1, NodeSnapshot.MostRows);
@@ -42,7 +42,7 @@ internal static class TopCommand
             Description = "Also show the inboxes of nodes, to which answers to their requests come, among the topics.",
         };
         var json = new Option<bool>("--json") { Description = "Write one JSON object per refresh." };
-        const string Purpose = "Show the vital signs of a cluster's nodes, regions and topics. Ends with Ctrl-C.";
+        const string Purpose = "Show the vital signs of a cluster's nodes, regions, topics and groups. Ends with Ctrl-C.";
         var command = common.AddToObserver(new Command("top", Purpose) { interval, count, sort, filter, rows, all, json });
         command.SetAction(parse => Session.RunAsync(parse, common, session =>
         {

@@ -32,6 +32,7 @@ internal static class DashboardPage
         .Replace("{{charts}}", Resource("charts.js"))
         .Replace("{{tables}}", Resource("tables.js"))
         .Replace("{{contracts}}", Resource("contracts.js"))
+        .Replace("{{groups}}", Resource("groups.js"))
         .Replace("{{script}}", Resource("dashboard.js"))
         .ToString();
 

@@ -29,7 +29,7 @@ internal sealed record TopView(string Cluster, SortKey Sort, string? Filter, int
     public int AskedRows => HasInboxes ? Rows : NodeSnapshot.MostRows;
 }
 
-// One answer as tables: the nodes, and the regions and topics that they have reported, each once.
+// One answer as tables: the nodes, and the regions, topics and groups that they have reported, each once.
 internal sealed record ClusterTables
 {
     public required string Cluster { get; init; }
@@ -48,6 +48,9 @@ internal sealed record ClusterTables
 
     /// <summary>By the names of topics and publishers.</summary>
     public required IReadOnlyList<HeldRow> Held { get; init; }
+
+    /// <summary>Those in which a member waits come first.</summary>
+    public required IReadOnlyList<GroupRow> Groups { get; init; }
 
     /// <summary>Of all nodes that have answered, whatever the filter.</summary>
     public long Published { get; private init; }
@@ -110,6 +113,11 @@ internal sealed record ClusterTables
                 view.Sort, row => row.Address, row => Key(row, view.Sort)),
             Regions = [.. Sort(regions.Values.Where(row => Passes(row.Name)), view.Sort, row => row.Name, row => Key(row, view.Sort))
                 .Take(view.Rows)],
+            Groups =
+            [
+                .. Sort(GroupRow.Of(answer.Nodes.Select(static report => new NodeRow(report))).Where(row => Passes(row.Name, row.Orderer)),
+                    view.Sort, row => row.Name, row => row.WaitingNodes).Take(view.Rows),
+            ],
             Topics = [.. Sort(topics.Values.Where(row => Passes(row.Name)), view.Sort, row => row.Name, Rate).Take(view.Rows)],
         };
     }

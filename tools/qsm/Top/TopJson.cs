@@ -26,6 +26,7 @@ internal sealed record TopReport
     public required IReadOnlyList<RegionReportJson> Regions { get; init; }
     public required IReadOnlyList<TopicReportJson> Topics { get; init; }
     public required IReadOnlyList<HeldReportJson> HeldTopics { get; init; }
+    public required IReadOnlyList<GroupReportJson> Groups { get; init; }
 
     public static TopReport Of(ClusterTables tables) => new()
     {
@@ -44,6 +45,7 @@ internal sealed record TopReport
         Regions = [.. tables.Regions.Select(RegionReportJson.Of)],
         Topics = [.. tables.Topics.Select(TopicReportJson.Of)],
         HeldTopics = [.. tables.Held.Select(HeldReportJson.Of)],
+        Groups = [.. tables.Groups.Select(GroupReportJson.Of)],
     };
 
     public string ToJson() => JsonSerializer.Serialize(this, TopJson.Default.TopReport);
@@ -158,7 +160,7 @@ internal sealed record NodeReportJson
         };
     }
 
-    private static string? Text(string text) => text.Length > 0 ? text : null;
+    internal static string? Text(string text) => text.Length > 0 ? text : null;
 
     internal static string LimitName(SendLimit limit) => limit.ToString().ToLowerInvariant();
 }
@@ -193,6 +195,29 @@ internal sealed record HeldReportJson(string Topic, string Node, string Name, do
 {
     public static HeldReportJson Of(HeldRow row) =>
         new(row.Topic, row.Publisher.Id, row.Publisher.Name, row.MessagesPerSecond, row.Reader);
+}
+
+/// <summary>A group by the newest view that a member has reported.</summary>
+internal sealed record GroupReportJson(
+    string Group, long View, long Members, string? Orderer, long WaitingMessages, int SeekingMembers, IReadOnlyList<GroupMemberJson> Nodes)
+{
+    public static GroupReportJson Of(GroupRow row) => new(
+        row.Name, row.View, row.Members, NodeReportJson.Text(row.Orderer), row.Waiting, row.Seeking,
+        [.. row.Nodes.Select(GroupMemberJson.Of)]);
+}
+
+/// <summary>A member as it reported itself. What it does not know is null.</summary>
+internal sealed record GroupMemberJson(
+    string Node, string Name, long? View, long? Rank, string? Orderer, long WaitingMessages, string State, string? Donor, string? Takers)
+{
+    public static GroupMemberJson Of(GroupMemberRow row)
+    {
+        var signs = row.Signs;
+        bool isIn = signs.View > 0;
+        return new GroupMemberJson(
+            row.Node.Id, row.Node.Name, isIn ? signs.View : null, isIn ? signs.Rank : null, NodeReportJson.Text(signs.Orderer),
+            signs.Waiting, row.State, NodeReportJson.Text(signs.Donor), NodeReportJson.Text(signs.Takers));
+    }
 }
 
 [JsonSourceGenerationOptions(

@@ -17,15 +17,19 @@ internal static class TopScreen
     /// <summary>As much as a terminal of this size has room for.</summary>
     /// <param name="tables">What is shown.</param>
     /// <param name="width">The columns of the terminal. A narrow one has fewer columns of the tables.</param>
-    /// <param name="lines">The lines of the terminal. Regions, topics and what is wrong with nodes get a fifth each, or more if
+    /// <param name="lines">The lines of the terminal. Regions, topics, groups and what is wrong with nodes get a fifth each, or more if
     /// nodes need less than the rest.</param>
     public static IRenderable Of(ClusterTables tables, int width, int lines)
     {
-        int left = Math.Max(5, lines - HeaderLines - (3 * TableLines) - 1);
+        bool hasGroups = tables.Groups.Count > 0;
+        int left = Math.Max(5, lines - HeaderLines - ((hasGroups ? 4 : 3) * TableLines) - 1);
         int others = Math.Max(1, left / 5);
         var notes = tables.Nodes.Where(row => TopText.Note(row) is not null).Take(others).ToList();
         var held = tables.Held.Take(others).ToList();
-        int used = notes.Count + held.Count + Math.Min(others, tables.Regions.Count) + Math.Min(others, tables.Topics.Count);
+        int groups = Math.Min(others, tables.Groups.Count);
+        var members = tables.Groups.Take(groups).SelectMany(TopText.Notes).Take(others).ToList();
+        int used = notes.Count + held.Count + Math.Min(others, tables.Regions.Count) + Math.Min(others, tables.Topics.Count) + groups
+            + members.Count;
         var answered = tables.Nodes.Where(row => row.Signs is not null).ToList();
         int nodes = Math.Min(answered.Count, Math.Max(1, left - used));
         // What nodes leave goes to regions first, and then to topics.
@@ -41,6 +45,8 @@ internal static class TopScreen
             .. Of("regions", TopText.RegionColumns, tables.Regions, TopText.Cells, width, regions),
             .. Of("topics", TopText.TopicColumns, tables.Topics, TopText.Cells, width, topics, tables.TopicCount),
             .. held.Select(static row => Line(TopText.Note(row), Style.Plain)),
+            .. hasGroups ? Of("groups", TopText.GroupColumns, tables.Groups, TopText.Cells, width, groups) : [],
+            .. members.Select(static note => Line(note, Style.Plain)),
         ]);
     }
 
@@ -69,9 +75,9 @@ internal static class TopScreen
         var shown = Enumerable.Range(0, columns.Count).Where(i => columns[i].From <= width).ToList();
         foreach (int i in shown)
         {
-            // Names and limits are words; the others are figures.
+            // Names, limits and states are words; the others are figures.
             var column = new TableColumn(new Text(columns[i].Title)) { NoWrap = true };
-            table.AddColumn(i == 0 || i == columns.Count - 1 ? column : column.RightAligned());
+            table.AddColumn(i == 0 || i == columns.Count - 1 || columns[i].Title == "orderer" ? column : column.RightAligned());
         }
 
         foreach (var row in rows.Take(most))

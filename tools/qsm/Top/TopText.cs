@@ -24,6 +24,9 @@ internal static class TopText
     public static IReadOnlyList<(string Title, int From)> TopicColumns { get; } =
         [("topic", 0), ("out/s", 0), ("in/s", 0), ("subscribers", 60), ("nodes", 70), ("limit", 80)];
 
+    public static IReadOnlyList<(string Title, int From)> GroupColumns { get; } =
+        [("group", 0), ("view", 90), ("members", 0), ("waiting", 0), ("orderer", 70), ("state", 60)];
+
     public static string Header(ClusterTables tables)
     {
         var service = tables.Answer.Service;
@@ -55,6 +58,13 @@ internal static class TopText
     /// <summary>A topic that is held to the rate of a slow reader, in a line of its own. It is no trouble.</summary>
     public static string Note(HeldRow row) =>
         $"{SafeText.Of(row.Topic)}: {SafeText.Of(row.Publisher.Name)} is held to {SafeText.Of(row.Rate)}";
+
+    /// <summary>What the members of a group wait for, or give, each in a line of its own, by rank.</summary>
+    public static IEnumerable<string> Notes(GroupRow row) =>
+        from member in row.Nodes
+        let note = member.Note
+        where note is not null
+        select $"{SafeText.Of(row.Name)}: {SafeText.Of(member.Node.Name)} {SafeText.Of(note)}";
 
     public static string[] Cells(NodeRow row, NodeSnapshot signs) =>
     [
@@ -100,6 +110,16 @@ internal static class TopText
         Figures.Limit(row.Limit),
     ];
 
+    public static string[] Cells(GroupRow row) =>
+    [
+        SafeText.Of(row.Name),
+        Number(row.View),
+        Figures.Number(row.Members),
+        Figures.Number(row.Waiting),
+        row.Orderer.Length > 0 ? SafeText.Of(row.Orderer) : "–",
+        row.State,
+    ];
+
     /// <summary>One refresh as lines of words, for a file or a pipe: a kind, and a name before each figure.</summary>
     public static IEnumerable<string> Lines(ClusterTables tables)
     {
@@ -126,6 +146,15 @@ internal static class TopText
         foreach (var row in tables.Topics)
         {
             yield return Line(TopicColumns, Cells(row));
+        }
+
+        foreach (var row in tables.Groups)
+        {
+            yield return Line(GroupColumns, Cells(row));
+            foreach (string note in Notes(row))
+            {
+                yield return $"member {note}";
+            }
         }
 
         foreach (var row in tables.Held)

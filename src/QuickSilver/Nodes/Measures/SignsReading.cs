@@ -12,13 +12,19 @@ namespace QuickSilver.Nodes.Measures;
 // What a node reports about itself when an observer watches: its counters since the last report, its levels, and the busiest of its
 // regions and topics. Nothing is kept while no observer watches. Core thread only.
 internal sealed class SignsReading(
-    NodeReadings readings, INodeParts parts, QuickSilverOptions options, IReadOnlyList<TopicCore> topics, Func<NodeStatus> status)
+    NodeReadings readings,
+    INodeParts parts,
+    QuickSilverOptions options,
+    IReadOnlyList<TopicCore> topics,
+    Func<NodeStatus> status,
+    Action<List<ProtocolSnapshot>> protocols)
 {
     // An observer asks at least once a minute. After this, rates since the last reading would say nothing about the present.
     private static readonly TimeSpan Rest = TimeSpan.FromSeconds(90);
 
     private readonly Dictionary<TopicCore, (long Published, long Delivered)> _topicsBefore = [];
     private readonly List<RegionSnapshot> _regions = [];
+    private readonly List<ProtocolSnapshot> _ofProtocols = [];
     private readonly FigureChanges _changes = new(readings);
     private TimeSpan? _readAt;
 
@@ -36,7 +42,8 @@ internal sealed class SignsReading(
         _readAt = now;
         _regions.Clear();
         parts.Multicast.Readings?.ReadRegions(span, rows, _regions);
-        return WithReasons(signs) with { RegionRows = [.. _regions], TopicRows = ReadTopics(span, rows) };
+        signs = WithReasons(signs) with { RegionRows = [.. _regions], TopicRows = ReadTopics(span, rows) };
+        return signs.WithProtocols(ReadProtocols(rows));
     }
 
     /// <summary>Called from time to time: forgets the last reading when no observer has watched for long.</summary>
@@ -121,6 +128,27 @@ internal sealed class SignsReading(
                     }),
             ],
         };
+    }
+
+    // Those that wait come first: they are what an observer looks for.
+    private List<ProtocolSnapshot> ReadProtocols(int most)
+    {
+        _ofProtocols.Clear();
+        protocols(_ofProtocols);
+        return
+        [
+            .. _ofProtocols.OrderByDescending(static row => row.IsWaiting)
+                .ThenBy(static row => row.Topic, StringComparer.Ordinal)
+                .Take(most)
+                .Select(static row => row with
+                {
+                    Guarantee = Cut(row.Guarantee, ProtocolSnapshot.MaxGuaranteeBytes),
+                    Topic = Cut(row.Topic, TopicSnapshot.MaxNameBytes),
+                    Orderer = Cut(row.Orderer, ProtocolSnapshot.MaxNodesBytes),
+                    Donor = Cut(row.Donor, ProtocolSnapshot.MaxNodesBytes),
+                    Takers = Cut(row.Takers, ProtocolSnapshot.MaxNodesBytes),
+                }),
+        ];
     }
 
     // The median of the highest level with samples.

@@ -70,9 +70,11 @@ function show(signs) {
   tables.topics.rows = report.topics;
   tables.regions.rows = report.regions;
   tables.waits.rows = signs.waits;
+  tables.groups.rows = report.groups;
   for (const name of tabNames) {
     setText(tables[name].badge, exact(name === "nodes" ? report.nodes.length : name === "topics" ? report.topicCount : tables[name].rows.length));
     tables[name].badge.dataset.tone = name === "waits" && signs.waits.length ? "warn" : "";
+    tables[name].tab.hidden = !isOffered(name);
   }
   const [first] = signs.waits;
   byId("strip").hidden = !first;
@@ -190,9 +192,9 @@ function onKey(event) {
   }
   if (isTyping && event.key !== "ArrowDown") { return; }
   const row = event.target.closest?.(".row");
-  const tab = "1234".indexOf(event.key);
+  const tab = "12345".indexOf(event.key);
   if (event.key === "/") { byId("filter").focus(); byId("filter").select(); }
-  else if (tab >= 0 && event.key.length === 1) { showTab(tabNames[tab]); }
+  else if (tab >= 0 && event.key.length === 1 && isOffered(tabNames[tab])) { showTab(tabNames[tab]); }
   else if (event.key === "j" || (event.key === "ArrowDown" && (row || isTyping))) { moveRow(1); }
   else if (event.key === "k" || (event.key === "ArrowUp" && row)) { moveRow(-1); }
   else if (event.key === "Enter" && row === event.target && row.dataset.id !== undefined) { toggleRow(tables[settings.tab], row.dataset.id); }

@@ -70,9 +70,23 @@ const tableSpecs = {
       number("ring token", "tokenMicros", micros, { wide: 1 }),
       column("limit", row => row.limit, row => limit(row.limit), { kind: "limit", wide: 1, hint: row => limitMeaning[row.limit] })
     ]
+  },
+  groups: {
+    title: "Groups", first: "waiting", id: row => row.group, find: row => [row.group, row.orderer, ...row.nodes.map(one => one.name)],
+    empty: "No groups are open.", detail: true, fill: fillGroup,
+    columns: [
+      column("group", row => row.group, row => row.group, { kind: "name", id: "name" }),
+      number("view", "view", configuration, { wide: 1 }),
+      number("members", "members", exact),
+      column("orderer", row => row.orderer ?? "", row => row.orderer ?? none, { kind: "limit" }),
+      column("waiting", row => row.waitingMessages + row.seekingMembers, row => count(row.waitingMessages), { id: "waiting" }),
+      column("state", row => row.seekingMembers, groupState, { kind: "limit" })
+    ]
   }
 };
-const tabNames = ["nodes", "topics", "regions", "waits"];
+const tabNames = ["nodes", "topics", "regions", "waits", "groups"];
+// Most clusters have no groups.
+const isOffered = name => name !== "groups" || settings.tab === name || tables[name].rows.length > 0;
 const tables = {};
 let filterText = "";
 // What was reported last.
@@ -128,7 +142,8 @@ function buildTables() {
   byId("tabs").addEventListener("keydown", event => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (step) {
-      const next = tabNames[(tabNames.indexOf(settings.tab) + step + tabNames.length) % tabNames.length];
+      const offered = tabNames.filter(isOffered);
+      const next = offered[(offered.indexOf(settings.tab) + step + offered.length) % offered.length];
       showTab(next);
       tables[next].tab.focus();
       event.preventDefault();
@@ -339,6 +354,7 @@ function showTab(name) {
     tables[each].tab.setAttribute("aria-selected", String(isShown));
     tables[each].tab.tabIndex = isShown ? 0 : -1;
     tables[each].panel.hidden = !isShown;
+    tables[each].tab.hidden = !isOffered(each);
   }
   fillShown();
 }
