@@ -179,7 +179,6 @@ public static class GroupNode
         CancellationToken cancellationToken)
     {
         var limits = new StateLimits(options.MaxStateBytes, options.MostWaitingEvents);
-        GroupOptions.CheckState(limits.StateBytes);
         var order = options.Order;
         int capacity = Math.Max(options.ReaderCapacity, EarlyEvents);
         var (endpoint, settings) = await OpenAsync<TMessage>(node, name, options, capacity, parameters, cancellationToken)
@@ -221,7 +220,7 @@ public static class GroupNode
         ContractParameters parameters,
         CancellationToken cancellationToken)
     {
-        GroupOptions.CheckOrder(options.Order);
+        options.Check();
         var messages = CodecOf<TMessage>(options);
         var settings = new GroupSettings { OrderFollowsTraffic = options.OrderFollowsTraffic };
         topic.Protocol = new ProtocolChoice(GroupTopics.Factory) { Parameters = parameters, Settings = settings };

@@ -1,4 +1,3 @@
-using System.Globalization;
 using QuickSilver.Serialization;
 
 namespace QuickSilver.Groups;
@@ -43,27 +42,25 @@ public class GroupOptions
     internal const int LeastStateBytes = 1 << 10;
     internal const int MostStateBytes = 64 << 20;
 
-    /// <exception cref="QuickSilverOptionsException">The limit is out of range.</exception>
-    internal static void CheckState(int maxStateBytes)
+    /// <exception cref="QuickSilverOptionsException">The order is none, or the limit of the state is out of range.</exception>
+    internal void Check()
     {
-        if (maxStateBytes is < LeastStateBytes or > MostStateBytes)
-        {
-            throw new QuickSilverOptionsException([
-                string.Create(
-                    CultureInfo.InvariantCulture,
-                    $"The option {nameof(MaxStateBytes)} is {maxStateBytes:N0}. Allowed: {LeastStateBytes:N0} to {MostStateBytes:N0}."),
-            ]);
-        }
+        var failures = new List<string>();
+        OptionFailures.OneOf(failures, nameof(Order), Order);
+        OptionFailures.Within(failures, nameof(MaxStateBytes), MaxStateBytes, LeastStateBytes, MostStateBytes);
+        OptionFailures.ThrowIfAny(failures);
     }
 
+    /// <summary>The order of one message.</summary>
     /// <exception cref="QuickSilverOptionsException">The order is none.</exception>
     internal static void CheckOrder(GroupOrder order)
     {
-        if (!Enum.IsDefined(order))
+        // Nothing is allocated for a message in order.
+        if (order is < GroupOrder.Fifo or > GroupOrder.Safe)
         {
-            throw new QuickSilverOptionsException([
-                $"The option {nameof(Order)} is {(int)order}. Allowed: {string.Join(", ", Enum.GetNames<GroupOrder>())}.",
-            ]);
+            var failures = new List<string>();
+            OptionFailures.OneOf(failures, nameof(Order), order);
+            OptionFailures.ThrowIfAny(failures);
         }
     }
 }

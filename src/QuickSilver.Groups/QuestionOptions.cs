@@ -1,5 +1,3 @@
-using System.Globalization;
-
 namespace QuickSilver.Groups;
 
 /// <summary>How a question is asked. They are read when the question is asked, so a later change has no effect.</summary>
@@ -23,18 +21,14 @@ public sealed class QuestionOptions
     /// <exception cref="QuickSilverOptionsException">An option is out of range.</exception>
     internal QuestionOptions Checked()
     {
+        var failures = new List<string>();
         if (Order is { } order)
         {
-            GroupOptions.CheckOrder(order);
+            OptionFailures.OneOf(failures, nameof(Order), order);
         }
 
-        if (Timeout < Shortest || Timeout > Longest)
-        {
-            throw new QuickSilverOptionsException([
-                string.Create(
-                    CultureInfo.InvariantCulture, $"The option {nameof(Timeout)} is {Timeout:c}. Allowed: {Shortest:c} to {Longest:c}."),
-            ]);
-        }
+        OptionFailures.Within(failures, nameof(Timeout), Timeout, Shortest, Longest);
+        OptionFailures.ThrowIfAny(failures);
 
         return (QuestionOptions)MemberwiseClone();
     }

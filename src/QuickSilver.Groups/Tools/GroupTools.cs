@@ -39,9 +39,10 @@ public static class GroupTools
     {
         ArgumentNullException.ThrowIfNull(node);
         options ??= new DictionaryOptions();
-        ToolOptions.Check(
-            ToolOptions.Range(nameof(DictionaryOptions.MaxKeys), options.MaxKeys, 1, DictionaryMachine.MostKeys),
-            ToolOptions.Order(nameof(DictionaryOptions.Order), options.Order));
+        var failures = new List<string>();
+        OptionFailures.Within(failures, nameof(DictionaryOptions.MaxKeys), options.MaxKeys, 1, DictionaryMachine.MostKeys);
+        OptionFailures.OneOf(failures, nameof(DictionaryOptions.Order), options.Order, GroupOrder.Total, GroupOrder.Safe);
+        OptionFailures.ThrowIfAny(failures);
         CodecOptions.Check(options, typeof(DictionaryOptions<,>), typeof(TKey), typeof(TValue));
         var typed = options as DictionaryOptions<TKey, TValue>;
         var keys = typed?.KeyCodec ?? QuickSilverNode.CodecOf<TKey>();
@@ -170,10 +171,11 @@ public static class GroupTools
     {
         ArgumentNullException.ThrowIfNull(node);
         options ??= new WorkQueueOptions();
-        ToolOptions.Check(
-            ToolOptions.Range(nameof(WorkQueueOptions.Concurrency), options.Concurrency, 1, WorkerTable.MostConcurrency),
-            ToolOptions.Range(nameof(WorkQueueOptions.MaxAttempts), options.MaxAttempts, 1, WorkQueueMachine.MostAttempts),
-            ToolOptions.Range(nameof(WorkQueueOptions.Capacity), options.Capacity, 1, WorkQueueMachine.MostItems));
+        var failures = new List<string>();
+        OptionFailures.Within(failures, nameof(WorkQueueOptions.Concurrency), options.Concurrency, 1, WorkerTable.MostConcurrency);
+        OptionFailures.Within(failures, nameof(WorkQueueOptions.MaxAttempts), options.MaxAttempts, 1, WorkQueueMachine.MostAttempts);
+        OptionFailures.Within(failures, nameof(WorkQueueOptions.Capacity), options.Capacity, 1, WorkQueueMachine.MostItems);
+        OptionFailures.ThrowIfAny(failures);
         CodecOptions.Check(options, typeof(WorkQueueOptions<>), typeof(TItem));
         var typed = options as WorkQueueOptions<TItem>;
         var codec = typed?.Codec ?? QuickSilverNode.CodecOf<TItem>();

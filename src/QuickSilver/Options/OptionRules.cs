@@ -1,4 +1,3 @@
-using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
 using QuickSilver.Membership.Protocol.Requests;
@@ -6,6 +5,7 @@ using QuickSilver.Membership.Regions.Addresses;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Receiving;
+using static QuickSilver.OptionFailures;
 
 namespace QuickSilver;
 
@@ -18,7 +18,6 @@ internal static class OptionRules
     // Ports below it are privileged.
     public const int LeastGroupPort = 1024;
 
-    private const string AllowedIs = ". Allowed: ";
     private const long KiB = 1L << 10;
     private const long MiB = 1L << 20;
     private const long GiB = 1L << 30;
@@ -375,32 +374,5 @@ internal static class OptionRules
         return false;
     }
 
-    private static void Within<T>(List<string> failures, string option, T value, T least, T most)
-        where T : IComparable<T>
-    {
-        if (value.CompareTo(least) < 0 || value.CompareTo(most) > 0)
-        {
-            Add(failures, option, Show(value), $"{Show(least)} to {Show(most)}");
-        }
-    }
-
-    private static string Show<T>(T value) => value switch
-    {
-        long or int => ((IFormattable)value).ToString("N0", CultureInfo.InvariantCulture),
-        TimeSpan span => span.ToString("c", CultureInfo.InvariantCulture),
-        _ => value?.ToString() ?? "null",
-    };
-
     private static string Quote(string? text) => text is null ? "null" : $"\"{text}\"";
-
-    private static void Add(List<string> failures, string option, object? value, string allowed) =>
-        failures.Add($"The option {option} is {value ?? "null"}{AllowedIs}{allowed}.");
-
-    private static void ThrowIfAny(IReadOnlyList<string> failures)
-    {
-        if (failures.Count > 0)
-        {
-            throw new QuickSilverOptionsException(failures);
-        }
-    }
 }
