@@ -8,5 +8,12 @@ internal static class ExitCode
     public const int Failed = 1;
     public const int Usage = 2;
     public const int Unreachable = 3;
+
+    // Of commands that run another one, whose own code they give otherwise: as timeout(1), env(1) and shells do.
+    public const int NotInTime = 124;
+    public const int Lost = 125;
+    public const int NotExecutable = 126;
+    public const int NotFound = 127;
+
     public const int Interrupted = 130;
 }

@@ -51,6 +51,10 @@ public sealed class CommandLineTests
     [InlineData("The option --security cannot be used: /dev/null has 0 secrets, ", "pub", "t", "--security", "/dev/null")]
     [InlineData("--group-ports: '20000-19999' is not a range of ports from 1024 to 65535, the lower one first, such as ", "gms",
         "--group-ports", "20000-19999")]
+    [InlineData("--wait: '-1' is not a number from 0 to 2592000.", "lock", "t", "--wait", "-1", "--", "true")]
+    [InlineData("Required argument 'COMMAND' missing", "lock", "t")]
+    [InlineData("Unrecognized option '-l'.", "lock", "t", "ls", "-l")]
+    [InlineData("TOPIC: The topic name has 0 characters. It must have 1 to 255.", "lead", "", "--", "true")]
     [InlineData("--group-ports: '80-90' is not a range of ports from 1024 to 65535", "gms", "--group-ports", "80-90")]
     [InlineData("--authority is for a certificate, and --security names none.", "pub", "t", "--security", "none", "--authority", "x")]
     [InlineData("--etcd-authority needs --etcd.", "gms", "--etcd-authority", "x")]
@@ -73,7 +77,7 @@ public sealed class CommandLineTests
             [], ["gms"], ["pub"], ["sub"], ["perf"], ["perf", "send"], ["perf", "receive"], ["perf", "echo"], ["perf", "ping"],
             ["perf", "respond"], ["perf", "request"],
             ["sim"], ["sim", "run"],
-            ["swarm"], ["swarm", "check"], ["top"], ["topics"], ["topic"], ["topic", "describe"], ["nodes"], ["completion"],
+            ["swarm"], ["swarm", "check"], ["top"], ["topics"], ["topic"], ["topic", "describe"], ["nodes"], ["completion"], ["lock"], ["lead"],
         ];
         Assert.All(commands, command =>
         {

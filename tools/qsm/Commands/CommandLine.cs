@@ -19,6 +19,8 @@ internal static class CommandLine
         TopicsCommand.Create(),
         TopicCommand.Create(),
         GroupCommand.Create(),
+        LockCommand.Create(),
+        LeadCommand.Create(),
         NodesCommand.Create(),
         TopCommand.Create(),
         DashboardCommand.Create(),

@@ -26,6 +26,9 @@ internal sealed partial class Interruption : IDisposable
 
     public CancellationToken Token => _source.Token;
 
+    /// <summary>Gets the signals instead, however many come; null: they end the command.</summary>
+    public Action<PosixSignal>? Receiver { get; set; }
+
     public void Dispose()
     {
         _interrupt.Dispose();
@@ -40,6 +43,12 @@ internal sealed partial class Interruption : IDisposable
     private void OnSignal(PosixSignalContext context)
     {
         context.Cancel = true;
+        if (Receiver is { } receiver)
+        {
+            receiver(context.Signal);
+            return;
+        }
+
         if (_source.IsCancellationRequested)
         {
             System.Environment.Exit(ExitCode.Interrupted);

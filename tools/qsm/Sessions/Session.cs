@@ -1,4 +1,5 @@
 using System.CommandLine;
+using System.Runtime.InteropServices;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Composition;
 using QuickSilver.Core.Diagnostics;
@@ -23,6 +24,8 @@ internal sealed class Session : IDisposable
     private const int OpenAttempts = 3;
     // The log event of a node that a topic was refused.
     private const int TopicRefused = 1610;
+    // That an endpoint ended before all that had come was handled.
+    private const int MessagesUnhandled = 1650;
 
     private readonly Interruption _interruption = new();
     private readonly SerilogLoggerFactory _logs;
@@ -43,11 +46,19 @@ internal sealed class Session : IDisposable
             .MinimumLevel.Is(verbose ? LogEventLevel.Debug : LogEventLevel.Warning)
             .Enrich.With<EventNumber>()
             .Filter.ByExcluding(one => ReportsRefusals && !verbose && EventNumber.Of(one) == TopicRefused)
+            .Filter.ByExcluding(one => LeavesUnhandled && !verbose && EventNumber.Of(one) == MessagesUnhandled)
             .WriteTo.Sink(new LogLines(lines))
             .CreateLogger(), dispose: true);
     }
 
     public CancellationToken Interrupted => _interruption.Token;
+
+    /// <summary>Gets SIGINT and SIGTERM while it is set. They do not end this command then.</summary>
+    public Action<PosixSignal>? SignalReceiver
+    {
+        get => _interruption.Receiver;
+        set => _interruption.Receiver = value;
+    }
 
     public bool IsVerbose { get; }
 
@@ -55,6 +66,11 @@ internal sealed class Session : IDisposable
     /// The command opens topics that it expects to be refused, and reports other refusals. The log has them only with --verbose.
     /// </summary>
     public bool ReportsRefusals { get; set; }
+
+    /// <summary>
+    /// What comes while the command leaves, its own last messages among it, is nothing to it. The log has it only with --verbose.
+    /// </summary>
+    public bool LeavesUnhandled { get; set; }
 
     public ILoggerFactory Logs => _logs;
 
