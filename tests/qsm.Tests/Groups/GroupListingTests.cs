@@ -3,6 +3,7 @@ using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Views;
 using QuickSilver.Tool.Catalog;
 using QuickSilver.Tool.Groups;
+using NodeNames = QuickSilver.Tool.Catalog.NodeNames;
 
 namespace QuickSilver.Tool.Tests.Groups;
 
