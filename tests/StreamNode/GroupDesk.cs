@@ -131,6 +131,9 @@ internal sealed class GroupDesk : IDisposable
         }
     }
 
-    private static string LineOf(ReadOnlySpan<byte> message) =>
-        $"{BinaryPrimitives.ReadInt64LittleEndian(message)} {message.Length} {Convert.ToHexString(SHA256.HashData(message), 0, DigestBytes)}";
+    private static string LineOf(ReadOnlySpan<byte> message)
+    {
+        string digest = Convert.ToHexString(SHA256.HashData(message), 0, DigestBytes);
+        return $"{BinaryPrimitives.ReadInt64LittleEndian(message)} {message.Length} {digest}";
+    }
 }

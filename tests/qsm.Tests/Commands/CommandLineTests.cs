@@ -77,7 +77,8 @@ public sealed class CommandLineTests
             [], ["gms"], ["pub"], ["sub"], ["perf"], ["perf", "send"], ["perf", "receive"], ["perf", "echo"], ["perf", "ping"],
             ["perf", "respond"], ["perf", "request"],
             ["sim"], ["sim", "run"],
-            ["swarm"], ["swarm", "check"], ["top"], ["topics"], ["topic"], ["topic", "describe"], ["nodes"], ["completion"], ["lock"], ["lead"],
+            ["swarm"], ["swarm", "check"], ["top"], ["topics"], ["topic"], ["topic", "describe"], ["nodes"], ["completion"],
+            ["lock"], ["lead"],
         ];
         Assert.All(commands, command =>
         {

@@ -41,8 +41,9 @@ public sealed class GroupLogScenarios
         StreamNodes.Do(victim!.Process, $"await orders {Members} {third / 2}", $"has orders {third / 2}");
         victim.Process.Send(ProcessSignal.Kill);
         stayers.ForEach(member => Send(member, third));
+        string smaller = $"view orders {Members - 1}";
         stayers.ForEach(member => member.Process.WaitForOutput(
-            output => output.Lines().Last(static line => line.StartsWith("view ", StringComparison.Ordinal)) == $"view orders {Members - 1}",
+            output => output.Lines().Last(static line => line.StartsWith("view ", StringComparison.Ordinal)) == smaller,
             "the view without the killed member"));
 
         var returned = Join(run.Node(victimHost), Path.Combine(folder.FullName, "returned"), seed);
