@@ -9,7 +9,8 @@ namespace QuickSilver.Groups.Tools;
 /// An item goes to the member that works on the fewest items among those that have room, in the order in which the group got the items. It
 /// is done when the function of that member has returned. If the function throws, or the member is no longer in the view of the group,
 /// the item is given again, to another member if there is one, with a higher <see cref="WorkItem{TItem}.Attempt"/>. After its last attempt
-/// it is reported as failed, and kept in a list of the newest 1,000.
+/// it is reported as failed, and kept in a list of the newest 1,000. A member whose queue is disposed gives back what it works on before it
+/// leaves. That is no attempt, unless its node fails or is disposed before the others know.
 /// </para>
 /// <para>
 /// An item is worked on at least once, and more than once if a member is removed that has done it. A member that is paused or cut off may

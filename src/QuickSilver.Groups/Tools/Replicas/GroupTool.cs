@@ -28,7 +28,7 @@ internal abstract class GroupTool : IReplicaOwner
         Replica.Begin(group);
     }
 
-    public ValueTask DisposeAsync() => _group?.DisposeAsync() ?? default;
+    public virtual ValueTask DisposeAsync() => _group?.DisposeAsync() ?? default;
 
     public abstract void OnChanged();
 

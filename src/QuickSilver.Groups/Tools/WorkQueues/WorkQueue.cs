@@ -70,6 +70,28 @@ internal sealed class WorkQueue<TItem> : GroupTool<WorkQueueMachine>, IWorkQueue
         return [.. failed.Select(Read)];
     }
 
+    public override ValueTask DisposeAsync()
+    {
+        bool isFirst;
+        lock (_lock)
+        {
+            isFirst = !_isEnded;
+            _isEnded = true;
+        }
+
+        if (isFirst)
+        {
+            CancelAll();
+            if (_work is not null)
+            {
+                // Before this member leaves. If it does not come, the items are given to others as those of a member that failed.
+                Replica.Post(WorkQueueMachine.GiveBackOf(), GroupOrder.Safe);
+            }
+        }
+
+        return base.DisposeAsync();
+    }
+
     public override void OnChanged()
     {
         List<Assignment> assignments;
@@ -100,7 +122,16 @@ internal sealed class WorkQueue<TItem> : GroupTool<WorkQueueMachine>, IWorkQueue
     public override void OnReplaced()
     {
         CancelAll();
-        OfferWork();
+        bool isEnded;
+        lock (_lock)
+        {
+            isEnded = _isEnded;
+        }
+
+        if (!isEnded)
+        {
+            OfferWork();
+        }
     }
 
     public override void OnEnded(Exception reason)

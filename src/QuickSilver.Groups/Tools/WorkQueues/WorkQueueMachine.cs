@@ -5,7 +5,8 @@ using QuickSilver.Groups.Tools.Replicas;
 namespace QuickSilver.Groups.Tools.WorkQueues;
 
 // The items of a queue, and which member works on which. Each change gives what waits to members that can take it, the oldest item first.
-// An item that failed, or whose member has gone, waits again at its place, until its attempts are used up.
+// An item that failed, or whose member has gone, waits again at its place, until its attempts are used up. A member that leaves in order
+// first gives back what it works on, which counts as no attempt: in the order of the group, so that all members count alike.
 //
 // Invariant: no item waits while a member can take it. The items and those that failed take at most MostBytes.
 internal sealed class WorkQueueMachine : Machine
@@ -14,6 +15,8 @@ internal sealed class WorkQueueMachine : Machine
     public const byte Enqueue = 2;
     public const byte Done = 3;
     public const byte Fail = 4;
+    // The sender leaves, and works on nothing any more. What it has begun is no attempt.
+    public const byte GiveBack = 5;
 
     // Answers that are no id.
     public const long IsFull = 0;
@@ -83,6 +86,8 @@ internal sealed class WorkQueueMachine : Machine
         body.WriteSized(cut);
         return message;
     }
+
+    public static byte[] GiveBackOf() => Operation.Create(GiveBack, bodyBytes: 0);
 
     /// <summary>What was given to members since the last call.</summary>
     public List<Assignment> TakeAssignments() => Take(ref _assignments);
@@ -166,6 +171,14 @@ internal sealed class WorkQueueMachine : Machine
                     OnAttemptFailed(failed, reason, failedAt: sender);
                 }
 
+                break;
+            case GiveBack:
+                if (!reader.IsComplete)
+                {
+                    return false;
+                }
+
+                GiveBackAll(sender);
                 break;
             default:
                 return false;
@@ -348,11 +361,25 @@ internal sealed class WorkQueueMachine : Machine
     private void RemoveWorker(NodeId node)
     {
         _workers.Remove(node);
-        foreach (var item in _items.Values.Where(one => one.Worker == node).OrderBy(static one => one.Id).ToList())
+        foreach (var item in ItemsOf(node))
         {
             OnAttemptFailed(item, WorkerLeft, failedAt: null);
         }
     }
+
+    private void GiveBackAll(NodeId node)
+    {
+        _workers.Remove(node);
+        foreach (var item in ItemsOf(node))
+        {
+            item.Attempt--;
+            item.Worker = null;
+            _waiting.Add(item.Id);
+        }
+    }
+
+    private List<QueueItem> ItemsOf(NodeId worker) =>
+        [.. _items.Values.Where(one => one.Worker == worker).OrderBy(static one => one.Id)];
 
     private void OnAttemptFailed(QueueItem item, ReadOnlySpan<byte> reason, NodeId? failedAt)
     {

@@ -210,10 +210,12 @@ internal sealed class ModelGroup<TTool>(Func<NodeId, IToolHost, TTool> create)
 
         public Task DrainAsync(CancellationToken cancellationToken = default) => Task.CompletedTask;
 
+        /// <summary>The member leaves in order: what it has sent comes before the view without it.</summary>
         public ValueTask DisposeAsync()
         {
             if (_group._members.Contains(this))
             {
+                _group.Deliver();
                 _group.Leave(this);
             }
 

@@ -69,6 +69,43 @@ public sealed class WorkQueueModelTests
     }
 
     [Fact]
+    public void A_member_that_leaves_in_order_gives_its_items_back_and_that_is_no_attempt()
+    {
+        var group = NewGroup(concurrency: 2, maxAttempts: 1);
+        var (one, other) = (group.Join(), group.Join());
+        group.Deliver();
+        foreach (string item in (string[])["a", "b", "c"])
+        {
+            Call(group, other.Tool.EnqueueAsync(item));
+        }
+
+        Assert.Equal([one.Id, other.Id, one.Id], _jobs.Select(static job => job.Member));
+        _ = one.Tool.DisposeAsync();
+        Assert.True(_jobs[0].Stop.IsCancellationRequested);
+        Assert.Equal((other.Id, "a", 1), (_jobs[3].Member, _jobs[3].Item.Item, _jobs[3].Item.Attempt));
+        Assert.Equal((4, 1), (_jobs.Count, other.Tool.Waiting));
+        // What ends now counts for nothing.
+        _jobs[0].Done.SetException(new IOException("stopped"));
+        _jobs[1].Done.SetResult();
+        group.Deliver();
+        Assert.Equal((other.Id, "c", 1), (_jobs[4].Member, _jobs[4].Item.Item, _jobs[4].Item.Attempt));
+        Assert.Empty(other.Tool.GetFailed());
+    }
+
+    [Fact]
+    public void An_item_of_a_member_whose_leaving_does_not_come_has_had_an_attempt()
+    {
+        var group = NewGroup(maxAttempts: 1);
+        var (one, other) = (group.Join(), group.Join());
+        group.Deliver();
+        Call(group, other.Tool.EnqueueAsync("a"));
+        one.Delays = true;
+        _ = one.Tool.DisposeAsync();
+        group.Deliver();
+        Assert.Equal(1, Assert.Single(other.Tool.GetFailed()).Attempts);
+    }
+
+    [Fact]
     public void An_item_that_fails_is_given_to_another_member_and_kept_after_its_last_attempt()
     {
         var group = NewGroup(maxAttempts: 3);

@@ -49,6 +49,7 @@ public sealed class WorkQueueNetworkTests
         Func<WorkItem<string>, CancellationToken, ValueTask> WorkOf(QuickSilverNode node) => async (item, _) =>
         {
             await Task.Yield();
+            Assert.Equal(1, item.Attempt);
             Assert.True(done.TryAdd(item.Id, node.Id));
             if (done.Count == 100)
             {
