@@ -183,6 +183,11 @@ public static class GroupNode
         int capacity = Math.Max(options.ReaderCapacity, EarlyEvents);
         var (endpoint, settings) = await OpenAsync<TMessage>(node, name, options, capacity, parameters, cancellationToken)
             .ConfigureAwait(node.ResumesInContext);
+        if (handler is ICountedHandler counted)
+        {
+            counted.OnIgnored = settings.OnIgnored;
+        }
+
         var desk = DeskOf(endpoint, node.Id, settings);
         var group = new StatefulGroup<TMessage>(endpoint, new Group<TMessage>(endpoint, order, desk), node.Id, handler, limits);
         group.Begin(settings.Join!);

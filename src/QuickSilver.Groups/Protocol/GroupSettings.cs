@@ -21,6 +21,9 @@ internal sealed class GroupSettings : ProtocolSettings
     /// <summary>The questions of this node in the group. Set when the group is opened. Core thread.</summary>
     public AskedQuestions? Asked { get; set; }
 
+    /// <summary>From any thread: the application has ignored a message. Set when the group is opened.</summary>
+    public Action? OnIgnored { get; set; }
+
     /// <summary>From any thread: whether the group of this node is the one that was opened with these settings.</summary>
     public bool IsUsed
     {

@@ -20,6 +20,7 @@ internal sealed class GroupTopics(IProtocolNode node) : ITopicProtocol, ITransfe
     private long _orders;
     private long _handovers;
     private long _refused;
+    private long _ignored;
 
     public static TopicProtocolFactory Factory { get; } = new("Group", static node => new GroupTopics(node)) { IsPinned = true };
 
@@ -59,6 +60,13 @@ internal sealed class GroupTopics(IProtocolNode node) : ITopicProtocol, ITransfe
             Unit = "{message}",
             Description = "Answers to questions in groups that were dropped on their way, or for which no question waited any more.",
             Read = () => _post?.Undelivered ?? 0,
+        },
+        new()
+        {
+            Name = "quicksilver.groups.tools.ignored",
+            Unit = "{message}",
+            Description = "Operations of tools of groups that were ignored: they were malformed, or their sender was no member.",
+            Read = () => Volatile.Read(ref _ignored),
         },
     ];
 
@@ -182,6 +190,7 @@ internal sealed class GroupTopics(IProtocolNode node) : ITopicProtocol, ITransfe
             settings.IsUsed = true;
             settings.Join = member => Join(group, member);
             settings.Asked = group.Asked;
+            settings.OnIgnored = () => Interlocked.Increment(ref _ignored);
         }
 
         return group;

@@ -9,7 +9,7 @@ namespace QuickSilver.Groups.Tools.Replicas;
 //
 // Invariant: the state machine is called and read under the lock alone. Code of the application is not called under it.
 internal sealed class Replica(string name, NodeId self, Machine machine, IReplicaOwner owner, IToolHost host, int mostPending)
-    : IGroupHandler<ReadOnlyMemory<byte>>
+    : IGroupHandler<ReadOnlyMemory<byte>>, ICountedHandler
 {
     private readonly PendingOperations _pending = new(host.Completions, mostPending);
     // Of the event that is applied.
@@ -22,6 +22,8 @@ internal sealed class Replica(string name, NodeId self, Machine machine, IReplic
 
     /// <summary>Guards the state machine.</summary>
     public Lock Guard { get; } = new();
+
+    public Action? OnIgnored { private get; set; }
 
     /// <summary>How often this member was removed and came back.</summary>
     public int Life => Volatile.Read(ref _life);
@@ -100,9 +102,11 @@ internal sealed class Replica(string name, NodeId self, Machine machine, IReplic
 
         ThrowIfGap();
         _hasState = true;
+        bool isIgnored;
         lock (Guard)
         {
             _answers.Clear();
+            long ignored = machine.Ignored;
             if (one.TryGetMessage(out var message))
             {
                 machine.Apply(one.Sender, message.Span, _answers);
@@ -111,6 +115,13 @@ internal sealed class Replica(string name, NodeId self, Machine machine, IReplic
             {
                 machine.OnView(one.View, _answers);
             }
+
+            isIgnored = machine.Ignored > ignored;
+        }
+
+        if (isIgnored)
+        {
+            OnIgnored?.Invoke();
         }
 
         // Before the callers continue, so that what they read has their change. Only this loop changes the list.

@@ -1,5 +1,7 @@
+using System.Diagnostics.Metrics;
 using QuickSilver.Groups.Tests.Tools.Models;
 using QuickSilver.Groups.Tools;
+using QuickSilver.Groups.Tools.Replicas;
 using QuickSilver.Simulation;
 
 namespace QuickSilver.Groups.Tests.Tools.Dictionaries;
@@ -33,6 +35,48 @@ public sealed class DictionaryNetworkTests
             Assert.True(dictionary.TryGetValue("count", out string? count));
             Assert.Equal("150", count);
         }
+    }
+
+    [Fact]
+    public async Task The_meter_counts_operations_that_are_ignored_at_each_member()
+    {
+        var network = new InMemoryNetwork();
+        await using var one = await network.StartNodeAsync(cancellationToken: Stop);
+        await using var two = await network.StartNodeAsync(cancellationToken: Stop);
+        await using var first = await one.OpenDictionaryAsync<string, string>(Name, cancellationToken: Stop);
+        await using var second = await two.OpenDictionaryAsync<string, string>(Name, cancellationToken: Stop);
+        const byte NoKind = 250;
+        for (int i = 0; i < 3; i++)
+        {
+            ((GroupTool)first).Replica.Post(Operation.Create(NoKind, bodyBytes: 0), GroupOrder.Total);
+        }
+
+        await first.SynchronizeAsync(Stop);
+        await second.SynchronizeAsync(Stop);
+        Assert.Equal((3, 3), (IgnoredAt(one), IgnoredAt(two)));
+    }
+
+    private static long IgnoredAt(QuickSilverNode node)
+    {
+        long count = 0;
+        using var listener = new MeterListener();
+        listener.InstrumentPublished = static (instrument, own) =>
+        {
+            if (instrument.Name == "quicksilver.groups.tools.ignored")
+            {
+                own.EnableMeasurementEvents(instrument);
+            }
+        };
+        listener.SetMeasurementEventCallback<long>((_, value, tags, _) =>
+        {
+            foreach (var (_, tag) in tags)
+            {
+                count += tag is string id && id == node.Id.ToString() ? value : 0;
+            }
+        });
+        listener.Start();
+        listener.RecordObservableInstruments();
+        return count;
     }
 
     [Fact]
