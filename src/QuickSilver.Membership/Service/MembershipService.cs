@@ -437,7 +437,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, Jo
         member.Session = null;
         member.Backlog.Clear();
         _members.Remove(member);
-        _arbitrations.OnRemoved(member.Key);
+        _arbitrations.OnRemoved(member.Key, hasLeft);
         _topics.Release(member);
         _map.RemoveNode(member.Key);
         if (over is not null)

@@ -54,12 +54,18 @@ internal sealed class FaultArbitrations(
     }
 
     /// <summary>It is no longer a member: nothing is expected of it, and no member waits for it.</summary>
-    public void OnRemoved(NodeKey node)
+    /// <param name="node">The node.</param>
+    /// <param name="hasLeft">It left in order, so no ring has waited for it.</param>
+    public void OnRemoved(NodeKey node, bool hasLeft)
     {
         End(node);
         foreach (var one in _open.Values)
         {
             one.Arbitration.Remove(node);
+            if (!hasLeft)
+            {
+                one.Arbitration.RestartReports(context.Environment.Now);
+            }
         }
     }
 
@@ -209,11 +215,6 @@ internal sealed class FaultArbitrations(
 
     private void Remove(Member guilty, FaultArbitration arbitration, Ruling ruling)
     {
-        foreach (var one in _open.Values)
-        {
-            one.Arbitration.RestartReports(context.Environment.Now);
-        }
-
         if (ruling.Kind == RulingKind.Useless)
         {
             string why = $"{ruling.Met} ring neighbours have had no answer from it for a long time, although it answers echoes";

@@ -90,6 +90,24 @@ public sealed class ReachabilityTests
         Assert.True(_cluster.Counters.FaultArbitrations > 0);
     }
 
+    // The leader is blamed while a member that failed breaks its ring, each time for some seconds.
+    [Fact]
+    public void A_healthy_leader_stays_while_one_member_after_the_other_fails_and_goes_when_it_alone_is_to_blame()
+    {
+        var nodes = Start(9);
+        for (int failed = 3; failed < 9; failed++)
+        {
+            nodes[failed].Environment.Crash();
+            SecondsUntil(() => nodes[0].Nodes.Count == 11 - failed, Blame);
+        }
+
+        Assert.Null(nodes[2].Expelled);
+        SecondsUntil(() => nodes[2].Expelled is not null, Blame);
+        Assert.Contains("although it answers echoes", nodes[2].Expelled);
+
+        void Blame() => Array.ForEach(nodes[..2], node => node.Client.ReportSuspect(nodes[2].Key, "no acknowledgement"));
+    }
+
     [Fact]
     public void A_publisher_in_a_topic_of_the_node_begins_an_arbitration_and_cannot_have_a_healthy_one_removed()
     {
