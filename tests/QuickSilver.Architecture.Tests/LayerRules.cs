@@ -36,6 +36,7 @@ internal static class LayerRules
         ["QuickSilver.Microbenchmarks"] = 7,
         ["QuickSilver.Campaign"] = 7,
         ["QuickSilver.SimulatorSpeed"] = 7,
+        ["QuickSilver.GroupFlush"] = 7,
         // Its package carries qsm.
         ["QuickSilver.Aspire.Hosting"] = 8,
     };

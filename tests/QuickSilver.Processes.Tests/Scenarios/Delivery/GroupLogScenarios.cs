@@ -41,10 +41,8 @@ public sealed class GroupLogScenarios
         StreamNodes.Do(victim!.Process, $"await orders {Members} {third / 2}", $"has orders {third / 2}");
         victim.Process.Send(ProcessSignal.Kill);
         stayers.ForEach(member => Send(member, third));
-        string smaller = $"view orders {Members - 1}";
         stayers.ForEach(member => member.Process.WaitForOutput(
-            output => output.Lines().Last(static line => line.StartsWith("view ", StringComparison.Ordinal)) == smaller,
-            "the view without the killed member"));
+            output => Array.FindLast(output.Lines(), IsView) == $"view orders {Members - 1}", "the view without the killed member"));
 
         var returned = Join(run.Node(victimHost), Path.Combine(folder.FullName, "returned"), seed);
         stayers.ForEach(member => Send(member, all - (2 * third)));
@@ -79,7 +77,7 @@ public sealed class GroupLogScenarios
         string[][] logs = [.. stayers.Select(static member => FromCommonView(member))];
         Assert.All(logs, log => AssertSame(logs[0], log));
         string[] late = Delivered(returned);
-        Assert.StartsWith("view ", late[0], StringComparison.Ordinal);
+        Assert.True(IsView(late[0]), late[0]);
         AssertSame(logs[0][Array.IndexOf(logs[0], late[0])..], late);
     }
 
@@ -97,15 +95,17 @@ public sealed class GroupLogScenarios
         }
     }
 
-    private static string[] FromCommonView(Member member) => [.. Delivered(member).SkipWhile(static line =>
-        !line.StartsWith("view ", StringComparison.Ordinal) || line.Split(',').Length != Members)];
+    private static string[] FromCommonView(Member member) =>
+        [.. Delivered(member).SkipWhile(static line => !IsView(line) || line.Split(',').Length != Members)];
 
     // Without the views at the end, by which the members leave one after the other.
     private static string[] Delivered(Member member)
     {
         string[] lines = File.ReadAllLines(member.Log);
-        return lines[..(Array.FindLastIndex(lines, static line => !line.StartsWith("view ", StringComparison.Ordinal)) + 1)];
+        return lines[..(Array.FindLastIndex(lines, static line => !IsView(line)) + 1)];
     }
+
+    private static bool IsView(string line) => line.StartsWith("view ", StringComparison.Ordinal);
 
     private static void AssertSame(string[] expected, string[] actual)
     {
