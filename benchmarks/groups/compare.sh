@@ -86,7 +86,7 @@ awk '
       printf "| %s | %d (%d to %d) |", loads[k], own, low, high
       for (s = 1; s <= 2; s++) {
         other = median(loads[k], s == 1 ? "corosync_cpg" : "jgroups")
-        printf " %d (%d to %d) | %.1f |", other, low, high, other > 0 ? own / other : 0
+        printf " %d (%d to %d) | %.1f |", other, low, high, (other > 0 ? own / other : 0)
       }
       print ""
     }
