@@ -230,8 +230,12 @@ public sealed class QuestionTests
         return cluster;
     }
 
-    private static List<GroupReply<string>> Ask(SimulatedCluster cluster, Member member, QuestionOptions? options = null) =>
-        cluster.RunUntilCompleted(ListAsync(member.Group.AskAsync<string>("who?", options)));
+    private static List<GroupReply<string>> Ask(SimulatedCluster cluster, Member member, QuestionOptions? options = null)
+    {
+        List<GroupReply<string>> replies = [];
+        cluster.RunUntilCompleted(async () => replies = await ListAsync(member.Group.AskAsync<string>("who?", options)));
+        return replies;
+    }
 
     private static async Task<List<GroupReply<string>>> ListAsync(IAsyncEnumerable<GroupReply<string>> replies)
     {

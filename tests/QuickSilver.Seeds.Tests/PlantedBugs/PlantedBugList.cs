@@ -294,8 +294,8 @@ internal static class PlantedBugList
             Campaign = "groups",
         },
         new("a safe message of a group does not wait for the members", GroupOrders + "OrderedView.cs",
-            "isSafe && Of(sender).Stable < number",
-            "isSafe && number < 0")
+            "(Of(sender).Stable < number || !IsMoveStable)",
+            "!IsMoveStable")
         {
             FirstSeed = 3,
             Campaign = "groups",
