@@ -11,11 +11,6 @@ internal sealed class GroupSigns(IProtocolNode node, string name)
 {
     // Requests of other nodes for the state. Those that have ended leave with the next request or report.
     private readonly List<StateRequest> _asked = [];
-    private IStateMember? _member;
-    private StateSeeker? _seeker;
-
-    /// <summary>The member has a state, or seeks it.</summary>
-    public void OnJoin(IStateMember member, StateSeeker seeker) => (_member, _seeker) = (member, seeker);
 
     /// <summary>Another node asks for the state.</summary>
     public void OnAsked(StateRequest request)
@@ -26,7 +21,9 @@ internal sealed class GroupSigns(IProtocolNode node, string name)
 
     /// <param name="view">The view whose messages are passed; null before the first.</param>
     /// <param name="waiting">The messages that wait for their order.</param>
-    public ProtocolSnapshot Read(OrderedView? view, int waiting)
+    /// <param name="member">The member, if it has a state.</param>
+    /// <param name="seeker">What seeks it.</param>
+    public ProtocolSnapshot Read(OrderedView? view, int waiting, IStateMember? member, StateSeeker? seeker)
     {
         ForgetEnded();
         var signs = new ProtocolSnapshot(GroupTopics.Factory.Guarantee, name) { Waiting = waiting };
@@ -41,7 +38,7 @@ internal sealed class GroupSigns(IProtocolNode node, string name)
             };
         }
 
-        return _member switch
+        return member switch
         {
             null => signs,
             { HasState: true } => signs with
@@ -49,7 +46,7 @@ internal sealed class GroupSigns(IProtocolNode node, string name)
                 State = StateStanding.Held,
                 Takers = string.Join(", ", _asked.Select(request => NameOf(new NodeKey(request.Taker.Id, request.Taker.Incarnation)))),
             },
-            _ => signs with { State = StateStanding.Sought, Donor = _seeker?.Donor is { } donor ? NameOf(donor) : "" },
+            _ => signs with { State = StateStanding.Sought, Donor = seeker?.Donor is { } donor ? NameOf(donor) : "" },
         };
     }
 

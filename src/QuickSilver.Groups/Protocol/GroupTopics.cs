@@ -136,7 +136,7 @@ internal sealed class GroupTopics(IProtocolNode node) : ITopicProtocol, ITransfe
         {
             if (group.Receiver is { Gate.Passing: var view } receiver)
             {
-                signs.Add(group.Signs.Read(view, receiver.Holding.Held));
+                signs.Add(group.Signs.Read(view, receiver.Holding.Held, group.Member, group.Seeker));
             }
         }
     }

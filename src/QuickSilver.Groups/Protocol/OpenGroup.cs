@@ -72,9 +72,7 @@ internal sealed class OpenGroup : IProtocolWait
     public StateSeeker Join(IStateMember member, ITransfers transfers)
     {
         Member = member;
-        Seeker = new StateSeeker(_node, transfers, _topic, _name, member);
-        Signs.OnJoin(member, Seeker);
-        return Seeker;
+        return Seeker = new StateSeeker(_node, transfers, _topic, _name, member);
     }
 
     /// <summary>A question of this node was sent. If the node is no member, it will not see that it is delivered.</summary>

@@ -114,7 +114,9 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion, Topi
     {
         int members = region.Members.Count;
         int few = region.IsPinned ? Math.Min(rules.SmallPinnedRegion, rules.SmallRegion) : rules.SmallRegion;
-        int least = region.Group is not null ? (few + 1) / 2 : HaveFewSmallGroups(region) ? few : rules.SmallRegion;
+        int least = region.Group is not null ? (few + 1) / 2
+            : members >= few && members < rules.SmallRegion && HaveFewSmallGroups(region) ? few
+            : rules.SmallRegion;
         bool wants = members > 0 && (region.Set == 0 || members >= least);
         if (wants)
         {
