@@ -8,7 +8,6 @@ using QuickSilver.Processes.Tests.Lab;
 namespace QuickSilver.Processes.Tests.Scenarios.Service;
 
 // The campaigns, short. Bars that only a quiet machine holds, those of time, are looked at in campaigns alone.
-[Collection(nameof(Alone))]
 public sealed class CampaignScenarios
 {
     // Over IPv4, NarrowPathScenarios and the campaign itself.
