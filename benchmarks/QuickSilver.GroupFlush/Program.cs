@@ -6,8 +6,8 @@ using QuickSilver.GroupFlush;
 //
 //   GroupFlush [--members N] [--rounds N] [--bytes N] [--load PART]
 //
-// It first lets all members send as much as they can, and then each its part of that. In each round a new process joins, leaves, joins
-// again and is killed. The result is one line of JSON; times are in milliseconds. The program starts its members as
+// It first lets all members send as much as they can, and then each its part of that. In each round a new process joins and leaves twice,
+// joins a third time and is killed. The result is one line of JSON; times are in milliseconds. The program starts its members as
 //
 //   GroupFlush member SERVICE BYTES
 if (args is ["member", var service, var bytes])

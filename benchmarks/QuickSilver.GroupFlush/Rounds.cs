@@ -14,7 +14,7 @@ internal sealed class Rounds : IAsyncDisposable
     private readonly List<MemberProcess> _stayers = [];
     private readonly Dictionary<string, List<Steps>> _took = new()
     {
-        ["firstJoin"] = [], ["join"] = [], ["leave"] = [], ["failure"] = [],
+        ["firstJoin"] = [], ["firstLeave"] = [], ["join"] = [], ["leave"] = [], ["failure"] = [],
     };
 
     private readonly int _members;
@@ -42,9 +42,11 @@ internal sealed class Rounds : IAsyncDisposable
         {
             using var one = await MemberProcess.StartAsync(_service, _bytes);
             one.Do(Rate(_rate));
-            // In the first one, the process compiles what it needs for it.
+            // In the first ones, the process compiles what it needs for them.
             await JoinAsync(one, "firstJoin");
-            await LeaveAsync(one);
+            await LeaveAsync(one, "firstLeave");
+            await JoinAsync(one, "join");
+            await LeaveAsync(one, "leave");
             await JoinAsync(one, "join");
             int removals = _log.Removals;
             one.Kill();
@@ -95,10 +97,10 @@ internal sealed class Rounds : IAsyncDisposable
         await Task.Delay(FullLoad);
     }
 
-    private async Task LeaveAsync(MemberProcess one)
+    private async Task LeaveAsync(MemberProcess one, string what)
     {
         one.Do("leave");
-        await NoteAsync("leave", Ticks(await one.WaitAsync("leaving")), _stayers, _members - 1);
+        await NoteAsync(what, Ticks(await one.WaitAsync("leaving")), _stayers, _members - 1);
         await one.WaitAsync("left");
         await Task.Delay(Pause);
     }

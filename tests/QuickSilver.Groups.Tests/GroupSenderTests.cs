@@ -152,11 +152,17 @@ public sealed class GroupSenderTests
 
     private static string Append(string state, GroupEvent<string> one) => one.TryGetMessage(out string? text) ? state + text : state;
 
-    private static Member[] Join(SimulatedCluster cluster, int members) =>
-    [
-        .. cluster.Nodes.Take(members)
-            .Select(node => new Member(node, cluster.RunUntilCompleted(node.Node.OpenGroupAsync<string>(Name)))),
-    ];
+    private static Member[] Join(SimulatedCluster cluster, int members)
+    {
+        Member[] joined =
+        [
+            .. cluster.Nodes.Take(members)
+                .Select(node => new Member(node, cluster.RunUntilCompleted(node.Node.OpenGroupAsync<string>(Name)))),
+        ];
+        // The others have the last view a moment later.
+        cluster.Run(TimeSpan.FromMilliseconds(10));
+        return joined;
+    }
 
     private static IGroupSender<string> OpenSender(SimulatedCluster cluster, int node) =>
         cluster.RunUntilCompleted(cluster.Nodes[node].Node.OpenGroupSenderAsync<string>(Name));

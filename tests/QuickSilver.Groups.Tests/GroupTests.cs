@@ -86,6 +86,8 @@ public sealed class GroupTests
         cluster.Start();
         var writer = Open(cluster, 0, capacity: 1024);
         var late = Open(cluster, 1, capacity: 8);
+        // The other member has the view a moment later.
+        cluster.Run(Second / 100);
         cluster.RunUntilCompleted(async () =>
         {
             for (int i = 0; i < 100; i++)

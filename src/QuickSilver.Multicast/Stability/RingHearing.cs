@@ -32,10 +32,13 @@ internal sealed class RingHearing(NodeContext context)
     }
 
     /// <summary>Called at the leader when the token has returned.</summary>
-    public void OnRound(Token token, bool isRoot)
+    /// <param name="token">The token.</param>
+    /// <param name="isRoot">Whether the ring is the last one.</param>
+    /// <param name="hasSkipped">Whether it has skipped a live member.</param>
+    public void OnRound(Token token, bool isRoot, bool hasSkipped)
     {
         OnVisit(token);
-        IsAnyUnheard = token.Skipped.Count > 0 || token.IsAnyUnheard;
+        IsAnyUnheard = hasSkipped || token.IsAnyUnheard;
         _wasUnheardInView |= isRoot && IsAnyUnheard;
     }
 }

@@ -346,10 +346,24 @@ internal sealed class RingHierarchy : IStabilityTracker, IAgreeingView
     void IAgreeingView.AgreeThrough(long configuration) =>
         AgreedThrough = Math.Max(AgreedThrough, Math.Min(configuration, Context.Directory.Applied));
 
+    /// <summary>Whether the token skips a member that is live here. It also skips members that have departed.</summary>
+    public bool IsAnySkipped(Token token)
+    {
+        foreach (int rank in token.Skipped)
+        {
+            if (Live.IsLive(rank))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
     public void NoteBusy(Token token)
     {
         LastHeard = Context.Environment.Now;
-        if (token.Skipped.Count > 0 || token.IsAnyUnheard || token.IsUnheardInView)
+        if (IsAnySkipped(token) || token.IsAnyUnheard || token.IsUnheardInView)
         {
             // No member knows what the members that were not heard hold.
             LastUnstable = _unheardAt = LastHeard;

@@ -44,6 +44,19 @@ internal sealed class RingSeats
         return _rings.SelfRank;
     }
 
+    /// <summary>Lets the token skip members under this ring that are not live, as many as it has room for.</summary>
+    public void SkipDeparted(Token token)
+    {
+        var (from, end) = _rings.Shape.RanksOf(_level, _ring);
+        for (int rank = from; rank < end && token.Skipped.Count < Token.MaxSkipped; rank++)
+        {
+            if (!_rings.Live.IsLive(rank))
+            {
+                token.Skipped.Add(rank);
+            }
+        }
+    }
+
     /// <summary>The rank in the previous occupied seat; this member's rank if there is none.</summary>
     public int Predecessor()
     {

@@ -38,6 +38,8 @@ internal sealed class TokenRing
     // A member of a higher rank may lead because it considers a member removed that is not removed here. When the higher one is removed
     // itself, lower ranks lead again.
     private RingMember _member;
+    // Members have departed since the last whole round, so other members may not know that yet.
+    private bool _haveDeparted;
 
     public TokenRing(RingHierarchy rings, int level)
     {
@@ -137,6 +139,7 @@ internal sealed class TokenRing
     {
         bool isLeader = IsLeader;
         _probes.Clear();
+        _haveDeparted = true;
         _leader.OnMembersChanged(isLeader);
         if (!_rings.Live.IsLive(_member.Leader))
         {
@@ -267,6 +270,12 @@ internal sealed class TokenRing
             _probes.SendToAll();
         }
 
+        if (_haveDeparted)
+        {
+            // A member that does not know it yet would pass the token to a member that is not there any more.
+            _seats.SkipDeparted(token);
+        }
+
         Agreement.Begin(token);
         _contents.Begin(token);
         var timeout = _leader.Begin(Context.Environment.Now);
@@ -313,9 +322,9 @@ internal sealed class TokenRing
     {
         var token = _rings.Token;
         var now = Context.Environment.Now;
-        bool hasVisitedAll = token.Skipped.Count == 0;
+        bool hasVisitedAll = !_rings.IsAnySkipped(token);
         _leader.End(hasVisitedAll, now);
-        Hearing.OnRound(token, IsRoot);
+        Hearing.OnRound(token, IsRoot, !hasVisitedAll);
         if (neighbour != Context.Self)
         {
             Context.Counters.TokenRoundTrips.Add(Level, _leader.Clock.Last);
@@ -327,12 +336,13 @@ internal sealed class TokenRing
         }
 
         bool isWhole = hasVisitedAll && !token.IsDisputed;
+        _haveDeparted &= !isWhole;
         var found = _contents.End(token, neighbour, isWhole, _leader.Clock.Began);
         bool hasAgreed = Agreement.OnRound(token, isWhole && !found.IsPartial);
         bool wantAbove = _leader.IsWanted || found.WantsAbove;
         if (found.IsOpen || Agreement.IsWanted)
         {
-            Context.Environment.Schedule(_timer, _leader.Continue(found.HasMoved || hasAgreed, now));
+            Context.Environment.Schedule(_timer, _leader.Continue(found.HasMoved || hasAgreed, Agreement.IsWanted, now));
         }
         else
         {

@@ -5,6 +5,7 @@ namespace QuickSilver.Groups.Tests.Litmus;
 public sealed class LitmusTests
 {
     private const int Seeds = 25;
+    private const int SeedsOfExamples = 500;
 
     // Node 0 is the oldest member, which orders.
     private static readonly int[] Members = [0, 1, 2, 3];
@@ -221,5 +222,5 @@ public sealed class LitmusTests
     }
 
     private static void AssertFails(Func<ulong, bool> play) =>
-        Assert.Contains(Enumerable.Range(1, Seeds), seed => !play((ulong)seed));
+        Assert.Contains(Enumerable.Range(1, SeedsOfExamples), seed => !play((ulong)seed));
 }

@@ -227,6 +227,8 @@ public sealed class QuestionTests
         cluster.Start();
         members = [.. cluster.Nodes.Select(node => new Member(
             node, cluster.RunUntilCompleted(node.Node.OpenGroupAsync<string>(Name))))];
+        // The others have the last view a moment later.
+        cluster.Run(Second / 100);
         return cluster;
     }
 

@@ -228,6 +228,25 @@ public sealed class ServiceTests
     }
 
     [Fact]
+    public void Settled_is_announced_at_once_when_the_last_member_confirms_although_one_was_removed_before()
+    {
+        var cluster = new FakeCluster();
+        var nodes = cluster.AddNodes(5);
+        cluster.Run(1);
+        nodes[3].Confirms = nodes[4].Confirms = false;
+        nodes[0].Client.Leave(static () => { });
+        cluster.Run(1);
+        long after = nodes[1].Changes[^1].Number;
+        nodes[4].Client.Confirm(after, []);
+        cluster.Run(1);
+        Assert.True(nodes[1].Settled < after);
+
+        nodes[3].Client.Confirm(after, []);
+        cluster.Run(cluster.Options.SettleInterval.TotalSeconds / 2);
+        Assert.All(nodes[1..], node => Assert.Equal(after, node.Settled));
+    }
+
+    [Fact]
     public void A_view_that_is_named_as_open_holds_up_no_other()
     {
         var cluster = new FakeCluster();

@@ -262,7 +262,7 @@ internal sealed class ConfigurationIssuer
         }
 
         _context.Logger.ConfigurationMade(number, _members.Count, Map.TopicCount, Map.RegionCount);
-        Settlement.OnAnnounced();
+        Settlement.OnAnnounced(number);
     }
 
     private void Announce(long number, long previous, List<Member> joined)

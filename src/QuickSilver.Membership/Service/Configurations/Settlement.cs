@@ -8,7 +8,8 @@ using QuickSilver.Membership.Views;
 namespace QuickSilver.Membership.Service.Configurations;
 
 // Announces to all members how far all have settled: the lowest configuration confirmed by any live node, except for the views that some
-// node reports as still open. So one view that takes long holds up no other. Several confirmations that come together make one message.
+// node reports as still open. So one view that takes long holds up no other. Several confirmations that come together make one message,
+// which leaves at once when all members have confirmed the newest configuration, because no more can come.
 //
 // A removed member counts until the others are notified of its removal. Otherwise they would close the views in which its messages are
 // still under way, without knowing that they have to agree about these first.
@@ -23,6 +24,10 @@ internal sealed class Settlement
     // The lowest configuration that was confirmed by members whose removal is not announced yet.
     private long _leaving = long.MaxValue;
     private readonly HashSet<OpenView> _leavingOpen = [];
+    // The newest configuration, and the number of members, in the order of joining, that are known to have confirmed it. The others may
+    // have, too: each member is looked at once for each configuration.
+    private long _newest;
+    private int _confirming;
 
     /// <param name="environment">The service's.</param>
     /// <param name="interval">The time in which confirmations are collected for one message.</param>
@@ -50,13 +55,16 @@ internal sealed class Settlement
     /// <summary>A member was removed.</summary>
     public void OnRemoved(Member member)
     {
+        _confirming = 0;
         _leaving = Math.Min(_leaving, member.Confirmed);
         _leavingOpen.UnionWith(member.OpenViews);
     }
 
     /// <summary>A configuration without the removed members was sent to all.</summary>
-    public void OnAnnounced()
+    public void OnAnnounced(long configuration)
     {
+        _newest = configuration;
+        _confirming = 0;
         _leaving = long.MaxValue;
         _leavingOpen.Clear();
         Consider();
@@ -65,7 +73,11 @@ internal sealed class Settlement
     /// <summary>A member has confirmed a configuration.</summary>
     public void Consider()
     {
-        if (!_alarm.IsPending)
+        if (HaveAllConfirmed())
+        {
+            _environment.Schedule(_alarm, TimeSpan.Zero);
+        }
+        else if (!_alarm.IsPending)
         {
             _environment.Schedule(_alarm, _interval);
         }
@@ -84,6 +96,16 @@ internal sealed class Settlement
     }
 
     public void Stop() => _environment.Cancel(_alarm);
+
+    private bool HaveAllConfirmed()
+    {
+        while (_confirming < _members.Count && (_members[_confirming].IsNew || _members[_confirming].Confirmed >= _newest))
+        {
+            _confirming++;
+        }
+
+        return _confirming == _members.Count && _leaving == long.MaxValue;
+    }
 
     private void Announce()
     {

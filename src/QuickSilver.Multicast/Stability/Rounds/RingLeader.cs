@@ -22,6 +22,9 @@ internal struct RingLeader(RoundTimer clock)
 {
     private const int TimeoutsUntilProbe = 3;
 
+    // So many rounds follow each other at the active interval while the members wait to agree.
+    private const int AwaitedRounds = 8;
+
     private State _state;
 
     private enum State : byte
@@ -126,12 +129,16 @@ internal struct RingLeader(RoundTimer clock)
     }
 
     /// <summary>Something is open after a round. Returns how long to wait until the next one.</summary>
-    public TimeSpan Continue(bool hasMoved, TimeSpan now)
+    /// <param name="hasMoved">Whether the round has shown anything new.</param>
+    /// <param name="isAwaited">Whether the members wait to agree. What a round shows depends then on when each applied what it agrees on.</param>
+    /// <param name="now">The current time.</param>
+    public TimeSpan Continue(bool hasMoved, bool isAwaited, TimeSpan now)
     {
         Require(!IsInFlight, nameof(Continue));
         Unchanged = hasMoved ? 0 : Unchanged + 1;
         _state = Unchanged > 0 ? State.Waiting : State.Due;
-        return TakeWanted() ? TimeSpan.Zero : clock.OpenInterval(Unchanged, now);
+        int patient = isAwaited ? Math.Max(0, Unchanged - AwaitedRounds) : Unchanged;
+        return TakeWanted() ? TimeSpan.Zero : clock.OpenInterval(patient, now);
     }
 
     /// <summary>Nothing is open. Returns how long to wait until the next round.</summary>
@@ -148,6 +155,7 @@ internal struct RingLeader(RoundTimer clock)
     public void OnMembersChanged(bool isLeader)
     {
         _state = isLeader ? State.Due : State.Waiting;
+        Unchanged = 0;
         clock.Reset();
     }
 

@@ -59,6 +59,25 @@ public sealed class LeaderTests
         Assert.Empty(alone.TakeTokens());
     }
 
+    // A member that does not know yet would send the token to a member that is not there any more.
+    [Fact]
+    public void A_departed_member_is_passed_over_until_all_have_applied_that_it_is_gone()
+    {
+        _leader.Remove(_leader.Keys[1]);
+        _leader.Advance(0);
+        _leader.EndRound(token =>
+        {
+            Assert.Equal([1], token.Skipped);
+            token.IsDisputed = true;
+        });
+        _leader.AdvanceToToken();
+        _leader.EndRound(static token => Assert.Equal([1], token.Skipped));
+        Assert.False(_leader.Rings.IsAnyUnheardUnder(1));
+
+        _leader.AdvanceToToken();
+        _leader.EndRound(static token => Assert.Empty(token.Skipped));
+    }
+
     [Fact]
     public void Only_one_token_is_under_way()
     {

@@ -45,7 +45,7 @@ public sealed class RingLeaderTests
         _leader.Begin(_now);
         Assert.False(_leader.TryWant());
         Return();
-        Assert.Equal(TimeSpan.Zero, _leader.Continue(hasMoved: false, _now));
+        Assert.Equal(TimeSpan.Zero, _leader.Continue(hasMoved: false, isAwaited: false, _now));
         Assert.False(_leader.IsWanted);
     }
 
@@ -128,16 +128,40 @@ public sealed class RingLeaderTests
         _leader.Begin(_now);
         Assert.Throws<InvalidOperationException>(() => _leader.Begin(_now));
         Assert.Throws<InvalidOperationException>(() => _leader.Rest(_now));
-        Assert.Throws<InvalidOperationException>(() => _leader.Continue(hasMoved: true, _now));
+        Assert.Throws<InvalidOperationException>(() => _leader.Continue(hasMoved: true, isAwaited: false, _now));
+    }
+
+    [Fact]
+    public void Rounds_in_which_members_wait_to_agree_follow_each_other_soon_for_a_while()
+    {
+        for (int round = 0; round < 8; round++)
+        {
+            Assert.Equal(_options.TokenIntervalActive, RoundAndContinue(hasMoved: false, isAwaited: true));
+        }
+
+        Assert.Equal(_options.TokenIntervalActive * 2, RoundAndContinue(hasMoved: false, isAwaited: true));
+        Assert.Equal(_options.TokenIntervalActive, RoundAndContinue(hasMoved: true, isAwaited: true));
+    }
+
+    [Fact]
+    public void After_a_change_of_members_rounds_follow_each_other_soon()
+    {
+        for (int round = 0; round < 5; round++)
+        {
+            RoundAndContinue(hasMoved: false);
+        }
+
+        _leader.OnMembersChanged(isLeader: true);
+        Assert.Equal(_options.TokenIntervalActive * 2, RoundAndContinue(hasMoved: false));
     }
 
     private void Return() => _leader.End(hasVisitedAll: true, _now);
 
-    private TimeSpan RoundAndContinue(bool hasMoved)
+    private TimeSpan RoundAndContinue(bool hasMoved, bool isAwaited = false)
     {
         _leader.Begin(_now);
         Return();
-        return _leader.Continue(hasMoved, _now);
+        return _leader.Continue(hasMoved, isAwaited, _now);
     }
 
     private bool Lose(TimeSpan patience)
