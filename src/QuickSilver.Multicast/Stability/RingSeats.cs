@@ -28,29 +28,48 @@ internal sealed class RingSeats
     /// <summary>Whether the member with this rank is under this ring.</summary>
     public bool IsIn(int rank) => _rings.Shape.RingOf(_level, rank) == _ring;
 
-    /// <summary>The rank in the next occupied seat that the token, if given, does not skip; this member's rank if there is none.</summary>
-    public int Successor(Token? token)
+    /// <summary>
+    /// The rank in the next occupied seat that the token, if given, does not skip; this member's rank if there is none. If the token skips
+    /// the one that this member considers in the leader's seat, it is the leader: the other one was removed, which is not known here yet.
+    /// </summary>
+    /// <param name="token">The token.</param>
+    /// <param name="leader">The rank of the member that began the round.</param>
+    public int Successor(Token? token, int leader)
     {
         int seats = _end - _first;
         for (int i = 1; i < seats; i++)
         {
-            int rank = _rings.OccupantOf(_level, _first + ((_own - _first + i) % seats));
-            if (rank >= 0 && token?.Skipped.Contains(rank) != true)
+            int seat = _first + ((_own - _first + i) % seats);
+            int rank = _rings.OccupantOf(_level, seat);
+            if (rank < 0)
+            {
+                continue;
+            }
+
+            if (token?.Skipped.Contains(rank) != true)
             {
                 return rank;
+            }
+
+            if (seat == _rings.Shape.SeatOf(_level, leader))
+            {
+                return leader;
             }
         }
 
         return _rings.SelfRank;
     }
 
-    /// <summary>Lets the token skip members under this ring that are not live, as many as it has room for.</summary>
-    public void SkipDeparted(Token token)
+    /// <summary>
+    /// Lets the token skip members under this ring that were removed, as many as it has room for. Not those that have closed the view: a
+    /// member that passes the token to one of them learns that from its answer, and otherwise would not.
+    /// </summary>
+    public void SkipRemoved(Token token)
     {
         var (from, end) = _rings.Shape.RanksOf(_level, _ring);
         for (int rank = from; rank < end && token.Skipped.Count < Token.MaxSkipped; rank++)
         {
-            if (!_rings.Live.IsLive(rank))
+            if (_rings.Live.IsRemoved(rank))
             {
                 token.Skipped.Add(rank);
             }

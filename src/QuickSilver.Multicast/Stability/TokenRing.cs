@@ -38,8 +38,8 @@ internal sealed class TokenRing
     // A member of a higher rank may lead because it considers a member removed that is not removed here. When the higher one is removed
     // itself, lower ranks lead again.
     private RingMember _member;
-    // Members have departed since the last whole round, so other members may not know that yet.
-    private bool _haveDeparted;
+    // Members may have been removed since the last whole round, so other members may not know that yet.
+    private bool _mayBeRemoved;
 
     public TokenRing(RingHierarchy rings, int level)
     {
@@ -139,7 +139,7 @@ internal sealed class TokenRing
     {
         bool isLeader = IsLeader;
         _probes.Clear();
-        _haveDeparted = true;
+        _mayBeRemoved = true;
         _leader.OnMembersChanged(isLeader);
         if (!_rings.Live.IsLive(_member.Leader))
         {
@@ -184,7 +184,7 @@ internal sealed class TokenRing
 
         _probes.Clear();
         Visit(from);
-        Pass(_seats.Successor(_rings.Token), 0);
+        Pass(_seats.Successor(_rings.Token, leader), 0);
         return DropReason.None;
     }
 
@@ -270,17 +270,17 @@ internal sealed class TokenRing
             _probes.SendToAll();
         }
 
-        if (_haveDeparted)
+        if (_mayBeRemoved)
         {
             // A member that does not know it yet would pass the token to a member that is not there any more.
-            _seats.SkipDeparted(token);
+            _seats.SkipRemoved(token);
         }
 
         Agreement.Begin(token);
         _contents.Begin(token);
         var timeout = _leader.Begin(Context.Environment.Now);
         AlignBelow();
-        int next = _seats.Successor(_rings.Token);
+        int next = _seats.Successor(token, _rings.SelfRank);
         if (next == _rings.SelfRank)
         {
             Complete(Context.Self);
@@ -336,7 +336,7 @@ internal sealed class TokenRing
         }
 
         bool isWhole = hasVisitedAll && !token.IsDisputed;
-        _haveDeparted &= !isWhole;
+        _mayBeRemoved &= !isWhole;
         var found = _contents.End(token, neighbour, isWhole, _leader.Clock.Began);
         bool hasAgreed = Agreement.OnRound(token, isWhole && !found.IsPartial);
         bool wantAbove = _leader.IsWanted || found.WantsAbove;

@@ -33,6 +33,9 @@ internal sealed class LiveMembers(ImmutableArray<NodeKey> members)
 
     public bool IsLive(int rank) => (uint)rank < (uint)members.Length && (_states is null || _states[rank] == State.Live);
 
+    /// <summary>Whether the member with this rank was removed.</summary>
+    public bool IsRemoved(int rank) => _states is not null && _states[rank] == State.Gone;
+
     public bool Contains(NodeKey node) => IsLive(RankOf(node));
 
     /// <summary>The first live rank in [<paramref name="from"/>, <paramref name="end"/>), or -1.</summary>

@@ -130,7 +130,9 @@ internal struct RingLeader(RoundTimer clock)
 
     /// <summary>Something is open after a round. Returns how long to wait until the next one.</summary>
     /// <param name="hasMoved">Whether the round has shown anything new.</param>
-    /// <param name="isAwaited">Whether the members wait to agree. What a round shows depends then on when each applied what it agrees on.</param>
+    /// <param name="isAwaited">
+    /// Whether the members wait to agree. What a round shows then depends on when each has applied what they agree on.
+    /// </param>
     /// <param name="now">The current time.</param>
     public TimeSpan Continue(bool hasMoved, bool isAwaited, TimeSpan now)
     {

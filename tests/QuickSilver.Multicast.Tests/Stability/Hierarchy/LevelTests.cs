@@ -48,6 +48,24 @@ public sealed class LevelTests
         Assert.Equal(2, record.HeldByAny);
     }
 
+    // Its seat is occupied by a member that this one considers live, and that the new leader and its token leave out.
+    [Fact]
+    public void A_token_comes_home_to_a_leader_of_whose_predecessor_s_removal_a_member_does_not_know()
+    {
+        var sent = new List<Token>();
+        for (int round = 1; round <= 20; round++)
+        {
+            var token = _second.TokenOf(_root.Keys[1], round, level: 1);
+            token.Skipped.Add(0);
+            _second.Give(token, _root.Keys[1]);
+            sent.AddRange(_second.TakeTokens().Where(static token => token.Level == 1));
+            _second.Advance(_second.Options.TokenTimeout / 5);
+        }
+
+        Assert.NotEmpty(sent);
+        Assert.All(sent, token => Assert.Equal(_second.Keys[1], token.To));
+    }
+
     [Fact]
     public void Drops_and_buffers_of_a_ring_are_reported_above()
     {

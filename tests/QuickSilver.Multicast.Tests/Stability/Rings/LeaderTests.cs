@@ -61,7 +61,7 @@ public sealed class LeaderTests
 
     // A member that does not know yet would send the token to a member that is not there any more.
     [Fact]
-    public void A_departed_member_is_passed_over_until_all_have_applied_that_it_is_gone()
+    public void A_removed_member_is_passed_over_until_all_have_applied_its_removal()
     {
         _leader.Remove(_leader.Keys[1]);
         _leader.Advance(0);
@@ -75,6 +75,15 @@ public sealed class LeaderTests
         Assert.False(_leader.Rings.IsAnyUnheardUnder(1));
 
         _leader.AdvanceToToken();
+        _leader.EndRound(static token => Assert.Empty(token.Skipped));
+    }
+
+    // Others learn it from the answer of that member.
+    [Fact]
+    public void A_member_that_has_closed_the_view_is_not_passed_over()
+    {
+        _leader.Region.OnMemberClosed(_leader.Keys[1]);
+        _leader.Advance(0);
         _leader.EndRound(static token => Assert.Empty(token.Skipped));
     }
 
