@@ -14,7 +14,11 @@ internal sealed class Rounds : IAsyncDisposable
     private readonly List<MemberProcess> _stayers = [];
     private readonly Dictionary<string, List<Steps>> _took = new()
     {
-        ["firstJoin"] = [], ["firstLeave"] = [], ["join"] = [], ["leave"] = [], ["failure"] = [],
+        ["firstJoin"] = [],
+        ["firstLeave"] = [],
+        ["join"] = [],
+        ["leave"] = [],
+        ["failure"] = [],
     };
 
     private readonly int _members;

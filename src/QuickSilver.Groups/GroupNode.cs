@@ -31,7 +31,10 @@ public static class GroupNode
     /// <param name="cancellationToken">Cancels the call.</param>
     /// <exception cref="ArgumentException">The name is none, or the options have the codec of another type.</exception>
     /// <exception cref="QuickSilverOptionsException">An option is invalid.</exception>
-    /// <exception cref="NotSupportedException">The type has no codec, and the options have none.</exception>
+    /// <exception cref="NotSupportedException">
+    /// The type has no codec, and the options have none. Or nodes host the membership service, and the options ask for the primary
+    /// partition only.
+    /// </exception>
     /// <exception cref="InvalidOperationException">This node has the group open already, as a member or to send.</exception>
     /// <exception cref="ContractMismatchException">The topic of that name is open elsewhere and is no group of this type.</exception>
     /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
@@ -100,7 +103,10 @@ public static class GroupNode
     /// <param name="cancellationToken">Cancels the call.</param>
     /// <exception cref="ArgumentException">The name is none, or the options have the codec of another type.</exception>
     /// <exception cref="QuickSilverOptionsException">An option is invalid.</exception>
-    /// <exception cref="NotSupportedException">The type has no codec, and the options have none.</exception>
+    /// <exception cref="NotSupportedException">
+    /// The type has no codec, and the options have none. Or nodes host the membership service, and the options ask for the primary
+    /// partition only.
+    /// </exception>
     /// <exception cref="InvalidOperationException">This node has the group open already, as a member or to send.</exception>
     /// <exception cref="ContractMismatchException">The topic of that name is open elsewhere and is no such group of this type.</exception>
     /// <exception cref="GroupStateTooLargeException">The state is larger than <see cref="GroupOptions.MaxStateBytes"/>.</exception>
@@ -142,7 +148,9 @@ public static class GroupNode
     /// <param name="cancellationToken">Cancels the call.</param>
     /// <exception cref="ArgumentException">The name is none, or the options have the codec of another type.</exception>
     /// <exception cref="QuickSilverOptionsException">An option is invalid.</exception>
-    /// <exception cref="NotSupportedException">A type has no codec, and none is given.</exception>
+    /// <exception cref="NotSupportedException">
+    /// A type has no codec, and none is given. Or nodes host the membership service, and the options ask for the primary partition only.
+    /// </exception>
     /// <exception cref="InvalidOperationException">This node has the group open already, as a member or to send.</exception>
     /// <exception cref="ContractMismatchException">The topic of that name is open elsewhere and is no such group of this type.</exception>
     /// <exception cref="GroupStateTooLargeException">The state is larger than <see cref="GroupOptions.MaxStateBytes"/>.</exception>
@@ -227,7 +235,19 @@ public static class GroupNode
     {
         options.Check();
         var messages = CodecOf<TMessage>(options);
-        var settings = new GroupSettings { OrderFollowsTraffic = options.OrderFollowsTraffic };
+        if ((access & TopicAccess.Subscribe) != 0 && options.PrimaryPartitionOnly && node.IsServiceHosted)
+        {
+            throw new NotSupportedException(
+                $"The group \"{name}\" with {nameof(GroupOptions.PrimaryPartitionOnly)} needs a standalone membership service. Here nodes "
+                + "host the service, so each part of a divided network has one, and no part is the primary one. Run qsm gms and name it in "
+                + $"Membership:Servers on all nodes, or open the group without {nameof(GroupOptions.PrimaryPartitionOnly)}.");
+        }
+
+        var settings = new GroupSettings
+        {
+            OrderFollowsTraffic = options.OrderFollowsTraffic,
+            PrimaryPartitionOnly = options.PrimaryPartitionOnly,
+        };
         topic.Protocol = new ProtocolChoice(GroupTopics.Factory) { Parameters = parameters, Settings = settings };
         var codec = new GroupCodec<TMessage>(name, messages);
         var endpoint = await node.OpenEndpointAsync(name, access, topic, codec, cancellationToken).ConfigureAwait(node.ResumesInContext);

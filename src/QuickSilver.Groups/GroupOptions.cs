@@ -36,6 +36,15 @@ public class GroupOptions
     /// </summary>
     public int MaxStateBytes { get; set; } = MostStateBytes;
 
+    /// <summary>
+    /// Whether this member takes events in the primary partition only: in the part of a divided network that the membership service hears.
+    /// While the service has been silent for its heartbeat limit and may have removed this node, views and messages wait. They follow when
+    /// it is heard again, and none of them comes if it has removed the node. Default: false, and a member that was cut off continues with
+    /// the members that it reaches until it is removed. All members of a group should have the same. Opening fails where nodes host the
+    /// service, because each part of a divided network then has one. It has no effect on a sender that is no member.
+    /// </summary>
+    public bool PrimaryPartitionOnly { get; set; }
+
     /// <summary>The maximum number of events that wait for the state. Less in tests.</summary>
     internal int MostWaitingEvents { get; set; } = 1 << 16;
 

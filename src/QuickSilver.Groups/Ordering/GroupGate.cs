@@ -32,11 +32,17 @@ internal sealed class GroupGate(NodeKey self) : IDeliveryGate
     /// <summary>The view whose messages arrive; null before the first.</summary>
     public OrderedView? Arriving { get; private set; }
 
-    public string WaitsFor => Passing is { } view
+    /// <summary>Whether nothing may be passed at present, whatever its order. Null: never.</summary>
+    public Func<bool>? IsSuspended { get; init; }
+
+    public string WaitsFor => IsSuspended?.Invoke() == true
+        ? "the membership service, which may have removed this node"
+        : Passing is { } view
         ? $"their place in the order of the group, which node {NameOf(view.Orderer)} decides"
         : "the first view of the group";
 
-    public bool MayPass(in DeliveredMessage message) => Passing?.MayPass(message, GroupFrames.Of(message.Span)) ?? true;
+    public bool MayPass(in DeliveredMessage message) =>
+        IsSuspended?.Invoke() != true && (Passing?.MayPass(message, GroupFrames.Of(message.Span)) ?? true);
 
     public void OnHeld(in DeliveredMessage message)
     {

@@ -48,6 +48,11 @@ internal sealed class GroupReceiver(
 
     public bool TryAcceptView(MemberView view)
     {
+        if (gate.IsSuspended?.Invoke() == true)
+        {
+            return false;
+        }
+
         byte[] body = ViewBody.Of(view);
         var message = new DeliveredMessage(self);
         message.Set(view.TopicId, NoNumber, body, offset: 0, body.Length);

@@ -18,6 +18,9 @@ internal sealed class GroupSettings : ProtocolSettings
     /// <summary>Whether the order moves to the member that sends alone.</summary>
     public bool OrderFollowsTraffic { get; init; } = true;
 
+    /// <summary>Whether events wait while the membership service is not heard.</summary>
+    public bool PrimaryPartitionOnly { get; init; }
+
     /// <summary>The questions of this node in the group. Set when the group is opened. Core thread.</summary>
     public AskedQuestions? Asked { get; set; }
 

@@ -37,6 +37,7 @@ internal sealed class OpenGroup : IProtocolWait
         _handedOver = handedOver;
         _orders = new Alarm(() => SendOrders());
         Signs = new GroupSigns(node, name);
+        Primary = new PrimaryPartition(node, () => Receiver?.Holding.Pump());
     }
 
     public NodeKey Self => _node.Self;
@@ -58,15 +59,20 @@ internal sealed class OpenGroup : IProtocolWait
 
     public GroupSigns Signs { get; }
 
+    /// <summary>Whether this node may be outside the primary partition. Only some groups ask.</summary>
+    public PrimaryPartition Primary { get; }
+
     public bool IsClosed { get; private set; }
 
     public bool IsWaiting => Receiver is { Holding.Held: > 0 };
 
     public long Progress => Receiver?.Holding.Progress ?? 0;
 
-    public string What => $"{Receiver?.Holding.Held ?? 0} messages of group \"{_name}\" wait for their order";
+    public string What => $"{Receiver?.Holding.Held ?? 0} messages of group \"{_name}\" wait for "
+        + (Primary.IsWaiting ? "the service to confirm that this node is in the primary partition" : "their order");
 
-    public string? WaitsFor => Receiver?.Gate.Passing is { } view ? $"node {_node.Named(view.Orderer)}" : null;
+    public string? WaitsFor =>
+        Primary.IsWaiting ? "the membership service" : Receiver?.Gate.Passing is { } view ? $"node {_node.Named(view.Orderer)}" : null;
 
     /// <summary>The member has a state, or seeks it.</summary>
     public StateSeeker Join(IStateMember member, ITransfers transfers)
@@ -178,6 +184,7 @@ internal sealed class OpenGroup : IProtocolWait
     {
         IsClosed = true;
         _node.Environment.Cancel(_orders);
+        Primary.Close();
         Seeker?.Close();
         Asked.Close();
     }

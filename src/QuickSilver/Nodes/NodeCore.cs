@@ -245,7 +245,12 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
 
     private NodeProtocols MakeProtocols()
     {
-        var made = new NodeProtocols(this, _parts) { Waits = OnWait, Meter = () => _meter, IsSilent = () => _status.IsSilent };
+        var made = new NodeProtocols(this, _parts)
+        {
+            Waits = OnWait,
+            Meter = () => _meter,
+            IsSilent = () => _status.IsSilent || State == NodeState.Expelled,
+        };
         return Interlocked.CompareExchange(ref _protocols, made, null) ?? made;
     }
 
