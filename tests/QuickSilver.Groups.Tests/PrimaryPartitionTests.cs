@@ -68,7 +68,9 @@ public sealed class PrimaryPartitionTests : IDisposable
         var options = new GroupOptions { PrimaryPartitionOnly = true };
         var refusal = await Assert.ThrowsAsync<NotSupportedException>(() => hosted.Nodes[0].Node.OpenGroupAsync<string>(Name, options));
         Assert.StartsWith(
-            "The group \"orders\" with PrimaryPartitionOnly needs a standalone membership service.", refusal.Message, StringComparison.Ordinal);
+            "The group \"orders\" with PrimaryPartitionOnly needs a standalone membership service.",
+            refusal.Message,
+            StringComparison.Ordinal);
         Assert.NotNull(hosted.RunUntilCompleted(hosted.Nodes[0].Node.OpenGroupSenderAsync<string>(Name, options)));
     }
 

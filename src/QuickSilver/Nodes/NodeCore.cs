@@ -245,12 +245,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
 
     private NodeProtocols MakeProtocols()
     {
-        var made = new NodeProtocols(this, _parts)
-        {
-            Waits = OnWait,
-            Meter = () => _meter,
-            IsSilent = () => _status.IsSilent || State == NodeState.Expelled,
-        };
+        var made = new NodeProtocols(this, _parts) { Waits = OnWait, Meter = () => _meter, IsSilent = MayBeRemoved };
         return Interlocked.CompareExchange(ref _protocols, made, null) ?? made;
     }
 
@@ -407,6 +402,8 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
             _losses.OnSilent(since);
         }
     }
+
+    private bool MayBeRemoved() => _status.IsSilent || State == NodeState.Expelled;
 
     public void OnOpened(TopicCore topic, TopicEndpoint endpoint) => _losses.OnOpened(topic, endpoint);
 
