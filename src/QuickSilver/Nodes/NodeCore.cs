@@ -245,7 +245,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
 
     private NodeProtocols MakeProtocols()
     {
-        var made = new NodeProtocols(this, _parts) { Waits = OnWait, Meter = () => _meter, IsSilent = MayBeRemoved };
+        var made = new NodeProtocols(this, _parts) { Waits = OnWait, Meter = () => _meter, IsSilent = () => _status.MayBeRemoved };
         return Interlocked.CompareExchange(ref _protocols, made, null) ?? made;
     }
 
@@ -402,8 +402,6 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
             _losses.OnSilent(since);
         }
     }
-
-    private bool MayBeRemoved() => _status.IsSilent || State == NodeState.Expelled;
 
     public void OnOpened(TopicCore topic, TopicEndpoint endpoint) => _losses.OnOpened(topic, endpoint);
 

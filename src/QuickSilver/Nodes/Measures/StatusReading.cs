@@ -63,6 +63,9 @@ internal sealed class StatusReading
     /// <summary>Whether the service is silent for so long that it may have removed this node.</summary>
     public bool IsSilent => Volatile.Read(ref _silentSince) != 0;
 
+    /// <summary>Whether the service has removed this node, or is silent for so long that it may have.</summary>
+    public bool MayBeRemoved => IsSilent || _end is not null;
+
     /// <summary>Null before the first topic.</summary>
     public BlockingHandlers? Handlers { get; set; }
 
