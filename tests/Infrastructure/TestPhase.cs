@@ -24,18 +24,18 @@ public sealed class TestPhase : IAsyncLifetime
         Environment.SetEnvironmentVariable("DOTNET_TieredPGO", "0");
         if (Says("GivesWay") && TryGiveWay())
         {
-            _held.Add(await LockAnyAsync("computing", PlacesOfThoseThatGiveWay));
+            _held.Add(await LockAsync(FileShare.None, PlacesOf("computing", PlacesOfThoseThatGiveWay)));
         }
         else if (Says("RunsAlone"))
         {
-            await using var gate = await LockAsync("gate", FileShare.None);
-            _held.Add(await LockAsync("suites", FileShare.None));
+            await using var gate = await LockAsync(FileShare.None, "gate");
+            _held.Add(await LockAsync(FileShare.None, "suites"));
         }
         else
         {
-            _held.Add(await LockAnyAsync("place", Places));
-            await using var gate = await LockAsync("gate", FileShare.Read);
-            _held.Add(await LockAsync("suites", FileShare.Read));
+            _held.Add(await LockAsync(FileShare.None, PlacesOf("place", Places)));
+            await using var gate = await LockAsync(FileShare.Read, "gate");
+            _held.Add(await LockAsync(FileShare.Read, "suites"));
         }
     }
 
@@ -55,6 +55,7 @@ public sealed class TestPhase : IAsyncLifetime
         {
             return;
         }
+
         string folder = Directory.CreateDirectory(Path.Combine(RepositoryRoot.Path, "artifacts", "processor-time")).FullName;
         string[] numbers = File.ReadAllText("/proc/self/stat").Split(") ")[^1].Split(' ');
         const int userTicks = 11;
@@ -80,32 +81,24 @@ public sealed class TestPhase : IAsyncLifetime
         }
     }
 
-    private static async Task<FileStream> LockAsync(string name, FileShare share)
+    // The first of these locks that is free, or becomes so.
+    private static async Task<FileStream> LockAsync(FileShare share, params IEnumerable<string> names)
     {
         while (true)
         {
-            if (TryLock(name, share) is { } held)
+            foreach (string name in names)
             {
-                return held;
-            }
-            await Task.Delay(Pause, TestContext.Current.CancellationToken);
-        }
-    }
-
-    private static async Task<FileStream> LockAnyAsync(string name, int places)
-    {
-        while (true)
-        {
-            for (var place = 0; place < places; place++)
-            {
-                if (TryLock($"{name}-{place}", FileShare.None) is { } held)
+                if (TryLock(name, share) is { } held)
                 {
                     return held;
                 }
             }
+
             await Task.Delay(Pause, TestContext.Current.CancellationToken);
         }
     }
+
+    private static IEnumerable<string> PlacesOf(string name, int count) => Enumerable.Range(0, count).Select(place => $"{name}-{place}");
 
     private static FileStream? TryLock(string name, FileShare share)
     {

@@ -95,6 +95,8 @@ public sealed class GroupSenderTests
 
         var members = Join(cluster, 1);
         members[0].Answer = static question => question.ReplyAsync("yes");
+        // The sender, which gets no views, has the configuration a moment after the member.
+        cluster.Run(TimeSpan.FromMilliseconds(10));
         Assert.Single(Ask(cluster, sender));
         cluster.RunUntilCompleted(() => members[0].Group.DisposeAsync().AsTask());
         Assert.Empty(Ask(cluster, sender, new QuestionOptions { Timeout = Long }));
@@ -159,8 +161,7 @@ public sealed class GroupSenderTests
             .. cluster.Nodes.Take(members)
                 .Select(node => new Member(node, cluster.RunUntilCompleted(node.Node.OpenGroupAsync<string>(Name)))),
         ];
-        // The others have the last view a moment later.
-        cluster.Run(TimeSpan.FromMilliseconds(10));
+        cluster.Eventually("all have the view of all", () => joined.All(one => one.ViewSize == members));
         return joined;
     }
 
@@ -195,6 +196,7 @@ public sealed class GroupSenderTests
             {
                 if (!one.TryGetMessage(out string? text))
                 {
+                    ViewSize = one.View.Members.Count;
                     return;
                 }
 
@@ -215,6 +217,8 @@ public sealed class GroupSenderTests
         public NodeId Id { get; }
 
         public IGroup<string> Group { get; }
+
+        public int ViewSize { get; private set; }
 
         public List<string> Texts { get; } = [];
 

@@ -32,17 +32,19 @@ internal sealed class GroupGate(NodeKey self) : IDeliveryGate
     /// <summary>The view whose messages arrive; null before the first.</summary>
     public OrderedView? Arriving { get; private set; }
 
-    /// <summary>Whether nothing may be passed at present, whatever its order. Null: never.</summary>
-    public Func<bool>? IsSuspended { get; init; }
+    /// <summary>Decides whether nothing may be passed at present, whatever its order. Null: that is never so.</summary>
+    public Func<bool>? Suspends { get; init; }
 
-    public string WaitsFor => IsSuspended?.Invoke() == true
+    public bool IsSuspended => Suspends is not null && Suspends();
+
+    public string WaitsFor => IsSuspended
         ? "the membership service, which may have removed this node"
         : Passing is { } view
         ? $"their place in the order of the group, which node {NameOf(view.Orderer)} decides"
         : "the first view of the group";
 
     public bool MayPass(in DeliveredMessage message) =>
-        IsSuspended?.Invoke() != true && (Passing?.MayPass(message, GroupFrames.Of(message.Span)) ?? true);
+        !IsSuspended && (Passing?.MayPass(message, GroupFrames.Of(message.Span)) ?? true);
 
     public void OnHeld(in DeliveredMessage message)
     {

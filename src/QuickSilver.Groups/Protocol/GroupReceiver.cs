@@ -48,7 +48,7 @@ internal sealed class GroupReceiver(
 
     public bool TryAcceptView(MemberView view)
     {
-        if (gate.IsSuspended?.Invoke() == true)
+        if (gate.IsSuspended)
         {
             return false;
         }

@@ -92,7 +92,7 @@ internal sealed class GroupTopics(IProtocolNode node) : ITopicProtocol, ITransfe
             OnPending = group.OnPending,
             OnOrders = () => group.Receiver?.Holding.PumpSoon(),
             OnWait = node.OnWait,
-            IsSuspended = topic.Settings is GroupSettings { PrimaryPartitionOnly: true } ? group.Primary.IsLeft : null,
+            Suspends = topic.Settings is GroupSettings { PrimaryPartitionOnly: true } ? group.Primary.IsLeft : null,
         };
         var receiver = new GroupReceiver(sink, gate, node.Self, group.Asked, group.OnFlushing, () => _refused++);
         receiver.Holding = node.Multicast.OpenSubscription(ChannelOf(topic), receiver, gate);

@@ -39,7 +39,7 @@ internal sealed class RingPauses(RingHierarchy rings, RingSeats seats, RoundTime
     {
         Add(seats.Leader);
         Add(seats.Predecessor());
-        Add(seats.Successor(null, seats.Leader));
+        Add(seats.Successor(null));
 
         void Add(int rank)
         {

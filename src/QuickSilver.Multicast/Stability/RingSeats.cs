@@ -32,9 +32,7 @@ internal sealed class RingSeats
     /// The rank in the next occupied seat that the token, if given, does not skip; this member's rank if there is none. If the token skips
     /// the one that this member considers in the leader's seat, it is the leader: the other one was removed, which is not known here yet.
     /// </summary>
-    /// <param name="token">The token.</param>
-    /// <param name="leader">The rank of the member that began the round.</param>
-    public int Successor(Token? token, int leader)
+    public int Successor(Token? token)
     {
         int seats = _end - _first;
         for (int i = 1; i < seats; i++)
@@ -46,11 +44,12 @@ internal sealed class RingSeats
                 continue;
             }
 
-            if (token?.Skipped.Contains(rank) != true)
+            if (token is null || !token.Skipped.Contains(rank))
             {
                 return rank;
             }
 
+            int leader = _rings.Live.RankOf(token.Leader);
             if (seat == _rings.Shape.SeatOf(_level, leader))
             {
                 return leader;

@@ -184,7 +184,7 @@ internal sealed class TokenRing
 
         _probes.Clear();
         Visit(from);
-        Pass(_seats.Successor(_rings.Token, leader), 0);
+        Pass(_seats.Successor(token), 0);
         return DropReason.None;
     }
 
@@ -280,7 +280,7 @@ internal sealed class TokenRing
         _contents.Begin(token);
         var timeout = _leader.Begin(Context.Environment.Now);
         AlignBelow();
-        int next = _seats.Successor(token, _rings.SelfRank);
+        int next = _seats.Successor(token);
         if (next == _rings.SelfRank)
         {
             Complete(Context.Self);

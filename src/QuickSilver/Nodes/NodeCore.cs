@@ -245,7 +245,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
 
     private NodeProtocols MakeProtocols()
     {
-        var made = new NodeProtocols(this, _parts) { Waits = OnWait, Meter = () => _meter, IsSilent = () => _status.MayBeRemoved };
+        var made = new NodeProtocols(this, _parts) { Waits = OnWait, Meter = () => _meter, MayBeRemoved = () => _status.MayBeRemoved };
         return Interlocked.CompareExchange(ref _protocols, made, null) ?? made;
     }
 

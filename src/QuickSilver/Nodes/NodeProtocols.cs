@@ -42,10 +42,10 @@ internal sealed class NodeProtocols(IEndpointNode node, INodeParts parts) : IPro
     /// <summary>The meter of the node; null: it has none.</summary>
     public Func<NodeMeter?>? Meter { get; set; }
 
-    /// <summary>Whether the service was not heard for longer than its heartbeat limit. Set once.</summary>
-    public required Func<bool> IsSilent { get; init; }
+    /// <summary>Whether the service has removed the node, or was not heard for longer than its heartbeat limit. Set once.</summary>
+    public required Func<bool> MayBeRemoved { get; init; }
 
-    public bool IsServiceHeard => !IsSilent();
+    public bool IsServiceHeard => !MayBeRemoved();
 
     public INodeEnvironment Environment => node.Environment;
 

@@ -227,8 +227,8 @@ public sealed class QuestionTests
         cluster.Start();
         members = [.. cluster.Nodes.Select(node => new Member(
             node, cluster.RunUntilCompleted(node.Node.OpenGroupAsync<string>(Name))))];
-        // The others have the last view a moment later.
-        cluster.Run(Second / 100);
+        var joined = members;
+        cluster.Eventually("all have the view of all", () => joined.All(one => one.ViewSize == joined.Length));
         return cluster;
     }
 
@@ -274,6 +274,7 @@ public sealed class QuestionTests
             {
                 if (one.IsView)
                 {
+                    ViewSize = one.View.Members.Count;
                     return;
                 }
 
@@ -289,6 +290,8 @@ public sealed class QuestionTests
         public NodeId Id { get; }
 
         public IGroup<string> Group { get; }
+
+        public int ViewSize { get; private set; }
 
         public int Messages { get; private set; }
 
