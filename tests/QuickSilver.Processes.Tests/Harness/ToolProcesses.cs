@@ -27,6 +27,14 @@ internal sealed class ToolProcesses : IDisposable
         return line;
     }
 
+    /// <summary>Reads lines until one says that messages were dropped because the output is read too slowly.</summary>
+    public static void AwaitDropped(StreamReader from)
+    {
+        while (!Await(from, "").Contains("messages dropped so far", StringComparison.Ordinal))
+        {
+        }
+    }
+
     /// <summary>Starts a membership service of a cluster, and returns its address.</summary>
     public string StartService(string cluster) =>
         Await(Start("gms", "--listen", "127.0.0.1:0", "--cluster", cluster).StandardError, "listening ")["listening ".Length..];

@@ -43,12 +43,7 @@ public sealed class LookScenarios : IDisposable
         Assert.Equal(Enumerable.Range(0, Lines).Select(static i => $"price {i} {Padding}"), lines);
 
         // It says so while nothing reads, and ends all the same.
-        string note = ToolProcesses.Await(pager.StandardError, "");
-        while (!note.Contains("messages dropped so far", StringComparison.Ordinal))
-        {
-            note = ToolProcesses.Await(pager.StandardError, "");
-        }
-
+        ToolProcesses.AwaitDropped(pager.StandardError);
         using var signal = Process.Start("kill", ["-INT", $"{pager.Id}"]);
         Assert.True(pager.WaitForExit(ToolProcesses.Limit), "The pager does not end.");
         Assert.Equal(Failed, pager.ExitCode);

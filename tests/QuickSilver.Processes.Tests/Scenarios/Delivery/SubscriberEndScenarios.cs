@@ -80,7 +80,7 @@ public sealed class SubscriberEndScenarios : IDisposable
         // More than a pipe keeps comes, and nothing reads it.
         var subscriber = Join("sub", "prices");
         ToolProcesses.Await(subscriber.StandardError, "ready");
-        ToolProcesses.Await(subscriber.StandardError, "");
+        ToolProcesses.AwaitDropped(subscriber.StandardError);
         Signal(subscriber);
         string errors = await subscriber.StandardError.ReadToEndAsync();
         Assert.True(subscriber.WaitForExit(ToolProcesses.Limit), "It does not end.");
