@@ -29,6 +29,9 @@ internal sealed class OrderedView(MemberView view, NodeKey self, int? roundsToMo
     private ViewPlan? _plan;
     // The message by which the order came to the orderer. Default: it is the oldest member.
     private OrderStep _moved;
+    // The message whose steps were read last, and these: a message that must wait is read before it is held, and then kept with them.
+    private OrderStep _read;
+    private OrderStep[] _readSteps = [];
     private int _strangers;
 
     public long Configuration => view.Configuration;
@@ -104,7 +107,11 @@ internal sealed class OrderedView(MemberView view, NodeKey self, int? roundsToMo
         Of(message.Sender).Hold(new HeldMessage(message.Sequence, frame ?? GroupFrame.Fifo, StepsOf(message, frame)));
 
     /// <summary>The messages of the sender up to this one were passed, or will not come. It falls when a message is refused.</summary>
-    public void SetPassed(NodeKey sender, long number) => Of(sender).Passed = number;
+    public void SetPassed(NodeKey sender, long number)
+    {
+        Of(sender).Passed = number;
+        _read = default;
+    }
 
     public void OnStable(NodeKey sender, long through) => Of(sender).Stable = through;
 
@@ -251,8 +258,20 @@ internal sealed class OrderedView(MemberView view, NodeKey self, int? roundsToMo
     {
         bool hasSteps = frame == GroupFrame.Causal
             || (frame is GroupFrame.Orders or GroupFrame.Handover && RankOf(message.Sender) < int.MaxValue);
-        OrderStep[] steps = hasSteps ? StepsBody.Read(message.Span, Configuration, Members.AsSpan()) : [];
-        return frame != GroupFrame.Handover || (steps is [var step] && RankOf(step.Sender) < int.MaxValue) ? steps : [];
+        if (!hasSteps)
+        {
+            return [];
+        }
+
+        var which = new OrderStep(message.Sender, message.Sequence);
+        if (_read != which)
+        {
+            var steps = StepsBody.Read(message.Span, Configuration, Members.AsSpan());
+            bool isNone = frame == GroupFrame.Handover && (steps is not [var step] || RankOf(step.Sender) == int.MaxValue);
+            (_read, _readSteps) = (which, isNone ? [] : steps);
+        }
+
+        return _readSteps;
     }
 
     private SenderProgress Of(NodeKey sender)

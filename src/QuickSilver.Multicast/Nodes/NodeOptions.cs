@@ -91,13 +91,15 @@ internal record NodeOptions
     public TimeSpan AnnounceMax { get; init; } = TimeSpan.FromMilliseconds(250);
 
     // The interval between the tokens of a ring while it makes progress; while something waits, when it doubles up to the second bound;
-    // and while nothing is open. (The papers have 1 to 5 tokens per second, whatever happens.) A sender that needs an acknowledgement
-    // sooner requests it in its packets.
+    // while nothing is open; and while nothing was open for long, so that many idle regions cost little. (The papers have 1 to 5 tokens per
+    // second, whatever happens.) A sender that needs an acknowledgement sooner requests it in its packets.
     public TimeSpan TokenIntervalActive { get; init; } = TimeSpan.FromMilliseconds(1);
 
     public TimeSpan TokenIntervalWaiting { get; init; } = TimeSpan.FromMilliseconds(8);
 
     public TimeSpan TokenIntervalIdle { get; init; } = TimeSpan.FromSeconds(1);
+
+    public TimeSpan TokenIntervalResting { get; init; } = TimeSpan.FromSeconds(4);
 
     // A token that has not returned is sent again after this time, which doubles up to TokenTimeoutMax.
     public TimeSpan TokenTimeout { get; init; } = TimeSpan.FromMilliseconds(25);
@@ -186,10 +188,12 @@ internal record NodeOptions
         Below(AnnounceMax, AckSilence);
         AtMost(TokenIntervalActive, TokenIntervalWaiting);
         AtMost(TokenIntervalWaiting, TokenIntervalIdle);
+        AtMost(TokenIntervalIdle, TokenIntervalResting);
         AtMost(TokenTimeoutMin, TokenTimeout);
         AtMost(TokenTimeout, TokenTimeoutMax);
         Below(PullRepeat, EpochSpacing);
         Below(TokenIntervalIdle, ClosingPause);
+        Below(2 * TokenIntervalResting, 3 * ClosingPause);
         Below(TokenTimeoutMax, ClosingPause);
         AtMost(1, Experiments.FeedbackRanges);
         Below(TimeSpan.Zero, Experiments.TokenInterval ?? TokenIntervalIdle);

@@ -17,13 +17,13 @@ namespace QuickSilver.Multicast.Stability;
 // Invariants: at most one token of a ring is in flight, and a token of an older round is dropped, so tokens do not queue up behind each
 // other. Rings run independently of each other.
 //
-// Application: there is about one token per second while nothing is open, thousands while packets move, and fewer and fewer while what is
-// open does not change (a slow reader, a gap that no member could fill yet). What goes wrong: a token is lost (a new round begins after a
-// timeout that doubles; while that happens often, each member sends the token twice: where links lose 5 %, a token that is sent once comes
-// around a ring of sixteen in 44 of 100 rounds, and one that is sent twice in 96); a member is silent (it is probed, then skipped, then
-// reported to the membership service); the leader dies (members watch it, and the next live seat leads when the service has removed it);
-// two members that both hear the leader do not hear each other (the leader's probes ask each member to check the member that sends it the
-// token).
+// Application: there is about one token per second while nothing is open, and one in four seconds after a while; thousands while packets
+// move, and fewer and fewer while what is open does not change (a slow reader, a gap that no member could fill yet). What goes wrong: a
+// token is lost (a new round begins after a timeout that doubles; while that happens often, each member sends the token twice: where links
+// lose 5 %, a token that is sent once comes around a ring of sixteen in 44 of 100 rounds, and one that is sent twice in 96); a member is
+// silent (it is probed, then skipped, then reported to the membership service); the leader dies (members watch it, and the next live seat
+// leads when the service has removed it); two members that both hear the leader do not hear each other (the leader's probes ask each
+// member to check the member that sends it the token).
 internal sealed class TokenRing
 {
     private readonly RingHierarchy _rings;
@@ -84,6 +84,8 @@ internal sealed class TokenRing
 
     private bool IsRoot => Level == _rings.Shape.Levels - 1;
 
+    private TimeSpan WatchInterval => 3 * (Hearing.IsResting ? Context.Options.TokenIntervalResting : Context.Options.TokenIntervalIdle);
+
     public RingResult? FindResult(StreamKey stream) => _results.Find(stream);
 
     public void Forget(StreamKey stream) => _results.Forget(stream);
@@ -101,10 +103,17 @@ internal sealed class TokenRing
     public bool MayFindMore(ITrackedStream stream) =>
         IsLeader && (_results.Find(stream.Key) is not { } result || result.ConsumedByAll < stream.Highest);
 
-    /// <summary>Called when packets have come, from a sender or through the ring below: a leader that rests begins a round soon.</summary>
+    /// <summary>
+    /// Called when packets have come, from a sender or through the ring below: a leader that rests begins a round soon, and others expect
+    /// that.
+    /// </summary>
     public void OnActivity()
     {
-        if (IsLeader && _leader.TryHurry(_timer.IsPending))
+        if (!IsLeader)
+        {
+            WatchSooner();
+        }
+        else if (_leader.TryHurry(_timer.IsPending))
         {
             Context.Environment.Schedule(_timer, Context.Options.TokenIntervalActive);
         }
@@ -147,6 +156,7 @@ internal sealed class TokenRing
         }
 
         _results.OnMembersChanged();
+        WatchSooner();
         if (isLeader)
         {
             Context.Environment.Schedule(_timer, TimeSpan.Zero);
@@ -263,6 +273,7 @@ internal sealed class TokenRing
         token.ReceiveBufferBytes = _rings.BufferUnder(Level);
         token.Gone = _rings.Live.Gone;
         token.IsSentTwice = _leader.Clock.LosesTokens;
+        token.IsResting = _leader.WillRest;
         token.IsAnyUnheard = _rings.IsAnyUnheardUnder(Level);
         token.IsUnheardInView = IsRoot ? Hearing.IsAnyUnheard : _rings.IsUnheardAbove(Level);
         if (_probes.TrySkip(token) && Context.Environment.Now - _leader.Clock.ProbedAt >= Context.Options.TokenTimeout)
@@ -307,6 +318,11 @@ internal sealed class TokenRing
         token.ReceiveBufferBytes = RingHierarchy.Smaller(token.ReceiveBufferBytes, _rings.BufferUnder(Level));
         token.IsDisputed |= token.Gone != _rings.Live.Gone;
         token.IsAnyUnheard |= _rings.IsAnyUnheardUnder(Level);
+        if (!token.IsResting)
+        {
+            WatchSooner();
+        }
+
         Hearing.OnVisit(token);
         Agreement.OnVisit(token);
         AlignBelow();
@@ -314,7 +330,16 @@ internal sealed class TokenRing
         _rings.NoteBusy(token);
         if (!_watch.IsPending)
         {
-            Context.Environment.Schedule(_watch, Context.Options.TokenIntervalIdle * 3);
+            Context.Environment.Schedule(_watch, WatchInterval);
+        }
+    }
+
+    // While the ring rests, its members look for its tokens less often.
+    private void WatchSooner()
+    {
+        if (Hearing.TryWake() && _watch.IsPending)
+        {
+            Context.Environment.Schedule(_watch, WatchInterval);
         }
     }
 
@@ -363,7 +388,7 @@ internal sealed class TokenRing
         if (_rings.Live.Count > 1)
         {
             bool leads = IsLeader;
-            Context.Environment.Schedule(leads ? _timer : _watch, leads ? idle : Context.Options.TokenIntervalIdle * 3);
+            Context.Environment.Schedule(leads ? _timer : _watch, leads ? idle : WatchInterval);
         }
     }
 
@@ -385,7 +410,7 @@ internal sealed class TokenRing
         }
     }
 
-    // A member that has seen no token for some idle intervals probes the leader.
+    // A member that has seen no token for some intervals probes the leader.
     private void OnWatch()
     {
         int leader = _seats.Leader;
@@ -400,6 +425,6 @@ internal sealed class TokenRing
             _probes.Send(_rings.Live[leader], PacketFlags.None);
         }
 
-        Context.Environment.Schedule(_watch, Context.Options.TokenIntervalIdle * 3);
+        Context.Environment.Schedule(_watch, WatchInterval);
     }
 }

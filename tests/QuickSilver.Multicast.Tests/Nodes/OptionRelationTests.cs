@@ -41,6 +41,8 @@ public sealed class OptionRelationTests
         { "TokenTimeout (00:00:00.0250000) must be at most TokenTimeoutMax (", Defaults with { TokenTimeoutMax = Ms(24) } },
         { "PullRepeat (00:00:00.0030000) must be less than EpochSpacing (00:00:00.0030000).", Defaults with { EpochSpacing = Ms(3) } },
         { "TokenIntervalIdle (00:00:03) must be less than ClosingPause (00:00:03).", Defaults with { TokenIntervalIdle = Ms(3_000) } },
+        { "TokenIntervalIdle (00:00:01) must be at most TokenIntervalResting (", Defaults with { TokenIntervalResting = Ms(900) } },
+        { "2 * TokenIntervalResting (00:00:09) must be less than 3 * ClosingPause", Defaults with { TokenIntervalResting = Ms(4_500) } },
         { "TokenTimeoutMax (00:00:03) must be less than ClosingPause (00:00:03).", Defaults with { TokenTimeoutMax = Ms(3_000) } },
         { "1 (1) must be at most Experiments.FeedbackRanges (0).", Defaults with { Experiments = new() { FeedbackRanges = 0 } } },
         {

@@ -186,6 +186,7 @@ public sealed class ControlBodyTests
             IsDisputed = true,
             IsAnyUnheard = true,
             IsUnheardInView = true,
+            IsResting = true,
         };
         for (ulong sender = 1; sender <= 5; sender++)
         {
@@ -223,6 +224,7 @@ public sealed class ControlBodyTests
         Assert.Equal([3, 70_000], read.Skipped);
         Assert.Equal((0x1234_5678_9ABC_DEF0ul, true), (read.Gone, read.IsDisputed));
         Assert.True(read.IsAnyUnheard && read.IsUnheardInView);
+        Assert.True(read.IsResting);
         var one = read.Find(new NodeKey(3, 1).Key())!;
         Assert.Equal((1000L, 1010L, 990L, 1005L), (one.Stable, one.HeldByAll, one.ConsumedByAll, one.ReadByAll));
         Assert.Equal((1200L, 1100L, 1001L, 1003L), (one.HeldByAny, one.KnownHeldByAny, one.Replicated, one.ReplicatedByAll));
@@ -235,6 +237,18 @@ public sealed class ControlBodyTests
         Assert.Equal([new(1014, 1016)], one.Unheld.Gaps.Ranges.ToArray());
         Assert.Equal((1040L, 1038L), (one.Unheld.Through, one.Unheld.KnownThrough));
         Assert.Equal(TimeSpan.FromMicroseconds(1_700), one.Unheld.Age);
+    }
+
+    [Fact]
+    public void A_token_of_a_version_without_rest_is_read_as_one_that_does_not_rest()
+    {
+        var packet = new byte[1472];
+        int bytes = new Token { IsResting = true, Applied = 5, Agreed = 4 }.Write(packet, Template, from: 0);
+        var read = new Token();
+
+        Assert.True(read.TryRead(new PacketHeader(packet.AsSpan(0, bytes)).Body[..^1]));
+
+        Assert.Equal((5, 4, false), (read.Applied, read.Agreed, read.IsResting));
     }
 
     [Fact]

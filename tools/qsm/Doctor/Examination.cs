@@ -70,6 +70,11 @@ internal static class Examination
 
         findings.AddRange(EtcdCheck.Of(election));
         findings.AddRange(NodesCheck.Of(answer?.Nodes, choice?.Address));
+        if (answer?.Host == ServiceHost.Node)
+        {
+            findings.AddRange(GroupsCheck.Of(await GroupsReader.ReadAsync(session)));
+        }
+
         return findings;
     }
 

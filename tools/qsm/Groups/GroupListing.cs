@@ -13,6 +13,10 @@ internal sealed record GroupListing(string Group, string Type, string Keeps, int
     private const string ToolMark = "tool=";
     private const string NoMembers = "no members";
 
+    /// <summary>Whether at most one node of a cluster is to hold what the group keeps.</summary>
+    [JsonIgnore]
+    public bool NeedsOneService => Keeps is "lock" or "leader";
+
     /// <summary>The members, if the group was asked for by name.</summary>
     public IReadOnlyList<MemberListing>? Nodes { get; init; }
 

@@ -302,7 +302,16 @@ internal sealed class HoldingSink : IDeliverySink, ITopicReceiver
             }
         }
 
-        return _runs.TrueForAll(run => run.Count == 0 || run.View != _passedView);
+        // Not by a predicate, which would be an object.
+        foreach (var run in _runs)
+        {
+            if (run.Count > 0 && run.View == _passedView)
+            {
+                return false;
+            }
+        }
+
+        return true;
     }
 
     // A view at which the sink throws counts as passed, unless there is no memory for it.

@@ -25,7 +25,13 @@ internal struct RingLeader(RoundTimer clock)
     // So many rounds follow each other at the active interval while the members wait to agree.
     private const int AwaitedRounds = 8;
 
+    // After so many rounds in which nothing was open, the ring rests. They take longer than whatever waits for the end of a silence.
+    private const int IdleRounds = 10;
+
     private State _state;
+    // The number of rounds since the last one in which anything was open.
+    private int _idle;
+    private bool _isRestAnnounced;
 
     private enum State : byte
     {
@@ -46,6 +52,12 @@ internal struct RingLeader(RoundTimer clock)
     /// <summary>Whether a sender has asked for the result of the next round, or of the present one.</summary>
     public bool IsWanted { get; private set; }
 
+    /// <summary>
+    /// Whether nothing was open for long. The next round announces it, and if it finds nothing, the one after it comes only after the
+    /// longest interval.
+    /// </summary>
+    public readonly bool WillRest => _idle >= IdleRounds && !clock.IsSteady;
+
     /// <summary>The number of rounds since the last one in which a value changed.</summary>
     public int Unchanged { get; private set; }
 
@@ -53,6 +65,7 @@ internal struct RingLeader(RoundTimer clock)
     /// <param name="isScheduled">Whether the next round is scheduled.</param>
     public bool TryHurry(bool isScheduled)
     {
+        _idle = 0;
         if (IsInFlight || (_state == State.Due && isScheduled) || clock.IsSteady)
         {
             return false;
@@ -65,6 +78,7 @@ internal struct RingLeader(RoundTimer clock)
     /// <summary>A sender asks for the result of a round. Returns whether one is to begin at once.</summary>
     public bool TryWant()
     {
+        _idle = 0;
         if (clock.IsSteady)
         {
             return false;
@@ -86,6 +100,7 @@ internal struct RingLeader(RoundTimer clock)
     {
         Require(!IsInFlight, nameof(Begin));
         _state = State.InFlight;
+        _isRestAnnounced = WillRest;
         Round++;
         clock.Begin(Round, now);
         return clock.Timeout;
@@ -138,6 +153,7 @@ internal struct RingLeader(RoundTimer clock)
     {
         Require(!IsInFlight, nameof(Continue));
         Unchanged = hasMoved ? 0 : Unchanged + 1;
+        _idle = 0;
         _state = Unchanged > 0 ? State.Waiting : State.Due;
         int patient = isAwaited ? Math.Max(0, Unchanged - AwaitedRounds) : Unchanged;
         return TakeWanted() ? TimeSpan.Zero : clock.OpenInterval(patient, now);
@@ -149,7 +165,10 @@ internal struct RingLeader(RoundTimer clock)
         Require(!IsInFlight, nameof(Rest));
         _state = State.Waiting;
         TakeWanted();
-        return clock.IdleInterval(now);
+        // Packets may have come since the round began.
+        bool isResting = _isRestAnnounced && WillRest;
+        _idle = Math.Min(_idle + 1, IdleRounds);
+        return clock.IdleInterval(isResting, now);
     }
 
     /// <summary>The members of the ring have changed: the token that is under way may be lost.</summary>
@@ -158,6 +177,7 @@ internal struct RingLeader(RoundTimer clock)
     {
         _state = isLeader ? State.Due : State.Waiting;
         Unchanged = 0;
+        _idle = 0;
         clock.Reset();
     }
 

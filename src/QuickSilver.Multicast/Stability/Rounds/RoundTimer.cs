@@ -76,7 +76,10 @@ internal sealed class RoundTimer(NodeOptions options)
     }
 
     /// <summary>How long to wait until the next round while nothing is open.</summary>
-    public TimeSpan IdleInterval(TimeSpan now) => IsSteady ? SteadyInterval(now) : options.TokenIntervalIdle;
+    /// <param name="isResting">Whether nothing was open for long.</param>
+    /// <param name="now">The current time.</param>
+    public TimeSpan IdleInterval(bool isResting, TimeSpan now) =>
+        IsSteady ? SteadyInterval(now) : isResting ? options.TokenIntervalResting : options.TokenIntervalIdle;
 
     /// <summary>
     /// The token of the ring above is here, or begins its round here, and comes again after one interval. Returns how long to wait until

@@ -10,8 +10,8 @@ namespace QuickSilver.Multicast.Stability.Tokens;
 // far, u16 count of records, u64 and u32 receiver, u8 level of the ring, u8 count of members that are skipped and the rank of each as u32,
 // u64 mark of the members that have been removed, u8 flags (1: a member disputes the mark; 2: a member under the ring is not heard; 4: a
 // member of the view was not heard), the records. Behind the records: i64 smallest configuration that the seats so far have applied, i64
-// configuration through which the members agree on what departed nodes have sent. A member of a version that does not know these two
-// passes the token on without them, and they count as 0.
+// configuration through which the members agree on what departed nodes have sent, u8 1 if the ring rests. A member of a version that does
+// not know these passes the token on without them, and they count as 0.
 //
 // The token names its receiver because another incarnation of a member may have its address: it would pass the token on and be mistaken
 // for the earlier one. The token is at most one datagram: records that do not fit wait for the next round. Those of departed nodes are
@@ -21,7 +21,8 @@ internal sealed class Token
     public const int MaxSkipped = 8;
     private const int HeadBytes = 52;
     private const int MarkBytes = 9;
-    private const int TailBytes = 16;
+    private const int AgreementBytes = 16;
+    private const int TailBytes = AgreementBytes + 1;
     private const int Disputed = 1;
     private const int AnyUnheard = 2;
     private const int UnheardInView = 4;
@@ -51,6 +52,8 @@ internal sealed class Token
     public long Applied { get; set; }
     // The configuration through which the members agree on what departed nodes have sent (RingAgreement). Moves down from ring to ring.
     public long Agreed { get; set; }
+    // Whether the next token may come only after the longest interval.
+    public bool IsResting { get; set; }
     // Whether each member sends it twice: a flag of the packet, not of the body.
     public bool IsSentTwice { get; set; }
     public int Count { get; private set; }
@@ -64,7 +67,7 @@ internal sealed class Token
     {
         Count = 0;
         Applied = Agreed = 0;
-        IsDisputed = IsAnyUnheard = IsUnheardInView = IsSentTwice = false;
+        IsDisputed = IsAnyUnheard = IsUnheardInView = IsResting = IsSentTwice = false;
         Skipped.Clear();
     }
 
@@ -129,6 +132,7 @@ internal sealed class Token
 
         BinaryPrimitives.WriteInt64LittleEndian(body[at..], hasDeparted ? Applied : 0);
         BinaryPrimitives.WriteInt64LittleEndian(body[(at + 8)..], Agreed);
+        body[at + AgreementBytes] = (byte)(IsResting ? 1 : 0);
         at += TailBytes;
         BinaryPrimitives.WriteUInt16LittleEndian(body[36..], (ushort)written);
         PacketTemplate.Seal(packet[..(PacketHeader.Bytes + at)]);
@@ -186,10 +190,11 @@ internal sealed class Token
             at += used;
         }
 
-        if (body.Length >= at + TailBytes)
+        if (body.Length >= at + AgreementBytes)
         {
             Applied = BinaryPrimitives.ReadInt64LittleEndian(body[at..]);
             Agreed = BinaryPrimitives.ReadInt64LittleEndian(body[(at + 8)..]);
+            IsResting = body.Length >= at + TailBytes && body[at + AgreementBytes] == 1;
         }
 
         return Applied >= 0 && Agreed >= 0;

@@ -71,6 +71,36 @@ public sealed class HearingTests
     }
 
     [Fact]
+    public void A_ring_above_that_rests_may_be_silent_for_longer_until_something_happens()
+    {
+        _second.Receive(1);
+        _second.TakeTokens();
+        Tell(token => token.IsResting = true);
+        var hearing = _second.Rings.Rings[1].Hearing;
+
+        _second.Advance((2 * _second.Options.TokenIntervalResting) - TimeSpan.FromMilliseconds(1));
+        Assert.False(hearing.IsUnheardInView);
+
+        _second.Remove(LoneMember.Publisher);
+        Assert.False(hearing.IsUnheardInView);
+        _second.Advance(_second.Options.RingSilence);
+        Assert.True(hearing.IsUnheardInView);
+    }
+
+    [Fact]
+    public void A_ring_above_that_was_silent_for_longer_than_a_rest_is_not_heard_either_when_something_happens()
+    {
+        _second.Receive(1);
+        _second.TakeTokens();
+        Tell(token => token.IsResting = true);
+        _second.Advance(2 * _second.Options.TokenIntervalResting);
+
+        _second.Remove(LoneMember.Publisher);
+
+        Assert.True(_second.Rings.Rings[1].Hearing.IsUnheardInView);
+    }
+
+    [Fact]
     public void A_member_that_learns_of_an_unheard_member_considers_the_view_unstable()
     {
         foreach (var say in new Action<Token>[] { t => t.Skipped.Add(1), t => t.IsAnyUnheard = true, t => t.IsUnheardInView = true })

@@ -6,6 +6,7 @@ namespace QuickSilver.Multicast.Tests.Stability.Rings;
 public sealed class IntervalTests
 {
     private const int QuietRounds = 3;
+    private const int IdleRounds = 10;
 
     private readonly LoneMember _leader = new(members: 3, rank: 0);
 
@@ -84,6 +85,58 @@ public sealed class IntervalTests
 
         Assert.Equal(_leader.Options.TokenIntervalIdle, _leader.AdvanceToToken());
         _leader.EndRound(token => Assert.Null(token.Find(LoneMember.Publisher)));
+    }
+
+    [Fact]
+    public void A_ring_that_was_idle_for_long_announces_that_it_rests_and_turns_less_often()
+    {
+        for (int round = 0; round < IdleRounds; round++)
+        {
+            Assert.Equal(_leader.Options.TokenIntervalIdle, _leader.AdvanceToToken());
+            _leader.EndRound(token => Assert.Equal(round == IdleRounds - 1, token.IsResting));
+        }
+
+        Assert.Equal(_leader.Options.TokenIntervalResting, _leader.AdvanceToToken());
+    }
+
+    [Fact]
+    public void A_packet_ends_the_rest_at_once_and_the_ring_rests_again_only_after_as_many_idle_rounds()
+    {
+        _leader.RunRounds(IdleRounds + 1);
+        _leader.Advance(100);
+
+        _leader.Receive(1);
+
+        Assert.Equal(_leader.Options.TokenIntervalActive, _leader.AdvanceToToken());
+        for (int round = 0; round < QuietRounds + IdleRounds; round++)
+        {
+            _leader.EndRound(token => Assert.False(token.IsResting));
+            Assert.True(_leader.AdvanceToToken() <= _leader.Options.TokenIntervalIdle);
+        }
+    }
+
+    [Fact]
+    public void A_packet_that_comes_while_a_resting_ring_turns_keeps_the_next_round_from_coming_late()
+    {
+        _leader.RunRounds(IdleRounds + 1);
+        _leader.AdvanceToToken();
+        _leader.Receive(1);
+
+        _leader.EndRound();
+
+        Assert.True(_leader.AdvanceToToken() <= _leader.Options.TokenIntervalIdle);
+    }
+
+    [Fact]
+    public void A_node_that_departs_ends_the_rest_at_once()
+    {
+        _leader.RunRounds(IdleRounds + 1);
+        _leader.Advance(100);
+
+        _leader.Remove(LoneMember.Publisher);
+
+        _leader.Advance(TimeSpan.Zero);
+        Assert.False(_leader.TakeToken().IsResting);
     }
 
     [Fact]

@@ -96,6 +96,33 @@ public sealed class SuccessionTests
     }
 
     [Fact]
+    public void A_member_of_a_ring_that_rests_probes_the_leader_after_three_long_intervals()
+    {
+        var member = Rested(out var seen);
+        var interval = member.Options.TokenIntervalResting;
+
+        // The first look finds the token that has come since the one before.
+        member.Advance(seen + (3 * interval) - member.Environment.Now - TimeSpan.FromMilliseconds(1));
+        Assert.Empty(member.Port.Take(PacketKind.Probe));
+
+        member.Advance(3 * interval);
+        Assert.Single(member.Port.Take(PacketKind.Probe));
+    }
+
+    [Fact]
+    public void A_member_that_gets_packets_in_a_ring_that_rests_misses_its_token_as_soon_as_in_one_that_does_not()
+    {
+        var member = Rested(out _);
+        member.Receive(1);
+
+        member.Advance(3 * member.Options.TokenIntervalIdle);
+        // The look that was due then may have found the resting token.
+        member.Advance(3 * member.Options.TokenIntervalIdle);
+
+        Assert.NotEmpty(member.Port.Take(PacketKind.Probe));
+    }
+
+    [Fact]
     public void A_member_whose_leader_misses_its_token_probes_the_seat_before_it_once_in_a_while()
     {
         var member = new LoneMember(members: 4, rank: 2);
@@ -117,5 +144,18 @@ public sealed class SuccessionTests
         member.Rings.OnTokenMissed(member.Keys[3]);
 
         Assert.Empty(member.Port.Take(PacketKind.Probe));
+    }
+
+    // It has seen a token that announces the rest, and looked for tokens once since.
+    private static LoneMember Rested(out TimeSpan looked)
+    {
+        var member = new LoneMember(members: 4, rank: 2);
+        var token = member.TokenOf(member.Keys[0], 1);
+        token.IsResting = true;
+        member.Give(token, member.Keys[1]);
+        member.Advance(3 * member.Options.TokenIntervalIdle);
+        looked = member.Environment.Now;
+        Assert.Empty(member.Port.Take(PacketKind.Probe));
+        return member;
     }
 }
