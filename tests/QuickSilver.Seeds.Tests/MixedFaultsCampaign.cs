@@ -114,6 +114,9 @@ public sealed class MixedFaultsCampaign(ITestOutputHelper output)
     [InlineData(1600, "BestEffort, StableAndFeeds, Standing, Sealed", "Slow")]
     // The last member of a large view learned of one other member after the other that it had closed the view, with a wait for each.
     [InlineData(359, "DeadDatagrams, Endings", null)]
+    // The member from which others learn that they agree closed the view at once, and then the next one that found it out: each waited for
+    // the token of the one before.
+    [InlineData(2779, "LargeMessages, BestEffort, StableAndFeeds, NoMulticast, Sealed, ShortLives", null)]
     // A service whose cluster a publisher was not in did not name it, and a subscriber there forgot how far it had read of it.
     [InlineData(2159, "Sealed, Rights, Forgeries", null)]
     // A node was announced and removed before it heard of that. When it came again, members dropped what it sent in a view of then.

@@ -45,6 +45,8 @@ internal sealed class ViewClosing(NodeContext context, long configuration, IStab
     /// <summary>Whether the other members have been silent for so long that they have closed the view.</summary>
     public bool IsAlone => context.Environment.Now - stability.LastHeard - StoodStill >= context.Options.ClosingPause * 3;
 
+    private bool HasPassedOnAgreement => AgreementWanted is var wanted && (wanted == 0 || stability.HasPassedOn(wanted));
+
     private TimeSpan StoodStill => _stoodStill.HeardAt == stability.LastHeard ? _stoodStill.Length : TimeSpan.Zero;
 
     public void Supersede(long configuration)
@@ -147,11 +149,12 @@ internal sealed class ViewClosing(NodeContext context, long configuration, IStab
 
     /// <summary>
     /// Whether the view may be closed: all streams are drained and, if a node has departed and cannot answer any more, no member has had
-    /// anything open for a while. Until then, another member may lack packets that only this one holds.
+    /// anything open for a while. Until then, another member may lack packets that only this one holds. And what the members agree on must
+    /// have reached those that learn it from this one.
     /// </summary>
     /// <param name="isDrained">Whether all streams are drained.</param>
     public bool MayClose(bool isDrained) => HasAll(isDrained) && (Departed == 0 || live.Count <= 1
-        || context.Environment.Now - stability.LastUnconsumed >= context.Options.ClosingPause);
+        || (context.Environment.Now - stability.LastUnconsumed >= context.Options.ClosingPause && HasPassedOnAgreement));
 
     /// <summary>
     /// Whether other members may still report more packets of a departed sender than are known here, until all members have held everything

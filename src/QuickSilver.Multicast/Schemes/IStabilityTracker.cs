@@ -36,6 +36,12 @@ internal interface IStabilityTracker
     /// </summary>
     long AgreedThrough => 0;
 
+    /// <summary>
+    /// Whether the members that learn from this one through which configuration they agree have learned this one. If they have not, and this
+    /// member closed the view, they would have to agree again without it.
+    /// </summary>
+    bool HasPassedOn(long agreedThrough) => true;
+
     /// <summary>How long the last exchange with the members near this one took, for diagnostics; zero: there was none.</summary>
     TimeSpan LastExchange => TimeSpan.Zero;
 

@@ -209,6 +209,19 @@ internal sealed class RingHierarchy : IStabilityTracker, IAgreeingView
         }
     }
 
+    public bool HasPassedOn(long agreedThrough)
+    {
+        foreach (var ring in _rings)
+        {
+            if (ring.IsLeader && ring.Agreement.DistributedThrough < agreedThrough)
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
     public bool TryFinish(ITrackedStream stream, out TimeSpan settledSince)
     {
         bool isSettled = Records.TryFinish(stream, out settledSince);

@@ -80,6 +80,30 @@ public sealed class ViewClosingTests
     }
 
     [Fact]
+    public void A_member_that_others_learn_the_agreement_from_stays_until_they_have_learned_it()
+    {
+        Assert.True(_closing.TryLose(Lost(_member.Keys[1]), configuration: 9));
+        Advance(Pause);
+        _tracker.LastHeard = _tracker.LastUnstable = Now;
+        (_tracker.AgreedThrough, _tracker.PassedOnThrough) = (9, 8);
+        Assert.True(_closing.HasAll(isDrained: true));
+        Assert.False(_closing.MayClose(isDrained: true));
+
+        _tracker.PassedOnThrough = 9;
+        Assert.True(_closing.MayClose(isDrained: true));
+    }
+
+    [Fact]
+    public void A_member_that_waited_for_so_long_that_no_agreement_is_needed_does_not_stay_for_it()
+    {
+        Assert.True(_closing.TryLose(Lost(_member.Keys[1]), configuration: 9));
+        _tracker.PassedOnThrough = 8;
+        Advance(Pause);
+        _tracker.LastHeard = Now;
+        Assert.True(_closing.MayClose(isDrained: true));
+    }
+
+    [Fact]
     public void Numbers_of_another_service_show_no_agreement_on_departures()
     {
         _tracker.AgreedThrough = 100;
@@ -201,6 +225,10 @@ public sealed class ViewClosingTests
         public TimeSpan LastHeard { get; set; }
 
         public long AgreedThrough { get; set; }
+
+        public long PassedOnThrough { get; set; } = long.MaxValue;
+
+        public bool HasPassedOn(long agreedThrough) => PassedOnThrough >= agreedThrough;
 
         public void OnActivity(ITrackedStream stream) => throw new NotSupportedException();
 

@@ -18,17 +18,17 @@ namespace QuickSilver.Multicast.Stability.Rounds;
 // Invariants: what a ring reports, each member under it has reported after it applied that configuration. Agreement only grows.
 internal sealed class RingAgreement(IAgreeingView view, int level, bool isRoot)
 {
-    // What the last whole round has carried to all seats.
-    private long _distributed;
-
     /// <summary>
     /// All members under the ring have reported what they know of the nodes that departed up to this configuration, and the results of the
     /// ring contain it.
     /// </summary>
     public long ReportedThrough { get; private set; }
 
+    /// <summary>What a whole round has carried to all seats.</summary>
+    public long DistributedThrough { get; private set; }
+
     /// <summary>Whether more rounds may show the members of the ring that they agree.</summary>
-    public bool IsWanted => _distributed < view.Wanted;
+    public bool IsWanted => DistributedThrough < view.Wanted;
 
     private long Own => level == 0 ? view.Applied : view.ReportedUnder(level);
 
@@ -57,15 +57,15 @@ internal sealed class RingAgreement(IAgreeingView view, int level, bool isRoot)
         }
 
         bool isWanted = IsWanted;
-        long before = ReportedThrough + _distributed;
+        long before = ReportedThrough + DistributedThrough;
         ReportedThrough = Math.Max(ReportedThrough, token.Applied);
-        _distributed = Math.Max(_distributed, token.Agreed);
+        DistributedThrough = Math.Max(DistributedThrough, token.Agreed);
         if (isRoot && ReportedThrough > view.AgreedThrough && view.AreDepartedSettled())
         {
             view.AgreeThrough(ReportedThrough);
         }
 
-        return isWanted && ReportedThrough + _distributed > before;
+        return isWanted && ReportedThrough + DistributedThrough > before;
     }
 }
 

@@ -55,6 +55,27 @@ public sealed class AgreementOfMemberTests
         Assert.Equal(1, passed.Applied);
     }
 
+    [Fact]
+    public void A_leader_has_passed_on_an_agreement_when_a_round_has_carried_it_to_all_members()
+    {
+        var leader = new LoneMember(members: 3, rank: 0);
+        leader.Remove(LoneMember.Publisher);
+        long removal = leader.Context.Directory.Applied;
+        for (int round = 0; leader.Rings.AgreedThrough < removal; round++)
+        {
+            Assert.True(round < 5, "The members do not agree.");
+            Assert.False(leader.Rings.HasPassedOn(removal));
+            leader.RunRounds(1);
+        }
+
+        Assert.False(leader.Rings.HasPassedOn(removal));
+        leader.RunRounds(1, token => Assert.Equal(removal, token.Agreed));
+        Assert.True(leader.Rings.HasPassedOn(removal));
+    }
+
+    [Fact]
+    public void A_member_that_leads_no_ring_has_nothing_to_pass_on() => Assert.True(_member.Rings.HasPassedOn(100));
+
     // The token of the leader, with records of these senders, as this member passes it on.
     private Token Pass(NodeKey[] senders)
     {
