@@ -1,5 +1,6 @@
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Schemes;
+using QuickSilver.Multicast.Stability.Rounds;
 using QuickSilver.Multicast.Stability.Tokens;
 
 namespace QuickSilver.Multicast.Stability;
@@ -19,7 +20,7 @@ internal readonly struct RoundContents(RingHierarchy rings, RingRepair repair, R
     private bool IsRoot => level == rings.Shape.Levels - 1;
 
     /// <summary>At the leader: adds the streams of which something is open.</summary>
-    public void Begin(Token token)
+    public void Begin(Token token, in RecordCycle cycle)
     {
         // By index: an enumerator would be an object.
         for (int i = 0; i < rings.Region.Streams.Count; i++)
@@ -36,8 +37,11 @@ internal readonly struct RoundContents(RingHierarchy rings, RingRepair repair, R
             // a member that accepts the last packets later cannot report it.
             bool quiet = settlement.Stable >= Math.Max(stream.Highest, settlement.HeldByAny) && stream.IsDrained && !settlement.IsGathering
                 && result.ConsumedByAll >= stream.Highest;
-            result.QuietRounds = quiet ? result.QuietRounds + 1 : 0;
-            if (result.QuietRounds > QuietRounds)
+            if (!quiet)
+            {
+                result.QuietRounds = 0;
+            }
+            else if (result.QuietRounds >= QuietRounds)
             {
                 continue;
             }
@@ -48,10 +52,31 @@ internal readonly struct RoundContents(RingHierarchy rings, RingRepair repair, R
             }
 
             var record = token.Add(stream.Key);
-            record.IsOfDeparted = stream.IsSenderGone;
+            (record.IsOfDeparted, record.IsQuiet, record.IsDone) = (stream.IsSenderGone, quiet, result.Cycle == cycle.Number);
             rings.Records.Report(settlement, record);
             rings.Records.Open(level, stream, settlement, record);
         }
+    }
+
+    /// <summary>At the leader: the token has left with as many records as have room, or no other member is in the ring.</summary>
+    public void OnBegun(Token token, bool isAlone, ref RecordCycle cycle)
+    {
+        bool isLast = true;
+        for (int i = 0; i < token.Count; i++)
+        {
+            var record = token[i];
+            if (!isAlone && !record.IsWritten)
+            {
+                isLast &= record.IsDone;
+                continue;
+            }
+
+            var result = results.FindOrAdd(record.Stream);
+            result.Cycle = cycle.Number;
+            result.QuietRounds += record.IsQuiet ? 1 : 0;
+        }
+
+        cycle.OnBegun(isAlone ? token.Count : token.Written, isLast);
     }
 
     /// <summary>At another member: takes what the members before have found, and adds what this one holds.</summary>

@@ -85,6 +85,9 @@ internal sealed class RingResult
     public long ReplicatedByAll { get; set; }
     public long HeldByAny { get; set; }
     public int QuietRounds { get; set; }
+
+    /// <summary>The last cycle in which a token has had the record (<see cref="Rounds.RecordCycle"/>).</summary>
+    public int Cycle { get; set; }
     public AggregateAck LastAck { get; set; }
 
     // The epoch in which all members of the ring reported what they cannot supply.

@@ -40,6 +40,7 @@ internal sealed class TokenRing
     private RingMember _member;
     // Members may have been removed since the last whole round, so other members may not know that yet.
     private bool _mayBeRemoved;
+    private RecordCycle _cycle = new();
 
     public TokenRing(RingHierarchy rings, int level)
     {
@@ -194,7 +195,7 @@ internal sealed class TokenRing
 
         _probes.Clear();
         Visit(from);
-        Pass(_seats.Successor(token), 0);
+        Pass(_seats.Successor(token));
         return DropReason.None;
     }
 
@@ -288,17 +289,19 @@ internal sealed class TokenRing
         }
 
         Agreement.Begin(token);
-        _contents.Begin(token);
+        _contents.Begin(token, _cycle);
         var timeout = _leader.Begin(Context.Environment.Now);
         AlignBelow();
         int next = _seats.Successor(token);
         if (next == _rings.SelfRank)
         {
+            _contents.OnBegun(token, isAlone: true, ref _cycle);
             Complete(Context.Self);
             return;
         }
 
-        Pass(next, (int)(round % int.MaxValue));
+        Pass(next);
+        _contents.OnBegun(token, isAlone: false, ref _cycle);
         Context.Environment.Schedule(_timer, timeout);
     }
 
@@ -362,12 +365,14 @@ internal sealed class TokenRing
 
         bool isWhole = hasVisitedAll && !token.IsDisputed;
         _mayBeRemoved &= !isWhole;
+        int returned = token.Count;
         var found = _contents.End(token, neighbour, isWhole, _leader.Clock.Began);
+        var (isOpen, hasMoved) = _cycle.OnRound(returned, found.IsOpen, found.HasMoved);
         bool hasAgreed = Agreement.OnRound(token, isWhole && !found.IsPartial);
         bool wantAbove = _leader.IsWanted || found.WantsAbove;
-        if (found.IsOpen || Agreement.IsWanted)
+        if (isOpen || Agreement.IsWanted)
         {
-            Context.Environment.Schedule(_timer, _leader.Continue(found.HasMoved || hasAgreed, Agreement.IsWanted, now));
+            Context.Environment.Schedule(_timer, _leader.Continue(hasAgreed ? true : hasMoved, Agreement.IsWanted, now));
         }
         else
         {
@@ -392,7 +397,7 @@ internal sealed class TokenRing
         }
     }
 
-    private void Pass(int rank, int rotation)
+    private void Pass(int rank)
     {
         var token = _rings.Token;
         var next = _rings.Live[rank];
@@ -400,7 +405,7 @@ internal sealed class TokenRing
         {
             token.To = next;
             var packet = Context.Scratch.FullPacket.AsSpan(0, _rings.Shared.Paths.Sizes.To(address));
-            int bytes = token.Write(packet, _rings.Template, token.Count == 0 ? 0 : rotation % token.Count);
+            int bytes = token.Write(packet, _rings.Template);
             // A copy that comes second is of a round that its receiver has seen.
             for (int copy = token.IsSentTwice ? 2 : 1; copy > 0; copy--)
             {

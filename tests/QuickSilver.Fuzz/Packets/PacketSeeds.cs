@@ -74,7 +74,7 @@ internal static class PacketSeeds
         record.HeldRanges = Ranges((16, 17));
         token.Add(new StreamKey(new NodeKey(9, 2), StreamClass.ReliableOf(1))).IsGathering = true;
         byte[] packet = new byte[1400];
-        return packet[..token.Write(packet, template, from: 0)];
+        return packet[..token.Write(packet, template)];
     }
 
     private static byte[] Shared(PacketTemplate template)

@@ -82,7 +82,7 @@ internal sealed class PacketTarget : FuzzTarget
 
         static byte[] Write(Token token)
         {
-            return Scratch[..token.Write(Scratch, Template, from: 0)];
+            return Scratch[..token.Write(Scratch, Template)];
         }
     }
 

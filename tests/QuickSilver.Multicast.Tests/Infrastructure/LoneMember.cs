@@ -142,7 +142,7 @@ internal sealed class LoneMember
     {
         var packet = new byte[Options.PacketBytes];
         var template = new PacketTemplate(Cluster, from.Id, from.Incarnation, View.RegionId, View.Number);
-        int bytes = token.Write(packet, template, 0);
+        int bytes = token.Write(packet, template);
         return Rings.OnToken(from, new PacketHeader(packet.AsSpan(0, bytes)).Body);
     }
 

@@ -116,7 +116,7 @@ public sealed class AbsurdNumbersTests
         var template = new PacketTemplate(cluster.Options.ClusterId, liar.Key.Id, liar.Key.Incarnation, view.RegionId, view.Number);
         var token = new Token { Round = round, Leader = leader, To = target.Key };
         token.Add(cluster[0].Key).HeldByAny = heldByAny;
-        int bytes = token.Write(packet, template, 0);
+        int bytes = token.Write(packet, template);
         liar.Multicast.Context.SendControl(packet.AsSpan(0, bytes), liar.Multicast.Context.Directory.Find(target.Key)!);
     }
 
@@ -201,6 +201,6 @@ public sealed class AbsurdNumbersTests
             record.Unheld.Gaps.Add(1, SequenceRanges.MaxNumber);
         }
 
-        return token.Write(packet, template, 0);
+        return token.Write(packet, template);
     }
 }

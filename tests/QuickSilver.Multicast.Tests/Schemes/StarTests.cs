@@ -361,7 +361,7 @@ public sealed class StarTests : SchemeContract
             if (_region.Live.IsLive(rank) && _context.Directory.Find(_region.Live[rank]) is { } address)
             {
                 var packet = new byte[_context.Options.PacketBytes];
-                int bytes = token.Write(packet, _region.Template, 0);
+                int bytes = token.Write(packet, _region.Template);
                 _context.SendControl(packet.AsSpan(0, bytes), address);
             }
         }

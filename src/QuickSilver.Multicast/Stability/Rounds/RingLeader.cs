@@ -144,15 +144,20 @@ internal struct RingLeader(RoundTimer clock)
     }
 
     /// <summary>Something is open after a round. Returns how long to wait until the next one.</summary>
-    /// <param name="hasMoved">Whether the round has shown anything new.</param>
+    /// <param name="hasMoved">Whether the rounds have shown anything new; null: that is not known yet.</param>
     /// <param name="isAwaited">
     /// Whether the members wait to agree. What a round shows then depends on when each has applied what they agree on.
     /// </param>
     /// <param name="now">The current time.</param>
-    public TimeSpan Continue(bool hasMoved, bool isAwaited, TimeSpan now)
+    public TimeSpan Continue(bool? hasMoved, bool isAwaited, TimeSpan now)
     {
         Require(!IsInFlight, nameof(Continue));
-        Unchanged = hasMoved ? 0 : Unchanged + 1;
+        Unchanged = hasMoved switch
+        {
+            true => 0,
+            false => Unchanged + 1,
+            null => Unchanged,
+        };
         _idle = 0;
         _state = Unchanged > 0 ? State.Waiting : State.Due;
         int patient = isAwaited ? Math.Max(0, Unchanged - AwaitedRounds) : Unchanged;

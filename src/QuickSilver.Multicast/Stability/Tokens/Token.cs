@@ -14,8 +14,9 @@ namespace QuickSilver.Multicast.Stability.Tokens;
 // not know these passes the token on without them, and they count as 0.
 //
 // The token names its receiver because another incarnation of a member may have its address: it would pass the token on and be mistaken
-// for the earlier one. The token is at most one datagram: records that do not fit wait for the next round. Those of departed nodes are
-// first. If one of them does not fit, the round shows nothing of what these have sent, so the smallest configuration is written as 0.
+// for the earlier one. The token is at most one datagram: records that do not fit wait for the next round, and those that waited come
+// before those that did not. Those of departed nodes are first. If one of them does not fit, the round shows nothing of what these have
+// sent, so the smallest configuration is written as 0.
 internal sealed class Token
 {
     public const int MaxSkipped = 8;
@@ -58,6 +59,9 @@ internal sealed class Token
     public bool IsSentTwice { get; set; }
     public int Count { get; private set; }
 
+    /// <summary>How many records were written last: as many as fit.</summary>
+    public int Written { get; private set; }
+
     public RecoveryRecord this[int index] => _pool[index];
 
     /// <summary>What the seat that has the token adds to one record. Not a part of the token: it is used within one call.</summary>
@@ -65,7 +69,7 @@ internal sealed class Token
 
     public void Clear()
     {
-        Count = 0;
+        Count = Written = 0;
         Applied = Agreed = 0;
         IsDisputed = IsAnyUnheard = IsUnheardInView = IsResting = IsSentTwice = false;
         Skipped.Clear();
@@ -96,11 +100,8 @@ internal sealed class Token
         return null;
     }
 
-    /// <summary>
-    /// Writes the packet. <paramref name="from"/> rotates which records are written first, those of departed nodes and the others, so that
-    /// none starves.
-    /// </summary>
-    public int Write(Span<byte> packet, in PacketTemplate template, int from)
+    /// <summary>Writes the packet, with as many records as fit.</summary>
+    public int Write(Span<byte> packet, in PacketTemplate template)
     {
         template.Write(packet, PacketKind.Token, IsSentTwice ? PacketFlags.Twice : PacketFlags.None, 0, 0, 0);
         var body = packet[PacketHeader.Bytes..];
@@ -123,18 +124,19 @@ internal sealed class Token
         BinaryPrimitives.WriteUInt64LittleEndian(body[at..], Gone);
         body[at + 8] = (byte)((IsDisputed ? Disputed : 0) | (IsAnyUnheard ? AnyUnheard : 0) | (IsUnheardInView ? UnheardInView : 0));
         at += MarkBytes;
-        int written = 0;
-        bool hasDeparted = TryWrite(body[..^TailBytes], isOfDeparted: true, from, ref at, ref written);
-        if (hasDeparted)
+        var room = body[..^TailBytes];
+        Written = 0;
+        bool hasDeparted = TryWrite(room, isOfDeparted: true, isDone: false, ref at) && TryWrite(room, isOfDeparted: true, isDone: true, ref at);
+        if (hasDeparted && TryWrite(room, isOfDeparted: false, isDone: false, ref at))
         {
-            TryWrite(body[..^TailBytes], isOfDeparted: false, from, ref at, ref written);
+            TryWrite(room, isOfDeparted: false, isDone: true, ref at);
         }
 
         BinaryPrimitives.WriteInt64LittleEndian(body[at..], hasDeparted ? Applied : 0);
         BinaryPrimitives.WriteInt64LittleEndian(body[(at + 8)..], Agreed);
         body[at + AgreementBytes] = (byte)(IsResting ? 1 : 0);
         at += TailBytes;
-        BinaryPrimitives.WriteUInt16LittleEndian(body[36..], (ushort)written);
+        BinaryPrimitives.WriteUInt16LittleEndian(body[36..], (ushort)Written);
         PacketTemplate.Seal(packet[..(PacketHeader.Bytes + at)]);
         return PacketHeader.Bytes + at;
     }
@@ -201,24 +203,25 @@ internal sealed class Token
     }
 
     // False: there is no room for all of them.
-    private bool TryWrite(Span<byte> body, bool isOfDeparted, int from, ref int at, ref int written)
+    private bool TryWrite(Span<byte> body, bool isOfDeparted, bool isDone, ref int at)
     {
         for (int i = 0; i < Count; i++)
         {
-            var record = _pool[(i + from) % Count];
-            if (record.IsOfDeparted != isOfDeparted)
+            var record = _pool[i];
+            if (record.IsOfDeparted != isOfDeparted || record.IsDone != isDone)
             {
                 continue;
             }
 
             int used = record.Write(body[at..]);
+            record.IsWritten = used > 0;
             if (used == 0)
             {
                 return false;
             }
 
             at += used;
-            written++;
+            Written++;
         }
 
         return true;
