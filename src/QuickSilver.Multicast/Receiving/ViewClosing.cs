@@ -19,6 +19,11 @@ internal sealed class ViewClosing(NodeContext context, long configuration, IStab
 {
     private const long MostLater = long.MaxValue;
 
+    // Silences, in closing pauses, after which no other member is there: if all members that were asked have answered, and if not. The
+    // second is longer than services take to remove a node that has failed.
+    private const int PausesAlone = 3;
+    private const int PausesUnanswered = 20;
+
     /// <summary>So many departed nodes are remembered before those are forgotten of which no member can report anything any more.</summary>
     public const int MostDeparted = 1024;
 
@@ -42,8 +47,19 @@ internal sealed class ViewClosing(NodeContext context, long configuration, IStab
     /// <summary>The number of departed nodes that are remembered.</summary>
     public int Departed => _gone?.Count ?? 0;
 
-    /// <summary>Whether the other members have been silent for so long that they have closed the view.</summary>
-    public bool IsAlone => context.Environment.Now - stability.LastHeard - StoodStill >= context.Options.ClosingPause * 3;
+    /// <summary>
+    /// Whether the other members have been silent for so long that they have closed the view. Until a member that has failed is removed, the
+    /// others may be silent because of it, and after that they have to begin.
+    /// </summary>
+    public bool IsAlone
+    {
+        get
+        {
+            var since = _lastGoneAt > stability.LastHeard ? _lastGoneAt : stability.LastHeard;
+            int pauses = stability.IsAwaitingAnswer ? PausesUnanswered : PausesAlone;
+            return context.Environment.Now - since - StoodStill >= context.Options.ClosingPause * pauses;
+        }
+    }
 
     private bool HasPassedOnAgreement => AgreementWanted is var wanted && (wanted == 0 || stability.HasPassedOn(wanted));
 

@@ -42,6 +42,11 @@ internal interface IStabilityTracker
     /// </summary>
     bool HasPassedOn(long agreedThrough) => true;
 
+    /// <summary>
+    /// Whether a member was asked whether it is there, and has not answered: it may have failed, which explains why no member is heard.
+    /// </summary>
+    bool IsAwaitingAnswer => false;
+
     /// <summary>How long the last exchange with the members near this one took, for diagnostics; zero: there was none.</summary>
     TimeSpan LastExchange => TimeSpan.Zero;
 

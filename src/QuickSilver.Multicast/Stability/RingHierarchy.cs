@@ -209,6 +209,22 @@ internal sealed class RingHierarchy : IStabilityTracker, IAgreeingView
         }
     }
 
+    public bool IsAwaitingAnswer
+    {
+        get
+        {
+            foreach (var ring in _rings)
+            {
+                if (ring.IsAwaitingAnswer)
+                {
+                    return true;
+                }
+            }
+
+            return false;
+        }
+    }
+
     public bool HasPassedOn(long agreedThrough)
     {
         foreach (var ring in _rings)

@@ -67,6 +67,9 @@ internal sealed class TokenRing
 
     public bool IsLeader => _seats.Leader == _rings.SelfRank;
 
+    /// <summary>Whether a member was probed, and has not answered.</summary>
+    public bool IsAwaitingAnswer => _probes.Count > 0;
+
     /// <summary>The duration of the last whole round at the leader; zero before the first.</summary>
     public TimeSpan LastRoundTrip => _leader.Clock.Last;
 

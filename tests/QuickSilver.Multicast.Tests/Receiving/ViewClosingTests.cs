@@ -160,6 +160,30 @@ public sealed class ViewClosingTests
     }
 
     [Fact]
+    public void A_silence_before_a_failed_member_is_removed_does_not_show_that_the_others_have_closed_the_view()
+    {
+        Advance(Pause * 4);
+        Assert.True(_closing.TryLose(Lost(_member.Keys[1]), configuration: 7));
+        Assert.False(_closing.IsAlone);
+
+        Advance(Pause * 3);
+        Assert.True(_closing.IsAlone);
+    }
+
+    [Fact]
+    public void A_silence_that_a_failed_member_may_explain_does_not_show_that_the_others_have_closed_the_view()
+    {
+        Assert.True(_closing.TryLose(Lost(LoneMember.Publisher), configuration: 7));
+        _tracker.IsAwaitingAnswer = true;
+        Advance(Pause * 19);
+        Assert.False(_closing.IsAlone);
+        Assert.False(_closing.HasAll(isDrained: true));
+
+        Advance(Pause);
+        Assert.True(_closing.IsAlone);
+    }
+
+    [Fact]
     public void The_last_live_member_waits_for_no_other()
     {
         Assert.True(_closing.TryLose(Lost(LoneMember.Publisher), configuration: 7));
@@ -225,6 +249,8 @@ public sealed class ViewClosingTests
         public TimeSpan LastHeard { get; set; }
 
         public long AgreedThrough { get; set; }
+
+        public bool IsAwaitingAnswer { get; set; }
 
         public long PassedOnThrough { get; set; } = long.MaxValue;
 
