@@ -192,6 +192,7 @@ internal sealed class LoadRun : IDisposable
         {
             topic.SubscribeInline((in message) =>
             {
+                node.Spend(_plan.Host.ReceivedMessage);
                 _delivered[node.Number]++;
                 _deliveredToAll++;
                 if (!_isOver)
@@ -275,6 +276,7 @@ internal sealed class LoadRun : IDisposable
     {
         if (!_isOver)
         {
+            sender.Spend(_plan.Host.SentMessage);
             BinaryPrimitives.WriteInt64LittleEndian(_payload.AsSpan(0, StampBytes), _cluster.Now.Ticks);
             _published[sender.Number]++;
         }

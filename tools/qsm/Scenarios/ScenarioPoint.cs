@@ -3,6 +3,7 @@ using System.Globalization;
 using System.Security.Cryptography;
 using System.Text;
 using QuickSilver.Simulation.Experiments;
+using QuickSilver.Tool.Scenarios.Groups;
 
 namespace QuickSilver.Tool.Scenarios;
 
@@ -14,8 +15,8 @@ internal sealed record ScenarioPoint(Scenario Scenario, Variant Variant, LoadPla
 
     public double At => Scenario.Axis.Of(Plan);
 
-    // A variant has the last word, so that what it varies by the number of nodes follows the axis.
-    private LoadPlan Applied => Variant.Apply(Plan);
+    /// <summary>A variant has the last word, so that what it varies by the number of nodes follows the axis.</summary>
+    public LoadPlan Applied => Variant.Apply(Plan);
 
     public ScenarioPoint MovedTo(double at) => this with { Plan = Scenario.Axis.Move(Plan, at) };
 
@@ -31,9 +32,11 @@ internal sealed record ScenarioPoint(Scenario Scenario, Variant Variant, LoadPla
 
     private ScenarioReport Load(Func<LoadPlan, LoadOutcome> measure)
     {
-        var (figures, traces) = measure(Applied);
+        var (figures, traces) = Variant.Group is { } group ? GroupRun.Trace(Applied, group) : measure(Applied);
         return Empty() with
         {
+            MessageBytes = Variant.Group is null ? null : Plan.MessageBytes,
+            KilobytesPerSecond = Variant.Group is null ? null : Math.Round(figures.MessagesPerSecond * Plan.MessageBytes / 1e3, 2),
             MessagesPerSecond = Math.Round(figures.MessagesPerSecond, 1),
             SlowestMessagesPerSecond = Math.Round(figures.SlowestMessagesPerSecond, 1),
             SentPerSecond = Math.Round(figures.PublishedPerSecond, 1),

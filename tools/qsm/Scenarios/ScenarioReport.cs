@@ -21,6 +21,9 @@ internal sealed record ScenarioReport
     /// <summary>Messages a second that were to be sent; without it as many as the protocol lets the sender.</summary>
     public double? Rate { get; init; }
 
+    /// <summary>Of a message to a group.</summary>
+    public int? MessageBytes { get; init; }
+
     /// <summary>Members that keep each packet at least, where that was asked for.</summary>
     public int? Replicas { get; init; }
 
@@ -37,6 +40,9 @@ internal sealed record ScenarioReport
 
     /// <summary>The mean over the receivers.</summary>
     public double MessagesPerSecond { get; init; }
+
+    /// <summary>The same in thousands of bytes, of the messages to a group.</summary>
+    public double? KilobytesPerSecond { get; init; }
 
     public double SlowestMessagesPerSecond { get; init; }
 

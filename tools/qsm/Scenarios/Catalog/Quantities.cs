@@ -5,6 +5,8 @@ internal static class Quantities
 {
     public static Curve Throughput { get; } = new("messages/s at a receiver", point => point.MessagesPerSecond);
 
+    public static Curve Kilobytes { get; } = new("KB/s at a member", point => point.KilobytesPerSecond);
+
     public static Curve Sent { get; } = new("messages/s of all senders", point => point.SentPerSecond);
 
     public static Curve TokenRoundTrip { get; } = new("token round trip, all levels, ms", point => point.TokenRoundTripMillis);
