@@ -22,6 +22,7 @@ internal sealed class GroupRun : IDisposable
     private readonly LoadSamples _samples;
     private readonly GroupDeliveries _deliveries;
     private readonly IGroup<ReadOnlyMemory<byte>>[] _groups;
+    private readonly int[] _viewSizes;
     private readonly ReadOnlyMemory<byte> _message;
     private bool _isOver;
 
@@ -42,6 +43,7 @@ internal sealed class GroupRun : IDisposable
         });
         int staying = load.ChurnInterval is null ? plan.Nodes : plan.Nodes - 1;
         _groups = new IGroup<ReadOnlyMemory<byte>>[staying];
+        _viewSizes = new int[plan.Nodes];
         _deliveries = new GroupDeliveries(plan.Senders, staying);
         // Other members may send too. What is read of senders is read of the first.
         _samples = new LoadSamples(plan with { Senders = 1 }, _cluster);
@@ -128,6 +130,7 @@ internal sealed class GroupRun : IDisposable
             _groups[number] = _cluster.RunUntilCompleted(JoinAsync(_cluster.Nodes[number]), SetUpLimit);
         }
 
+        _cluster.Eventually("all members are in one view", () => Array.TrueForAll(joining, IsComplete), SetUpLimit);
         _samples.Begin();
         foreach (var sender in Senders)
         {
@@ -149,6 +152,7 @@ internal sealed class GroupRun : IDisposable
         {
             if (one.IsView)
             {
+                _viewSizes[node.Number] = one.View.Members.Count;
                 return;
             }
 
@@ -247,6 +251,8 @@ internal sealed class GroupRun : IDisposable
         var counters = Senders.Select(CountersOf).ToList();
         return (counters.Sum(each => each.PacketsSent), counters.Sum(each => each.BytesSent));
     }
+
+    private bool IsComplete(int number) => _viewSizes[number] == _groups.Length;
 
     private int NumberOf(NodeId sender)
     {
