@@ -141,12 +141,6 @@ internal static class SimCommand
     {
         var scenario = ScenarioCatalog.Find(parse.GetValue(ScenarioName)!)!;
         var last = new ScenarioPoint(scenario, scenario.Variants[0], PlanOf(parse, scenario.Plan));
-        if (last.Plan.Senders >= last.Plan.Nodes)
-        {
-            Terminal.Error($"--senders: {last.Plan.Senders} of {last.Plan.Nodes} nodes leave no receiver. Use fewer senders.");
-            return ExitCode.Usage;
-        }
-
         var variants = scenario.Variants;
         if (parse.GetValue(VariantName) is { } name)
         {
@@ -160,6 +154,12 @@ internal static class SimCommand
         }
 
         last = last with { Variant = variants[0] };
+        if (last.Refusal(parse.GetValue(Nodes)) is { } refusal)
+        {
+            Terminal.Error(refusal);
+            return ExitCode.Usage;
+        }
+
         try
         {
             var report = parse.GetValue(Report) is { } file ? RunCurve(last, variants, MostOf(parse, scenario), file) : last.Run();

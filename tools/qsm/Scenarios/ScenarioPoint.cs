@@ -18,6 +18,28 @@ internal sealed record ScenarioPoint(Scenario Scenario, Variant Variant, LoadPla
     /// <summary>A variant has the last word, so that what it varies by the number of nodes follows the axis.</summary>
     public LoadPlan Applied => Variant.Apply(Plan);
 
+    /// <summary>Why it cannot run; null: it can.</summary>
+    /// <param name="nodes">How many nodes were asked for; null: as many as the scenario has.</param>
+    public string? Refusal(int? nodes)
+    {
+        var plan = Applied;
+        int most = Variant.Group?.MostSenders(plan.Nodes) ?? plan.Nodes - 1;
+        return this switch
+        {
+            _ when nodes is { } asked && asked != plan.Nodes =>
+                $"--nodes: The variant '{Variant.Name}' of {Scenario.Name} has {plan.Nodes} nodes, not {asked}. Use --variant.",
+            { Variant.Group: not null } when plan.Faults with { Loss = 0 } != new LoadFaults() =>
+                $"--faults: {Scenario.Name} supports loss only.",
+            { Variant.Group: null } when plan.MessageBytes < LoadRun.StampBytes =>
+                $"--size: A message of {Scenario.Name} has {LoadRun.StampBytes} bytes at least, which are the time.",
+            _ when plan.Senders > most =>
+                $"--senders: {plan.Senders} of {plan.Nodes} nodes leave no receiver. Use fewer senders.",
+            _ when plan.Nodes < Variant.LeastNodes =>
+                $"--nodes: The variant '{Variant.Name}' of {Scenario.Name} has {Variant.LeastNodes} nodes at least.",
+            _ => null,
+        };
+    }
+
     public ScenarioPoint MovedTo(double at) => this with { Plan = Scenario.Axis.Move(Plan, at) };
 
     public ScenarioReport Run() => Run(LoadRun.Trace);

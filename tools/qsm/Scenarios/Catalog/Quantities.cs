@@ -37,6 +37,8 @@ internal static class Quantities
 
     public static Curve LatencyP99 { get; } = new("99th percentile of latency, ms", point => point.LatencyP99Millis);
 
+    public static Curve PacketsLost { get; } = new("packets that members missed", point => point.PacketsLost);
+
     public static Curve SenderAlarmDelay { get; } = new("mean delay of the sender's alarms, ms", point => point.SenderAlarmDelayMillis);
 
     public static Curve ReceiverAlarmDelay { get; } =

@@ -14,6 +14,9 @@ internal sealed record GroupLoad(GroupOrder Order)
     /// <summary>Whether the right to decide the order moves to the member that sends. Otherwise the oldest member keeps it.</summary>
     public bool OrderMoves { get; init; }
 
+    /// <summary>All members that stay may send: each is a receiver of the others.</summary>
+    public int MostSenders(int nodes) => ChurnInterval is null ? nodes : nodes - 1;
+
     /// <summary>The last member is in the group for so long, then out of it for so long, over and over; null: it stays.</summary>
     public TimeSpan? ChurnInterval { get; init; }
 }
