@@ -34,10 +34,10 @@ internal static class GroupScenarios
             NotShown = NotLost,
             Axis = Axis.MessageBytes,
             Points = Sizes,
-            Plan = Members(8),
+            Plan = Members(8) with { WarmUp = TimeSpan.FromSeconds(5) },
             Variants = OfAllCounts(Causal, Total),
             Curves = Rates,
-            ReportLength = TimeSpan.FromSeconds(5),
+            ReportLength = TimeSpan.FromSeconds(10),
         },
         new()
         {
@@ -50,10 +50,10 @@ internal static class GroupScenarios
             NotShown = NotLost,
             Axis = Axis.MessageBytes,
             Points = Sizes,
-            Plan = Members(8),
+            Plan = Members(8) with { WarmUp = TimeSpan.FromSeconds(5) },
             Variants = OfAllCounts(Causal with { IsAsked = true }, Total with { IsAsked = true }),
             Curves = Rates,
-            ReportLength = TimeSpan.FromSeconds(5),
+            ReportLength = TimeSpan.FromSeconds(10),
         },
         new()
         {
@@ -114,7 +114,8 @@ internal static class GroupScenarios
             NotShown = "The interfaces, which lost what came in close succession. Each member has a card of its own in place of a "
                 + "shared cable.",
             Points = [2, 3, 4, 6, 8],
-            Plan = Members(8),
+            // Until the buffers of all senders are full.
+            Plan = Members(8) with { WarmUp = TimeSpan.FromSeconds(20) },
             Variants =
             [
                 new("one sends, causal", plan => plan) { Group = Causal },
@@ -123,7 +124,7 @@ internal static class GroupScenarios
                 new("all send, total", plan => plan with { Senders = plan.Nodes }) { Group = Total },
             ],
             Curves = [Sent, Kilobytes, PacketsLost, ReceiverBusy],
-            ReportLength = TimeSpan.FromSeconds(5),
+            ReportLength = TimeSpan.FromSeconds(10),
         },
     ];
 
