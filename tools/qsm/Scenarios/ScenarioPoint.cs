@@ -60,6 +60,7 @@ internal sealed record ScenarioPoint(Scenario Scenario, Variant Variant, LoadPla
             MessageBytes = Variant.Group is null ? null : Plan.MessageBytes,
             KilobytesPerSecond = Variant.Group is null ? null : Math.Round(figures.MessagesPerSecond * Plan.MessageBytes / 1e3, 2),
             MessagesPerSecond = Math.Round(figures.MessagesPerSecond, 1),
+            RemovedMembers = Variant.Group is null ? null : figures.RemovedNodes,
             SlowestMessagesPerSecond = Math.Round(figures.SlowestMessagesPerSecond, 1),
             SentPerSecond = Math.Round(figures.PublishedPerSecond, 1),
             Published = figures.Published,

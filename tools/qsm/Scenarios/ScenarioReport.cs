@@ -59,6 +59,9 @@ internal sealed record ScenarioReport
     /// <summary>Deliveries still owed half a minute after the end; not counted where nodes crashed.</summary>
     public long Missing { get; init; }
 
+    /// <summary>Members of a group that the membership service removed. What they sent and were to get is not missing.</summary>
+    public int? RemovedMembers { get; init; }
+
     public double TokenRoundTripMillis { get; init; }
 
     public double WorstTokenRoundTripMillis { get; init; }

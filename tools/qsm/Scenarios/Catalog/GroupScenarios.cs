@@ -108,11 +108,11 @@ internal static class GroupScenarios
             Name = "isis-senders",
             Figures = "(section 3.3)",
             Description = "What a member gets of all others together, over the number of members, where one member sends messages of "
-                + "1,000 bytes as fast as it can, and where all do.",
+                + "1,000 bytes as fast as it can, where three do, and where all do.",
             PaperSays = "Section 3.3: \"very high rates of loss resulted if many senders transmit simultaneously\", and 3 or 4 tokens for "
                 + "senders cured it.",
-            NotShown = "The interfaces, which lost what came in close succession. Each member has a card of its own in place of a "
-                + "shared cable.",
+            NotShown = "The interfaces, which lost what came in close succession, and a cable that all share: each member has a card of "
+                + "its own. Three members send in place of three tokens that all take in turn.",
             Points = [2, 3, 4, 6, 8],
             // Until the buffers of all senders are full.
             Plan = Members(8) with { WarmUp = TimeSpan.FromSeconds(20) },
@@ -120,10 +120,12 @@ internal static class GroupScenarios
             [
                 new("one sends, causal", plan => plan) { Group = Causal },
                 new("one sends, total", plan => plan) { Group = Total },
+                new("three send, causal", plan => plan with { Senders = 3 }) { LeastNodes = 4, Group = Causal },
+                new("three send, total", plan => plan with { Senders = 3 }) { LeastNodes = 4, Group = Total },
                 new("all send, causal", plan => plan with { Senders = plan.Nodes }) { Group = Causal },
                 new("all send, total", plan => plan with { Senders = plan.Nodes }) { Group = Total },
             ],
-            Curves = [Sent, Kilobytes, PacketsLost, ReceiverBusy],
+            Curves = [Sent, Kilobytes, PacketsLost, MembersRemoved, ReceiverBusy],
             ReportLength = TimeSpan.FromSeconds(10),
         },
     ];

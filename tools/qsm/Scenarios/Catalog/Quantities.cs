@@ -39,6 +39,8 @@ internal static class Quantities
 
     public static Curve PacketsLost { get; } = new("packets that members missed", point => point.PacketsLost);
 
+    public static Curve MembersRemoved { get; } = new("members removed", point => point.RemovedMembers);
+
     public static Curve SenderAlarmDelay { get; } = new("mean delay of the sender's alarms, ms", point => point.SenderAlarmDelayMillis);
 
     public static Curve ReceiverAlarmDelay { get; } =

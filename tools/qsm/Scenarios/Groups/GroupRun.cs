@@ -23,6 +23,7 @@ internal sealed class GroupRun : IDisposable
     private readonly GroupDeliveries _deliveries;
     private readonly IGroup<ReadOnlyMemory<byte>>[] _groups;
     private readonly int[] _viewSizes;
+    private readonly Dictionary<NodeId, int> _numbers = [];
     private readonly ReadOnlyMemory<byte> _message;
     private bool _isOver;
 
@@ -49,6 +50,9 @@ internal sealed class GroupRun : IDisposable
         _samples = new LoadSamples(plan with { Senders = 1 }, _cluster);
     }
 
+    // The process of a node that the service removed begins again, and does not join the group.
+    private int Removed => _cluster.Nodes.Count(node => node.Lives > 1 || !node.IsJoined);
+
     private IEnumerable<SimulatedNode> Senders => _cluster.Nodes.Take(_plan.Senders);
 
     public static LoadOutcome Trace(LoadPlan plan, GroupLoad load)
@@ -71,7 +75,7 @@ internal sealed class GroupRun : IDisposable
         var sent = CountSent();
         Pass(_plan.Duration);
         double seconds = (_cluster.Now - began).TotalSeconds;
-        double[] shares = [.. _cluster.Nodes.Select((node, i) => (BusyTime(node) - busy[i]).TotalSeconds / seconds)];
+        double[] shares = [.. _cluster.Nodes.Select((node, i) => Math.Max(0, (BusyTime(node) - busy[i]).TotalSeconds / seconds))];
         var (packets, bytes) = CountSent();
         long published = _deliveries.Sent;
         // A member that sends gets the messages of the others.
@@ -82,7 +86,7 @@ internal sealed class GroupRun : IDisposable
         _deliveries.End();
         long missing = CatchUp();
         var traces = _samples.Traces(_deliveries.Latency) with { LatencyOfEach = _deliveries.LatencyOfEach };
-        var counters = _cluster.Nodes.Select(CountersOf).ToList();
+        var counters = _cluster.Nodes.Where(node => node.IsJoined).Select(CountersOf).ToList();
         var figures = new LoadFigures
         {
             MessagesPerSecond = rates.Average(),
@@ -90,8 +94,9 @@ internal sealed class GroupRun : IDisposable
             PublishedPerSecond = published / seconds,
             Published = published,
             Deliveries = deliveries,
-            Gaps = _cluster.Nodes.Sum(node => node.Node.GetCounters().Gaps),
+            Gaps = _cluster.Nodes.Where(node => node.IsJoined).Sum(node => node.Node.GetCounters().Gaps),
             Missing = missing,
+            RemovedNodes = Removed,
             MessagesPerPacket = published / Math.Max(1.0, packets - sent.Packets),
             TokenRoundTripMillis = _samples.RoundTripMillis,
             WorstTokenRoundTripMillis = _samples.WorstRoundTripMillis,
@@ -108,7 +113,7 @@ internal sealed class GroupRun : IDisposable
             Perturbed = perturbed,
             RepairsSent = counters.Sum(each => each.RepairsSent),
             PullsSent = counters.Sum(each => each.PullsSent),
-            SenderRepairs = Senders.Sum(node => CountersOf(node).RepairsSent),
+            SenderRepairs = Senders.Where(node => node.IsJoined).Sum(node => CountersOf(node).RepairsSent),
             Repair = _samples.Repair,
             TraceHash = _cluster.TraceHash,
             VirtualSeconds = _cluster.Now.TotalSeconds,
@@ -119,6 +124,11 @@ internal sealed class GroupRun : IDisposable
     private void Begin()
     {
         _cluster.Start(timeout: SetUpLimit);
+        foreach (var node in _cluster.Nodes)
+        {
+            _numbers.Add(node.Node.Id, node.Number);
+        }
+
         int[] joining = [.. Enumerable.Range(0, _groups.Length)];
         if (!_load.OldestSends)
         {
@@ -159,7 +169,7 @@ internal sealed class GroupRun : IDisposable
             node.Spend(_plan.Host.ReceivedMessage);
             if (node.Number < _groups.Length)
             {
-                _deliveries.Add(node.Number, NumberOf(one.Sender), Now(node));
+                _deliveries.Add(node.Number, _numbers[one.Sender], Now(node));
             }
 
             if (one.Question is { } question)
@@ -242,28 +252,18 @@ internal sealed class GroupRun : IDisposable
     {
         _isOver = true;
         _cluster.Heal();
-        _cluster.RunUntil(() => _deliveries.Missing == 0, CatchUpLimit);
-        return _deliveries.Missing;
+        _cluster.RunUntil(() => Removed > 0 || _deliveries.Missing == 0, CatchUpLimit);
+        // What a removed member has sent, and was to get, is owed no more.
+        return Removed > 0 ? 0 : _deliveries.Missing;
     }
 
     private (long Packets, long Bytes) CountSent()
     {
-        var counters = Senders.Select(CountersOf).ToList();
+        var counters = Senders.Where(node => node.IsJoined).Select(CountersOf).ToList();
         return (counters.Sum(each => each.PacketsSent), counters.Sum(each => each.BytesSent));
     }
 
     private bool IsComplete(int number) => _viewSizes[number] == _groups.Length;
-
-    private int NumberOf(NodeId sender)
-    {
-        int number = 0;
-        while (_cluster.Nodes[number].Node.Id != sender)
-        {
-            number++;
-        }
-
-        return number;
-    }
 
     // A delay of the library's counts whole milliseconds; this one any.
     private static Task SleepAsync(SimulatedNode sender, TimeSpan time)
@@ -281,7 +281,7 @@ internal sealed class GroupRun : IDisposable
     // Within what the node does now: later than the time of the simulation by what that has cost so far.
     private static TimeSpan Now(SimulatedNode node) => node.Life!.Environment.Now;
 
-    private static TimeSpan BusyTime(SimulatedNode node) => node.Life!.Environment.Spent;
+    private static TimeSpan BusyTime(SimulatedNode node) => !node.IsUp ? TimeSpan.Zero : node.Life!.Environment.Spent;
 
     private static MulticastCounters CountersOf(SimulatedNode node) => ((MulticastNode)node.Life!.Parts.Multicast).Counters;
 }
