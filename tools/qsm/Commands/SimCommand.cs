@@ -27,7 +27,7 @@ internal static class SimCommand
 
     private static readonly Option<int?> Senders = new Option<int?>("--senders")
     {
-        Description = "The number of senders, fewer than nodes. By default, the scenario's.",
+        Description = "The number of senders, fewer than nodes. In a group all may send. By default, the scenario's.",
         HelpName = "N",
     }.Within(1, 100);
 
