@@ -37,11 +37,11 @@ internal sealed record HostModel
     };
 
     /// <summary>
-    /// The hosts of Isis (002), "Sparc 10/51" on an Ethernet of 10 Mbit/s. Its table 1 has the costs of messages: 3,067 null tasks a second,
-    /// of which each message that is delivered takes one; 6, 7 and 10 µs to create a message and to put a number and a payload by reference
-    /// into it; and 48 µs to copy 2 KB, which the system does once at each end. It has none of packets. They follow from the rate of
-    /// figure 10, 318 messages of 4 bytes with one reply a second: of its 3,145 µs, a task takes 326, two messages 46, and two frames of
-    /// 214 bytes (144 of them the table's overhead) with their delay 442, and two packets sent and two received share the rest.
+    /// The hosts of Isis (002), "Sparc 10/51" on an Ethernet of 10 Mbit/s. Its table 1 has the costs of messages: 3,067 null tasks a
+    /// second, of which each message that is delivered takes one; 6, 7 and 10 µs to create a message and to put a number and a payload by
+    /// reference into it; and 48 µs to copy 2 KB, which the system does once at each end. It has no cost of a packet. That follows from
+    /// figure 10, 318 messages of 4 bytes with one reply a second: of the 3,145 µs of one, a task takes 326, two messages 46, and two
+    /// frames of 214 bytes (144 of them the table's overhead) with their delays 442. Two packets sent and two received share the rest.
     /// </summary>
     public static HostModel Isis { get; } = new()
     {
@@ -110,6 +110,7 @@ internal sealed record HostModel
     public override string ToString() => string.Create(
         CultureInfo.InvariantCulture,
         $"{Name} ({Description}): {SentDatagram.TotalMicroseconds} µs a packet sent, {ReceivedDatagram.TotalMicroseconds} µs a packet "
-        + $"received, {Kilobyte.TotalMicroseconds} µs for 1,000 bytes, {OfMessages}a network card of {LinkBitsPerSecond / 1e6} Mbit/s each way out "
+        + $"received, {Kilobyte.TotalMicroseconds} µs for 1,000 bytes, {OfMessages}a network "
+        + $"card of {LinkBitsPerSecond / 1e6} Mbit/s each way out "
         + $"({DatagramBytesPerSecond / 1e6:F2} MB/s of datagrams), {LinkDelay.TotalMicroseconds} µs between hosts, {Collector}");
 }
