@@ -65,6 +65,7 @@ public sealed class SimulationScenarios
     [InlineData("isis-latency", "--nodes", "3", "--variant", "total")]
     [InlineData("isis-churn")]
     [InlineData("isis-senders", "--nodes", "4", "--warm-up", "1", "--variant", "all send, total")]
+    [InlineData("isis-senders", "--nodes", "4", "--warm-up", "1", "--variant", "three tokens, causal")]
     public void Each_scenario_of_groups_has_the_same_trace_again_and_loses_nothing(string scenario, params string[] arguments)
     {
         var report = Sim(scenario, [.. arguments, .. Short]);
@@ -104,6 +105,18 @@ public sealed class SimulationScenarios
 
         static double[] LatenciesOf(JsonElement report) =>
             [.. report.GetProperty("traces")[0].GetProperty("values").EnumerateArray().Select(value => value.GetDouble())];
+    }
+
+    [Fact]
+    public void Many_senders_at_once_lose_packets_and_three_tokens_cure_it()
+    {
+        string[] size = ["--nodes", "8", "--seconds", "4", "--warm-up", "1", "--json"];
+        var all = Sim("isis-senders", ["--variant", "all send, causal", .. size]);
+        var inTurn = Sim("isis-senders", ["--variant", "three tokens, causal", .. size]);
+
+        Assert.True(all.GetProperty("packetsLost").GetInt64() > 1000, all.ToString());
+        Assert.Equal(0, inTurn.GetProperty("packetsLost").GetInt64());
+        Assert.True(inTurn.GetProperty("kilobytesPerSecond").GetDouble() > 600, inTurn.ToString());
     }
 
     [Fact]

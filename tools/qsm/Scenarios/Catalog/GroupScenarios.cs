@@ -108,11 +108,12 @@ internal static class GroupScenarios
             Name = "isis-senders",
             Figures = "(section 3.3)",
             Description = "What a member gets of all others together, over the number of members, where one member sends messages of "
-                + "1,000 bytes as fast as it can, where three do, and where all do.",
+                + "1,000 bytes as fast as it can, where three do, and where all do, with and without three tokens that they take in turn "
+                + "for 50 messages each.",
             PaperSays = "Section 3.3: \"very high rates of loss resulted if many senders transmit simultaneously\", and 3 or 4 tokens for "
                 + "senders cured it.",
             NotShown = "The interfaces, which lost what came in close succession, and a cable that all share: each member has a card of "
-                + "its own. Three members send in place of three tokens that all take in turn.",
+                + "its own. Tokens pass without a message.",
             Points = [2, 3, 4, 6, 8],
             // Until the buffers of all senders are full.
             Plan = Members(8) with { WarmUp = TimeSpan.FromSeconds(20) },
@@ -122,8 +123,10 @@ internal static class GroupScenarios
                 new("one sends, total", plan => plan) { Group = Total },
                 new("three send, causal", plan => plan with { Senders = 3 }) { LeastNodes = 4, Group = Causal },
                 new("three send, total", plan => plan with { Senders = 3 }) { LeastNodes = 4, Group = Total },
-                new("all send, causal", plan => plan with { Senders = plan.Nodes }) { Group = Causal },
-                new("all send, total", plan => plan with { Senders = plan.Nodes }) { Group = Total },
+                AllSend("three tokens, causal", Causal with { Tokens = 3 }) with { LeastNodes = 4 },
+                AllSend("three tokens, total", Total with { Tokens = 3 }) with { LeastNodes = 4 },
+                AllSend("all send, causal", Causal),
+                AllSend("all send, total", Total),
             ],
             Curves = [Sent, Kilobytes, PacketsLost, MembersRemoved, ReceiverBusy],
             ReportLength = TimeSpan.FromSeconds(10),
@@ -134,6 +137,8 @@ internal static class GroupScenarios
         + "come back to it and cost a packet.";
 
     private static LoadPlan Members(int count) => new() { Nodes = count, Host = HostModel.Isis };
+
+    private static Variant AllSend(string name, GroupLoad load) => new(name, plan => plan with { Senders = plan.Nodes }) { Group = load };
 
     private static IReadOnlyList<Variant> OfAllCounts(GroupLoad causal, GroupLoad total) =>
     [

@@ -14,6 +14,9 @@ internal sealed record GroupLoad(GroupOrder Order)
     /// <summary>Whether the right to decide the order moves to the member that sends. Otherwise the oldest member keeps it.</summary>
     public bool OrderMoves { get; init; }
 
+    /// <summary>So many members may send at a time, in turn; null: all senders.</summary>
+    public int? Tokens { get; init; }
+
     /// <summary>All members that stay may send: each is a receiver of the others.</summary>
     public int MostSenders(int nodes) => ChurnInterval is null ? nodes : nodes - 1;
 

@@ -11,6 +11,7 @@ namespace QuickSilver.Tool.Scenarios.Groups;
 internal sealed class GroupRun : IDisposable
 {
     private const string GroupName = "load";
+    private const int MessagesOfTurn = 50;
 
     private static readonly TimeSpan Sample = TimeSpan.FromMilliseconds(20);
     private static readonly TimeSpan SetUpLimit = TimeSpan.FromSeconds(120);
@@ -142,9 +143,10 @@ internal sealed class GroupRun : IDisposable
 
         _cluster.Eventually("all members are in one view", () => Array.TrueForAll(joining, IsComplete), SetUpLimit);
         _samples.Begin();
+        var tokens = _load.Tokens is { } count ? new SenderTokens(count) : null;
         foreach (var sender in Senders)
         {
-            sender.Post(() => _load.IsAsked ? AskAsync(sender) : SendAsync(sender));
+            sender.Post(() => _load.IsAsked ? AskAsync(sender) : tokens is null ? SendAsync(sender) : SendInTurnAsync(sender, tokens));
         }
 
         if (_load.ChurnInterval is { } interval)
@@ -200,6 +202,30 @@ internal sealed class GroupRun : IDisposable
                 // The thread sends packets between two messages.
                 await Task.Yield();
             }
+        }
+    }
+
+    // A member keeps its token until the others have what it sent, and not only its own buffers: the last message of a turn asks all.
+    private async Task SendInTurnAsync(SimulatedNode sender, SenderTokens tokens)
+    {
+        var group = _groups[sender.Number];
+        while (!_isOver)
+        {
+            await tokens.TakeAsync();
+            for (int i = 1; i < MessagesOfTurn; i++)
+            {
+                Note(sender);
+                await group.SendAsync(_message);
+                await Task.Yield();
+            }
+
+            Note(sender);
+            await foreach (var _ in group.AskAsync<ReadOnlyMemory<byte>>(_message, new QuestionOptions { Timeout = CatchUpLimit }))
+            {
+                // One of all.
+            }
+
+            tokens.Return();
         }
     }
 
