@@ -12,6 +12,8 @@ internal sealed record ScenarioPoint(Scenario Scenario, Variant Variant, LoadPla
 {
     private const double ZipfAlpha = 1.5;
     private const double ShareOfTopics = 0.1;
+    // A message to topics has a packet of its own.
+    private const int MostTopicBytes = 60_000;
 
     public double At => Scenario.Axis.Of(Plan);
 
@@ -30,8 +32,8 @@ internal sealed record ScenarioPoint(Scenario Scenario, Variant Variant, LoadPla
                 $"--nodes: The variant '{Variant.Name}' of {Scenario.Name} has {plan.Nodes} nodes, not {asked}. Use --variant.",
             { Variant.Group: not null } when plan.Faults with { Loss = 0 } != new LoadFaults() =>
                 $"--faults: {Scenario.Name} supports loss only.",
-            { Variant.Group: null } when plan.MessageBytes < LoadRun.StampBytes =>
-                $"--size: A message of {Scenario.Name} has {LoadRun.StampBytes} bytes at least, which are the time.",
+            { Variant.Group: null } when plan.MessageBytes is < LoadRun.StampBytes or > MostTopicBytes =>
+                $"--size: A message of {Scenario.Name} has {LoadRun.StampBytes} to {MostTopicBytes} bytes, not {plan.MessageBytes}.",
             _ when plan.Senders > most =>
                 $"--senders: {plan.Senders} of {plan.Nodes} nodes leave no receiver. Use fewer senders.",
             _ when plan.Nodes < Variant.LeastNodes =>
