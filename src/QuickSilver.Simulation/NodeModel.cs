@@ -22,8 +22,8 @@ public sealed record NodeModel
     public TimeSpan CostPerKilobyte { get; init => field = NotNegative(value); }
 
     /// <summary>
-    /// The bandwidth of the network card for sends, whatever the destination. While more than 20 ms of data waits, the system has no
-    /// buffers for a send. Greater than 0; null (default): unlimited.
+    /// The bandwidth of the network card for sends, whatever the destination but the node itself. While more than 20 ms of data waits, the
+    /// system has no buffers for a send. Greater than 0; null (default): unlimited.
     /// </summary>
     public long? SendBytesPerSecond
     {

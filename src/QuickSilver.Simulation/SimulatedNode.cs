@@ -177,6 +177,9 @@ public sealed class SimulatedNode
         return life < 0 ? null : life == 0 ? $"node {Number}" : $"node {Number} in life {life + 1}";
     }
 
+    /// <summary>The code that runs now takes this long on the node's core thread.</summary>
+    internal void Spend(TimeSpan cost) => Running.Environment.Spend(cost);
+
     internal void BeginLife()
     {
         var life = new NodeLife(_cluster, this, _machine.Environment);

@@ -15,6 +15,8 @@ internal sealed record LoadFigures
     public required long Gaps { get; init; }
     /// <summary>Deliveries still owed when the time to catch up was over; 0 where a node crashed, which owes none.</summary>
     public required long Missing { get; init; }
+    /// <summary>Nodes that the membership service removed, where that is counted.</summary>
+    public int RemovedNodes { get; init; }
     /// <summary>Of the packets that were sent for the first time.</summary>
     public required double MessagesPerPacket { get; init; }
     /// <summary>The last rounds of all levels together, at the root's leader.</summary>

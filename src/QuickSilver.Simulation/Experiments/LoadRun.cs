@@ -11,7 +11,8 @@ namespace QuickSilver.Simulation.Experiments;
 // measured is measured between two points of virtual time; then the sender stops, and all that was published has to arrive.
 internal sealed class LoadRun : IDisposable
 {
-    private const int StampBytes = sizeof(long);
+    /// <summary>A message begins with the time.</summary>
+    public const int StampBytes = sizeof(long);
 
     private static readonly TimeSpan Sample = TimeSpan.FromMilliseconds(20);
     private static readonly TimeSpan CatchUpLimit = TimeSpan.FromSeconds(30);
@@ -192,6 +193,7 @@ internal sealed class LoadRun : IDisposable
         {
             topic.SubscribeInline((in message) =>
             {
+                node.Spend(_plan.Host.ReceivedMessage);
                 _delivered[node.Number]++;
                 _deliveredToAll++;
                 if (!_isOver)
@@ -275,6 +277,7 @@ internal sealed class LoadRun : IDisposable
     {
         if (!_isOver)
         {
+            sender.Spend(_plan.Host.SentMessage);
             BinaryPrimitives.WriteInt64LittleEndian(_payload.AsSpan(0, StampBytes), _cluster.Now.Ticks);
             _published[sender.Number]++;
         }

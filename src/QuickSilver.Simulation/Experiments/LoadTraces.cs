@@ -18,6 +18,9 @@ internal sealed record LoadTraces
     /// <summary>Messages a second at a receiver, of short intervals in the order of time.</summary>
     public required IReadOnlyList<double> RateOverTime { get; init; }
 
+    /// <summary>Of each message of the first sender, in milliseconds, where it is kept.</summary>
+    public IReadOnlyList<double> LatencyOfEach { get; init; } = [];
+
     /// <summary>The greatest delay of an alarm in each second.</summary>
     public required AlarmDelays SenderAlarms { get; init; }
 

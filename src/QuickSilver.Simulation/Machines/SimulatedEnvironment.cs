@@ -243,18 +243,19 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost, ISimul
         }
     }
 
-    public bool TrySend(int bytes, int datagrams, out TimeSpan leaves)
+    public bool TrySend(int bytes, int datagrams, bool toItself, out TimeSpan leaves)
     {
         var model = Node.Model;
+        long? card = toItself ? null : model.SendBytesPerSecond;
         leaves = Free;
-        if (model.SendBytesPerSecond is not null && _cardBusyUntil - leaves > CardQueue)
+        if (card is not null && _cardBusyUntil - leaves > CardQueue)
         {
             return false;
         }
 
         Spend((model.CostPerSentDatagram * datagrams) + (model.CostPerKilobyte * (bytes / 1000.0)));
         leaves = Free;
-        if (model.SendBytesPerSecond is { } rate)
+        if (card is { } rate)
         {
             long ticks = (long)(((Int128)bytes * TimeSpan.TicksPerSecond + rate - 1) / rate);
             leaves = _cardBusyUntil = (_cardBusyUntil > leaves ? _cardBusyUntil : leaves) + TimeSpan.FromTicks(ticks);

@@ -71,7 +71,8 @@ internal sealed class SimulatedPort : PortSource, IDatagramPort
         }
 
         var network = Life.Cluster.Network;
-        if (network.Random.Chance(Life.Node.Model.SendBusyProbability) || !Life.TrySend(run.Length, segments, out var leaves))
+        bool toItself = destination.EndPoint.Address.Equals(Life.LocalAddress) || IPAddress.IsLoopback(destination.EndPoint.Address);
+        if (network.Random.Chance(Life.Node.Model.SendBusyProbability) || !Life.TrySend(run.Length, segments, toItself, out var leaves))
         {
             BusySends++;
             network.Disturbed += segments;

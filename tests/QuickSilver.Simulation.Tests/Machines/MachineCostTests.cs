@@ -43,6 +43,19 @@ public sealed class MachineCostTests
     }
 
     [Fact]
+    public void What_a_machine_sends_to_itself_does_not_go_through_its_network_card()
+    {
+        Sender = new NodeModel { SendBytesPerSecond = 1_000_000, CostPerSentDatagram = Ms(1) };
+
+        _bench.Send(_bench.AddressOf(1), bytes: 10_000);
+        _bench.Send(_bench.AddressOf(0), bytes: 1000);
+        _bench.Run();
+
+        Assert.InRange(Assert.Single(_bench.Unicast[0].Runs).At, Ms(2), Ms(3));
+        Assert.Equal(Delay + Ms(11), Assert.Single(_bench.Unicast[1].Runs).At);
+    }
+
+    [Fact]
     public void A_card_that_has_20_ms_to_send_has_no_room_until_some_is_gone()
     {
         Sender = new NodeModel { SendBytesPerSecond = 1_000_000 };

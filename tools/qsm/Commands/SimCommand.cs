@@ -27,7 +27,7 @@ internal static class SimCommand
 
     private static readonly Option<int?> Senders = new Option<int?>("--senders")
     {
-        Description = "The number of senders, fewer than nodes. By default, the scenario's.",
+        Description = "The number of senders, fewer than nodes. In a group all may send. By default, the scenario's.",
         HelpName = "N",
     }.Within(1, 100);
 
@@ -35,7 +35,7 @@ internal static class SimCommand
     {
         Description = "The size of a message in bytes.",
         HelpName = "BYTES",
-    }.Within(8, 60_000);
+    }.Within(4, 140_000);
 
     private static readonly Option<bool> Packed = new("--packed")
     {
@@ -103,7 +103,7 @@ internal static class SimCommand
 
     private static readonly Option<LoadFaults?> Faults = FaultList.Option();
 
-    private static readonly Option<HostModel> Model = CreateModel();
+    private static readonly Option<HostModel?> Model = CreateModel();
 
     private static readonly Option<FileInfo?> Report = new("--report")
     {
@@ -141,12 +141,6 @@ internal static class SimCommand
     {
         var scenario = ScenarioCatalog.Find(parse.GetValue(ScenarioName)!)!;
         var last = new ScenarioPoint(scenario, scenario.Variants[0], PlanOf(parse, scenario.Plan));
-        if (last.Plan.Senders >= last.Plan.Nodes)
-        {
-            Terminal.Error($"--senders: {last.Plan.Senders} of {last.Plan.Nodes} nodes leave no receiver. Use fewer senders.");
-            return ExitCode.Usage;
-        }
-
         var variants = scenario.Variants;
         if (parse.GetValue(VariantName) is { } name)
         {
@@ -160,6 +154,12 @@ internal static class SimCommand
         }
 
         last = last with { Variant = variants[0] };
+        if (last.Refusal(parse.GetValue(Nodes)) is { } refusal)
+        {
+            Terminal.Error(refusal);
+            return ExitCode.Usage;
+        }
+
         try
         {
             var report = parse.GetValue(Report) is { } file ? RunCurve(last, variants, MostOf(parse, scenario), file) : last.Run();
@@ -188,7 +188,7 @@ internal static class SimCommand
         Seed = parse.GetValue(Seed),
         Duration = TimeSpan.FromSeconds(parse.GetValue(Minutes) * 60 ?? parse.GetValue(Seconds)),
         WarmUp = parse.GetValue(WarmUp) is { } warmUp ? TimeSpan.FromSeconds(warmUp) : plan.WarmUp,
-        Host = parse.GetValue(Model)!,
+        Host = parse.GetValue(Model) ?? plan.Host,
         Faults = parse.GetValue(Faults) ?? plan.Faults,
     };
 
@@ -196,6 +196,7 @@ internal static class SimCommand
     private static double? MostOf(ParseResult parse, Scenario scenario) => scenario.Axis.Option switch
     {
         "--topics" => parse.GetValue(Topics),
+        "--size" => parse.GetValue(Size),
         "--rate" => parse.GetValue(Rate),
         "--replicas" => parse.GetValue(Replicas),
         "--token-rate" => parse.GetValue(TokenRate),
@@ -234,12 +235,11 @@ internal static class SimCommand
         },
     };
 
-    private static Option<HostModel> CreateModel() => new("--model")
+    private static Option<HostModel?> CreateModel() => new("--model")
     {
         Description = "The model of the machines: "
-            + string.Join("; ", HostModel.All.Select(model => $"{model.Name}, {model.Description}")) + ".",
+            + string.Join("; ", HostModel.All.Select(model => $"{model.Name}, {model.Description}")) + ". By default, the scenario's.",
         HelpName = "NAME",
-        DefaultValueFactory = _ => HostModel.Papers,
         CustomParser = result =>
         {
             string name = result.Tokens[^1].Value;

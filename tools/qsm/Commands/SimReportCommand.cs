@@ -143,7 +143,7 @@ internal static class SimReportCommand
         var json = new List<FigureReport>();
         var pages = new List<(Scenario, IReadOnlyList<double>, IReadOnlyList<ScenarioReport>)>();
         var text = new StringBuilder($"# The papers' figures\n\n{FigureReport.Papers}\n\n");
-        text.Append(CultureInfo.InvariantCulture, $"Machines: {reports[0].Model}. Seed {reports[0].Seed}.\n\n");
+        text.Append(CultureInfo.InvariantCulture, $"Seed {reports[0].Seed}.\n\n");
         foreach (var scenario in scenarios)
         {
             var indices = Enumerable.Range(0, points.Length).Where(i => points[i].Scenario == scenario).ToList();

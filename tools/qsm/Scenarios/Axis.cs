@@ -9,6 +9,9 @@ internal sealed record Axis(string Label, string Option, Func<LoadPlan, double> 
 
     public static Axis Topics { get; } = new("topics", "--topics", plan => plan.Topics, (plan, at) => plan with { Topics = (int)at });
 
+    public static Axis MessageBytes { get; } =
+        new("bytes of a message", "--size", plan => plan.MessageBytes, (plan, at) => plan with { MessageBytes = (int)at });
+
     public static Axis Rate { get; } = new("messages/s sent", "--rate", plan => plan.Rate ?? 0, (plan, at) => plan with { Rate = at });
 
     public static Axis Replicas { get; } =

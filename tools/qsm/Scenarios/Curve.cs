@@ -57,6 +57,9 @@ internal sealed record Trace(string Label, string AxisLabel, Func<LoadTraces, IR
         traces => [.. of(traces).Select((value, i) =>
             (Math.Round((i + 1) * LoadSamples.RateInterval.TotalSeconds, 3), Math.Round(value, 1)))]);
 
+    public static Trace OverMessages(string label, Func<LoadTraces, IReadOnlyList<double>> of) => new(
+        label, "message", traces => [.. of(traces).Select((value, i) => ((double)i, Math.Round(value, 3)))]);
+
     private static Trace OfQuantiles(string label, string unit, Func<LoadTraces, Func<double, double>> quantileOf) =>
         new(label, unit, traces =>
         {

@@ -7,7 +7,10 @@ namespace QuickSilver.Tool.Scenarios;
 internal sealed record FigureReport
 {
     public const string Papers = "L: the longer report, \"Scalable Publish-Subscribe in a Managed Framework\". Q: \"Quicksilver Scalable "
-        + "Multicast\".";
+        + "Multicast\". I: \"Performance of the Isis Distributed Computing Toolkit\".";
+
+    // More would be no table that is read.
+    private const int MostRows = 200;
 
     public required string Scenario { get; init; }
 
@@ -43,6 +46,8 @@ internal sealed record FigureReport
         {
             text.Append(CultureInfo.InvariantCulture, $"Not shown: {notShown}\n\n");
         }
+
+        text.Append(CultureInfo.InvariantCulture, $"Machines: {points[0].Model}.\n\n");
 
         text.Append(CultureInfo.InvariantCulture, $"| | {scenario.Axis.Label} |");
         foreach (var curve in scenario.Curves)
@@ -95,6 +100,12 @@ internal sealed record FigureReport
         {
             var trace = scenario.Traces[number];
             var first = points[0].Traces![number];
+            if (first.At.Count > MostRows)
+            {
+                text.Append(CultureInfo.InvariantCulture, $"{trace.Label}: {first.At.Count} values, in figures.json.\n\n");
+                continue;
+            }
+
             string values = trace.ValueLabel == trace.Label ? "" : $", {trace.ValueLabel}";
             text.Append(CultureInfo.InvariantCulture, $"{trace.Label}{values}:\n\n|")
                 .Append(CultureInfo.InvariantCulture, $" {(trace.IsDistribution ? "share" : trace.AxisLabel)} |");

@@ -3,6 +3,7 @@ using System.Globalization;
 using System.Security.Cryptography;
 using System.Text;
 using QuickSilver.Simulation.Experiments;
+using QuickSilver.Tool.Scenarios.Groups;
 
 namespace QuickSilver.Tool.Scenarios;
 
@@ -11,11 +12,35 @@ internal sealed record ScenarioPoint(Scenario Scenario, Variant Variant, LoadPla
 {
     private const double ZipfAlpha = 1.5;
     private const double ShareOfTopics = 0.1;
+    // A message to topics has a packet of its own.
+    private const int MostTopicBytes = 60_000;
 
     public double At => Scenario.Axis.Of(Plan);
 
-    // A variant has the last word, so that what it varies by the number of nodes follows the axis.
-    private LoadPlan Applied => Variant.Apply(Plan);
+    /// <summary>A variant has the last word, so that what it varies by the number of nodes follows the axis.</summary>
+    public LoadPlan Applied => Variant.Apply(Plan);
+
+    /// <summary>Why it cannot run; null: it can.</summary>
+    /// <param name="nodes">How many nodes were asked for; null: as many as the scenario has.</param>
+    public string? Refusal(int? nodes)
+    {
+        var plan = Applied;
+        int most = Variant.Group?.MostSenders(plan.Nodes) ?? plan.Nodes - 1;
+        return this switch
+        {
+            _ when nodes is { } asked && asked != plan.Nodes =>
+                $"--nodes: The variant '{Variant.Name}' of {Scenario.Name} has {plan.Nodes} nodes, not {asked}. Use --variant.",
+            { Variant.Group: not null } when plan.Faults with { Loss = 0 } != new LoadFaults() =>
+                $"--faults: {Scenario.Name} supports loss only.",
+            { Variant.Group: null } when plan.MessageBytes is < LoadRun.StampBytes or > MostTopicBytes =>
+                $"--size: A message of {Scenario.Name} has {LoadRun.StampBytes} to {MostTopicBytes} bytes, not {plan.MessageBytes}.",
+            _ when plan.Senders > most =>
+                $"--senders: {plan.Senders} of {plan.Nodes} nodes leave no receiver. Use fewer senders.",
+            _ when plan.Nodes < Variant.LeastNodes =>
+                $"--nodes: The variant '{Variant.Name}' of {Scenario.Name} has {Variant.LeastNodes} nodes at least.",
+            _ => null,
+        };
+    }
 
     public ScenarioPoint MovedTo(double at) => this with { Plan = Scenario.Axis.Move(Plan, at) };
 
@@ -31,10 +56,13 @@ internal sealed record ScenarioPoint(Scenario Scenario, Variant Variant, LoadPla
 
     private ScenarioReport Load(Func<LoadPlan, LoadOutcome> measure)
     {
-        var (figures, traces) = measure(Applied);
+        var (figures, traces) = Variant.Group is { } group ? GroupRun.Trace(Applied, group) : measure(Applied);
         return Empty() with
         {
+            MessageBytes = Variant.Group is null ? null : Plan.MessageBytes,
+            KilobytesPerSecond = Variant.Group is null ? null : Math.Round(figures.MessagesPerSecond * Plan.MessageBytes / 1e3, 2),
             MessagesPerSecond = Math.Round(figures.MessagesPerSecond, 1),
+            RemovedMembers = Variant.Group is null ? null : figures.RemovedNodes,
             SlowestMessagesPerSecond = Math.Round(figures.SlowestMessagesPerSecond, 1),
             SentPerSecond = Math.Round(figures.PublishedPerSecond, 1),
             Published = figures.Published,

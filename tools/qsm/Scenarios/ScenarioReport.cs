@@ -21,6 +21,9 @@ internal sealed record ScenarioReport
     /// <summary>Messages a second that were to be sent; without it as many as the protocol lets the sender.</summary>
     public double? Rate { get; init; }
 
+    /// <summary>Of a message to a group.</summary>
+    public int? MessageBytes { get; init; }
+
     /// <summary>Members that keep each packet at least, where that was asked for.</summary>
     public int? Replicas { get; init; }
 
@@ -38,6 +41,9 @@ internal sealed record ScenarioReport
     /// <summary>The mean over the receivers.</summary>
     public double MessagesPerSecond { get; init; }
 
+    /// <summary>The same in thousands of bytes, of the messages to a group.</summary>
+    public double? KilobytesPerSecond { get; init; }
+
     public double SlowestMessagesPerSecond { get; init; }
 
     /// <summary>Of all senders together.</summary>
@@ -52,6 +58,9 @@ internal sealed record ScenarioReport
 
     /// <summary>Deliveries still owed half a minute after the end; not counted where nodes crashed.</summary>
     public long Missing { get; init; }
+
+    /// <summary>Members of a group that the membership service removed. What they sent and were to get is not missing.</summary>
+    public int? RemovedMembers { get; init; }
 
     public double TokenRoundTripMillis { get; init; }
 

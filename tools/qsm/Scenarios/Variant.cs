@@ -1,6 +1,7 @@
 using QuickSilver.Membership.Regions.Addresses;
 using QuickSilver.Membership.Regions.Sets;
 using QuickSilver.Simulation.Experiments;
+using QuickSilver.Tool.Scenarios.Groups;
 
 namespace QuickSilver.Tool.Scenarios;
 
@@ -11,6 +12,9 @@ internal sealed record Variant(string Name, Func<LoadPlan, LoadPlan> Apply)
 
     /// <summary>The least number of nodes with which the variant differs from the others.</summary>
     public int LeastNodes { get; init; }
+
+    /// <summary>What is sent to a group; null: the load is of topics.</summary>
+    public GroupLoad? Group { get; init; }
 
     /// <summary>Of an assignment of nodes to regions: whether a node has a full tenth of the topics, or as many draws.</summary>
     public bool Distinct { get; init; }

@@ -30,9 +30,10 @@ internal interface ISimulatedLife
     void OnReadable(SimulatedPort port);
 
     /// <summary>
-    /// The core thread sends: when the last of it leaves the network card. False: the card has too much to send before.
+    /// The core thread sends: when the last of it leaves the network card, which nothing to the node itself passes. False: the card has
+    /// too much to send before.
     /// </summary>
-    bool TrySend(int bytes, int datagrams, out TimeSpan leaves);
+    bool TrySend(int bytes, int datagrams, bool toItself, out TimeSpan leaves);
 
     /// <summary>Why the system refuses this call of the core thread; null: it does not.</summary>
     string? Refusal(SystemCalls call);

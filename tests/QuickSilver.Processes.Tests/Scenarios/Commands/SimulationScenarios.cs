@@ -57,6 +57,68 @@ public sealed class SimulationScenarios
         Assert.Contains("100 Mbit/s", report.GetProperty("model").GetString(), StringComparison.Ordinal);
     }
 
+    [Theory]
+    [InlineData("isis-throughput", "--size", "1000", "--variant", "total, 4")]
+    [InlineData("isis-throughput", "--size", "140000", "--variant", "causal, 2")]
+    [InlineData("isis-sync-throughput", "--size", "4", "--variant", "causal, 6")]
+    [InlineData("isis-sync-throughput", "--size", "1000", "--variant", "total, the sender")]
+    [InlineData("isis-latency", "--nodes", "3", "--variant", "total")]
+    [InlineData("isis-churn")]
+    [InlineData("isis-senders", "--nodes", "4", "--warm-up", "1", "--variant", "all send, total")]
+    [InlineData("isis-senders", "--nodes", "4", "--warm-up", "1", "--variant", "three tokens, causal")]
+    public void Each_scenario_of_groups_has_the_same_trace_again_and_loses_nothing(string scenario, params string[] arguments)
+    {
+        var report = Sim(scenario, [.. arguments, .. Short]);
+        var again = Sim(scenario, [.. arguments, .. Short]);
+
+        Assert.True(report.GetProperty("kilobytesPerSecond").GetDouble() > 0, report.ToString());
+        Assert.Equal(0, report.GetProperty("gaps").GetInt64());
+        Assert.Equal(0, report.GetProperty("missing").GetInt64());
+        Assert.Contains(" 10 Mbit/s", report.GetProperty("model").GetString(), StringComparison.Ordinal);
+        Assert.Equal(report.GetProperty("traceHash").GetString(), again.GetProperty("traceHash").GetString());
+    }
+
+    [Fact]
+    public void A_message_waits_for_the_member_that_orders_unless_its_sender_does()
+    {
+        var causal = Sim("isis-latency", ["--nodes", "4", "--variant", "causal", .. Short]);
+        var total = Sim("isis-latency", ["--nodes", "4", "--variant", "total", .. Short]);
+        var own = Sim("isis-latency", ["--nodes", "4", "--variant", "total, the sender orders", .. Short]);
+
+        Assert.True(LatencyOf(total) > 1.3 * LatencyOf(causal), $"{total} after {causal}");
+        Assert.InRange(LatencyOf(own), 0.9 * LatencyOf(causal), 1.1 * LatencyOf(causal));
+
+        static double LatencyOf(JsonElement report) => report.GetProperty("latencyMeanMillis").GetDouble();
+    }
+
+    [Fact]
+    public void A_join_and_a_leave_disturb_a_few_messages_and_the_others_not()
+    {
+        var report = Sim("isis-churn", ["--seconds", "4", "--json"]);
+        var still = Sim("isis-churn", ["--seconds", "4", "--variant", "four members", "--json"]);
+
+        double[] latencies = LatenciesOf(report);
+        double usual = LatenciesOf(still).Max();
+        Assert.InRange(latencies.Length, 990, 1010);
+        Assert.True(latencies.Max() > 2 * usual, $"{latencies.Max()} ms at most, {usual} ms without");
+        Assert.InRange(latencies.Count(latency => latency > usual), 2, 50);
+
+        static double[] LatenciesOf(JsonElement report) =>
+            [.. report.GetProperty("traces")[0].GetProperty("values").EnumerateArray().Select(value => value.GetDouble())];
+    }
+
+    [Fact]
+    public void Many_senders_at_once_lose_packets_and_three_tokens_cure_it()
+    {
+        string[] size = ["--nodes", "8", "--seconds", "4", "--warm-up", "1", "--json"];
+        var all = Sim("isis-senders", ["--variant", "all send, causal", .. size]);
+        var inTurn = Sim("isis-senders", ["--variant", "three tokens, causal", .. size]);
+
+        Assert.True(all.GetProperty("packetsLost").GetInt64() > 1000, all.ToString());
+        Assert.Equal(0, inTurn.GetProperty("packetsLost").GetInt64());
+        Assert.True(inTurn.GetProperty("kilobytesPerSecond").GetDouble() > 600, inTurn.ToString());
+    }
+
     [Fact]
     public void Faults_and_machines_are_as_asked_for()
     {
@@ -105,14 +167,14 @@ public sealed class SimulationScenarios
         string folder = Directory.CreateTempSubdirectory("qsm-sim").FullName;
         try
         {
-            string[] names = ["throughput-vs-nodes", "token-rtt-vs-nodes", "alarm-delays"];
+            string[] names = ["throughput-vs-nodes", "token-rtt-vs-nodes", "alarm-delays", "isis-churn"];
             var (code, _, errors) = Qsm(["report", .. names, "--most-nodes", "20", "--times", "0.5", "--out", folder]);
 
             Assert.True(code == 0, errors);
             var figures = JsonDocument.Parse(File.ReadAllText(Path.Combine(folder, "figures.json"))).RootElement;
             Assert.Equal(names, figures.EnumerateArray().Select(figure => figure.GetProperty("scenario").GetString()));
             // 2 and 20 nodes of two variants, 20 of two senders, and the same runs of the first of them.
-            Assert.Equal([5, 2, 3], figures.EnumerateArray().Select(figure => figure.GetProperty("points").GetArrayLength()));
+            Assert.Equal([5, 2, 3, 3], figures.EnumerateArray().Select(figure => figure.GetProperty("points").GetArrayLength()));
             Assert.Equal(
                 figures[0].GetProperty("points")[1].GetProperty("traceHash").GetString(),
                 figures[1].GetProperty("points")[1].GetProperty("traceHash").GetString());
@@ -121,6 +183,8 @@ public sealed class SimulationScenarios
             string text = File.ReadAllText(Path.Combine(folder, "figures.md"));
             Assert.All(names, name => Assert.Contains(name, page, StringComparison.Ordinal));
             Assert.Contains("| two senders | 20 |", text, StringComparison.Ordinal);
+            // A table of each message is none that is read.
+            Assert.Contains("values, in figures.json", text, StringComparison.Ordinal);
         }
         finally
         {
@@ -136,6 +200,12 @@ public sealed class SimulationScenarios
     [InlineData("topics has no variant 'dense'", "run", "topics", "--variant", "dense")]
     [InlineData("Unknown weight 'dense'", "run", "topics", "--topic-weight", "dense")]
     [InlineData("leave no receiver", "run", "topics", "--nodes", "3", "--senders", "3")]
+    [InlineData("has 8 to 60000 bytes, not 4", "run", "topics", "--size", "4")]
+    [InlineData("has 8 to 60000 bytes, not 60001", "run", "topics", "--size", "60001")]
+    [InlineData("has 2 nodes, not 3", "run", "isis-throughput", "--nodes", "3")]
+    [InlineData("isis-latency supports loss only", "run", "isis-latency", "--faults", "sleep")]
+    [InlineData("leave no receiver", "run", "isis-churn", "--senders", "4")]
+    [InlineData("has 3 nodes at least", "run", "isis-churn", "--nodes", "2")]
     public void Wrong_arguments_are_refused_by_name(string error, params string[] arguments)
     {
         var (code, _, errors) = Qsm(arguments);

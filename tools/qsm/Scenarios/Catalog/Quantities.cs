@@ -5,6 +5,8 @@ internal static class Quantities
 {
     public static Curve Throughput { get; } = new("messages/s at a receiver", point => point.MessagesPerSecond);
 
+    public static Curve Kilobytes { get; } = new("KB/s at a member", point => point.KilobytesPerSecond);
+
     public static Curve Sent { get; } = new("messages/s of all senders", point => point.SentPerSecond);
 
     public static Curve TokenRoundTrip { get; } = new("token round trip, all levels, ms", point => point.TokenRoundTripMillis);
@@ -34,6 +36,10 @@ internal static class Quantities
     public static Curve LatencyMedian { get; } = new("median latency, ms", point => point.LatencyMedianMillis);
 
     public static Curve LatencyP99 { get; } = new("99th percentile of latency, ms", point => point.LatencyP99Millis);
+
+    public static Curve PacketsLost { get; } = new("packets that members missed", point => point.PacketsLost);
+
+    public static Curve MembersRemoved { get; } = new("members removed", point => point.RemovedMembers);
 
     public static Curve SenderAlarmDelay { get; } = new("mean delay of the sender's alarms, ms", point => point.SenderAlarmDelayMillis);
 

@@ -11,6 +11,7 @@ internal static class ScenarioCatalog
         .. LightLoadScenarios.All,
         .. TopicScenarios.All,
         .. OverlapScenarios.All,
+        .. GroupScenarios.All,
     ];
 
     public static string Names => string.Join(", ", All.Select(scenario => scenario.Name));
