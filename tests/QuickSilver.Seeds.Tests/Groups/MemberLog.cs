@@ -50,6 +50,7 @@ internal sealed class MemberLog(NodeId self, int node, int life)
         if (Last is { } last)
         {
             last.HasGap = true;
+            last.Lacking.Add(gap.Sender);
             last.LacksOfOthers |= gap.Reason != GapReason.SenderLeft;
         }
     }
@@ -65,6 +66,9 @@ internal sealed class ViewLog(GroupView view)
 
     /// <summary>A message of this view is missing here: no member that was left had it.</summary>
     public bool HasGap { get; set; }
+
+    /// <summary>The senders of what is missing.</summary>
+    public HashSet<NodeId> Lacking { get; } = [];
 
     /// <summary>One is missing that others may have.</summary>
     public bool LacksOfOthers { get; set; }
