@@ -75,7 +75,10 @@ public interface IGroupSender<TMessage> : IAsyncDisposable
         QuestionOptions? options = null,
         CancellationToken cancellationToken = default);
 
-    /// <summary>Completes when all members hold the messages that were sent before the call.</summary>
+    /// <summary>
+    /// Ends sending, and completes when all members hold the messages that were sent before the call. From the call on, sends and questions
+    /// of this member fail.
+    /// </summary>
     /// <param name="cancellationToken">Cancels the wait.</param>
     /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
     /// <exception cref="ObjectDisposedException">The group or its node was disposed.</exception>

@@ -48,8 +48,8 @@ internal sealed class ViewClosing(NodeContext context, long configuration, IStab
     public int Departed => _gone?.Count ?? 0;
 
     /// <summary>
-    /// Whether the other members have been silent for so long that they have closed the view. Until a member that has failed is removed, the
-    /// others may be silent because of it, and after that they have to begin.
+    /// Whether the other members have been silent for so long that they have closed the view. Until a member that has failed is removed,
+    /// the others may be silent because of it, and after that they have to begin.
     /// </summary>
     public bool IsAlone
     {

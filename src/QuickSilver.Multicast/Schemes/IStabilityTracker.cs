@@ -37,8 +37,8 @@ internal interface IStabilityTracker
     long AgreedThrough => 0;
 
     /// <summary>
-    /// Whether the members that learn from this one through which configuration they agree have learned this one. If they have not, and this
-    /// member closed the view, they would have to agree again without it.
+    /// Whether the members that learn from this one through which configuration they agree have learned this one. If they have not, and
+    /// this member closed the view, they would have to agree again without it.
     /// </summary>
     bool HasPassedOn(long agreedThrough) => true;
 

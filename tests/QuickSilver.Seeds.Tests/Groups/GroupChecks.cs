@@ -135,8 +135,8 @@ internal static class GroupChecks
         }
     }
 
-    // A causal message of one that both got in one view comes after all that its sender had got of that view before. What it names, it names
-    // once, so another one that lacks messages of this sender need not know it.
+    // A causal message of one that both got in one view comes after all that its sender had got of that view before. A sender names that
+    // once, so another member that lacks messages of it need not know.
     private static void NothingComesBeforeItsCauses(MemberLog one, MemberLog other)
     {
         int before = 0;

@@ -126,10 +126,10 @@ internal sealed class Token
         at += MarkBytes;
         var room = body[..^TailBytes];
         Written = 0;
-        bool hasDeparted = TryWrite(room, isOfDeparted: true, isDone: false, ref at) && TryWrite(room, isOfDeparted: true, isDone: true, ref at);
-        if (hasDeparted && TryWrite(room, isOfDeparted: false, isDone: false, ref at))
+        bool hasDeparted = TryWrite(room, isOfDeparted: true, ref at);
+        if (hasDeparted)
         {
-            TryWrite(room, isOfDeparted: false, isDone: true, ref at);
+            TryWrite(room, isOfDeparted: false, ref at);
         }
 
         BinaryPrimitives.WriteInt64LittleEndian(body[at..], hasDeparted ? Applied : 0);
@@ -203,6 +203,9 @@ internal sealed class Token
     }
 
     // False: there is no room for all of them.
+    private bool TryWrite(Span<byte> body, bool isOfDeparted, ref int at) =>
+        TryWrite(body, isOfDeparted, isDone: false, ref at) && TryWrite(body, isOfDeparted, isDone: true, ref at);
+
     private bool TryWrite(Span<byte> body, bool isOfDeparted, bool isDone, ref int at)
     {
         for (int i = 0; i < Count; i++)
