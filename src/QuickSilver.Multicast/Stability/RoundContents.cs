@@ -33,6 +33,7 @@ internal readonly struct RoundContents(RingHierarchy rings, RingRepair repair, R
 
             var settlement = rings.Records.SettlementOf(stream.Key);
             var result = results.FindOrAdd(stream.Key);
+            result.IsIncluded = false;
             // The last values must reach the ring above. If the sender has departed or is not heard here, no announcement asks again, and
             // a member that accepts the last packets later cannot report it.
             bool quiet = settlement.Stable >= Math.Max(stream.Highest, settlement.HeldByAny) && stream.IsDrained && !settlement.IsGathering
@@ -52,31 +53,11 @@ internal readonly struct RoundContents(RingHierarchy rings, RingRepair repair, R
             }
 
             var record = token.Add(stream.Key);
-            (record.IsOfDeparted, record.IsQuiet, record.IsDone) = (stream.IsSenderGone, quiet, result.Cycle == cycle.Number);
+            (result.IsIncluded, result.IsQuiet) = (true, quiet);
+            (record.IsOfDeparted, record.IsDone) = (stream.IsSenderGone, result.Cycle == cycle.Number);
             rings.Records.Report(settlement, record);
             rings.Records.Open(level, stream, settlement, record);
         }
-    }
-
-    /// <summary>At the leader: the token has left with as many records as have room, or no other member is in the ring.</summary>
-    public void OnBegun(Token token, bool isAlone, ref RecordCycle cycle)
-    {
-        bool isLast = true;
-        for (int i = 0; i < token.Count; i++)
-        {
-            var record = token[i];
-            if (!isAlone && !record.IsWritten)
-            {
-                isLast &= record.IsDone;
-                continue;
-            }
-
-            var result = results.FindOrAdd(record.Stream);
-            result.Cycle = cycle.Number;
-            result.QuietRounds += record.IsQuiet ? 1 : 0;
-        }
-
-        cycle.OnBegun(isAlone ? token.Count : token.Written, isLast);
     }
 
     /// <summary>At another member: takes what the members before have found, and adds what this one holds.</summary>
@@ -127,7 +108,8 @@ internal readonly struct RoundContents(RingHierarchy rings, RingRepair repair, R
     /// <param name="neighbour">The member that has sent it.</param>
     /// <param name="isWhole">Whether all members were visited, and none disputes who the members are.</param>
     /// <param name="began">When the round began.</param>
-    public RoundOutcome End(Token token, NodeKey neighbour, bool isWhole, TimeSpan began)
+    /// <param name="cycle">The cycle of which the round is.</param>
+    public RoundOutcome End(Token token, NodeKey neighbour, bool isWhole, TimeSpan began, ref RecordCycle cycle)
     {
         if (isWhole)
         {
@@ -150,6 +132,13 @@ internal readonly struct RoundContents(RingHierarchy rings, RingRepair repair, R
 
             var settlement = rings.Records.SettlementOf(record.Stream);
             var result = results.FindOrAdd(record.Stream);
+            if (result.IsIncluded && !record.IsPartial)
+            {
+                // One that was left out comes back, too, if another member lacks it, but then not all have added what they hold.
+                result.Cycle = cycle.Number;
+                result.QuietRounds += result.IsQuiet ? 1 : 0;
+            }
+
             repair.Compare(stream, record, neighbour);
             RingRecords.Bound(record, stream);
             bool isNews = RingResults.Take(record, result, isWhole, began);
@@ -182,7 +171,22 @@ internal readonly struct RoundContents(RingHierarchy rings, RingRepair repair, R
                 || result.QuietRounds < QuietRounds;
         }
 
-        return new RoundOutcome(open, moved, wantAbove, isPartial);
+        var (isOpen, hasMoved) = cycle.OnRound(IsLastOf(cycle), open, moved);
+        return new RoundOutcome(isOpen, hasMoved, wantAbove, isPartial);
+    }
+
+    // Whether no record that the round began with is left to be brought back: those that had no room here or at a member on the way.
+    private bool IsLastOf(in RecordCycle cycle)
+    {
+        for (int i = 0; i < rings.Region.Streams.Count; i++)
+        {
+            if (results.Find(rings.Region.Streams[i].Key) is { IsIncluded: true } result && result.Cycle != cycle.Number)
+            {
+                return false;
+            }
+        }
+
+        return true;
     }
 
     private bool IsUnsettled(ITrackedStream stream) =>
@@ -191,7 +195,7 @@ internal readonly struct RoundContents(RingHierarchy rings, RingRepair repair, R
 
 /// <summary>What a round has found.</summary>
 /// <param name="IsOpen">Whether the next round may find more.</param>
-/// <param name="HasMoved">Whether a value has changed since the round before.</param>
+/// <param name="HasMoved">Whether a value has changed in this cycle of rounds; null: that is not known yet.</param>
 /// <param name="WantsAbove">Whether the ring above is to begin a round now.</param>
 /// <param name="IsPartial">Whether a member knows of a stream that the leader cannot take up.</param>
-internal readonly record struct RoundOutcome(bool IsOpen, bool HasMoved, bool WantsAbove, bool IsPartial);
+internal readonly record struct RoundOutcome(bool IsOpen, bool? HasMoved, bool WantsAbove, bool IsPartial);

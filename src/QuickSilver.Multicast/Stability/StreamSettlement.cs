@@ -86,7 +86,11 @@ internal sealed class RingResult
     public long HeldByAny { get; set; }
     public int QuietRounds { get; set; }
 
-    /// <summary>The last cycle in which a token has had the record (<see cref="Rounds.RecordCycle"/>).</summary>
+    /// <summary>Whether the present round has begun with the record, and whether nothing was open then.</summary>
+    public bool IsIncluded { get; set; }
+    public bool IsQuiet { get; set; }
+
+    /// <summary>The last cycle in which a token has brought the record back (<see cref="Rounds.RecordCycle"/>).</summary>
     public int Cycle { get; set; }
     public AggregateAck LastAck { get; set; }
 

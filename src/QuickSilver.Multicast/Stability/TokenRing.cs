@@ -298,13 +298,11 @@ internal sealed class TokenRing
         int next = _seats.Successor(token);
         if (next == _rings.SelfRank)
         {
-            _contents.OnBegun(token, isAlone: true, ref _cycle);
             Complete(Context.Self);
             return;
         }
 
         Pass(next);
-        _contents.OnBegun(token, isAlone: false, ref _cycle);
         Context.Environment.Schedule(_timer, timeout);
     }
 
@@ -368,14 +366,12 @@ internal sealed class TokenRing
 
         bool isWhole = hasVisitedAll && !token.IsDisputed;
         _mayBeRemoved &= !isWhole;
-        int returned = token.Count;
-        var found = _contents.End(token, neighbour, isWhole, _leader.Clock.Began);
-        var (isOpen, hasMoved) = _cycle.OnRound(returned, found.IsOpen, found.HasMoved);
+        var found = _contents.End(token, neighbour, isWhole, _leader.Clock.Began, ref _cycle);
         bool hasAgreed = Agreement.OnRound(token, isWhole && !found.IsPartial);
         bool wantAbove = _leader.IsWanted || found.WantsAbove;
-        if (isOpen || Agreement.IsWanted)
+        if (found.IsOpen || Agreement.IsWanted)
         {
-            Context.Environment.Schedule(_timer, _leader.Continue(hasAgreed ? true : hasMoved, Agreement.IsWanted, now));
+            Context.Environment.Schedule(_timer, _leader.Continue(hasAgreed ? true : found.HasMoved, Agreement.IsWanted, now));
         }
         else
         {

@@ -145,8 +145,24 @@ internal sealed class GroupRun(ulong seed)
         }
     }
 
-    private void AwaitSame(SimulatedCluster cluster) => cluster.Eventually(
-        "all members are in one view and have got the same of it", () => AreSame(cluster), TimeSpan.FromMinutes(1));
+    private void AwaitSame(SimulatedCluster cluster)
+    {
+        if (!cluster.RunUntil(() => AreSame(cluster), TimeSpan.FromMinutes(1)))
+        {
+            throw new SimulationException(
+                "It never came to be that all members are in one view and have got the same of it.\n"
+                + string.Join('\n', cluster.Nodes.Take(Members).Select(StandingOf)));
+        }
+    }
+
+    private string StandingOf(SimulatedNode node)
+    {
+        string status = node.IsJoined ? string.Join("; ", node.Node.Status.Reasons) : "has not joined";
+        return !_members.TryGetValue(node.Number, out var member) || member.Log is not { Last: { } last } log
+            ? $"{node}: no view; {status}"
+            : $"{node}: {log}, {last.View}, {last.Messages.Count} messages{(member.IsIdle ? "" : ", sends")}"
+                + $"{(log.HasOwn ? "" : ", lacks own messages")}; {status}";
+    }
 
     private bool AreSame(SimulatedCluster cluster)
     {

@@ -83,11 +83,8 @@ internal sealed class RecoveryRecord
     public bool IsPushWanted;
     // Whether this member considers the sender departed. Not on the wire, as what follows.
     public bool IsOfDeparted;
-    // At the leader: whether nothing is open, and whether a token of the present cycle has had the record (RecordCycle).
-    public bool IsQuiet;
+    // At the leader: whether a token of the present cycle has brought the record back (RecordCycle).
     public bool IsDone;
-    // Whether the record was in the token that was written last.
-    public bool IsWritten;
 
     // What the seat before lacks, of the packets up to NeighbourThrough: a member, or at a higher level all members under the seat.
     public long NeighbourThrough;
@@ -109,8 +106,7 @@ internal sealed class RecoveryRecord
         Stream = stream;
         Stable = Replicated = KnownHeldByAny = HeldByAll = ConsumedByAll = ReadByAll = ReplicatedByAll = HeldByAny = Through = 0;
         Epoch = 0;
-        IsGathering = IsDecided = IsRefused = IsPartial = IsPushWanted = IsOfDeparted = false;
-        IsQuiet = IsDone = IsWritten = false;
+        IsGathering = IsDecided = IsRefused = IsPartial = IsPushWanted = IsOfDeparted = IsDone = false;
         NeighbourThrough = 0;
         NeighbourGaps.Clear();
         LackedByAll.Clear();

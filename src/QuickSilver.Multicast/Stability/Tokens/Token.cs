@@ -59,9 +59,6 @@ internal sealed class Token
     public bool IsSentTwice { get; set; }
     public int Count { get; private set; }
 
-    /// <summary>How many records were written last: as many as fit.</summary>
-    public int Written { get; private set; }
-
     public RecoveryRecord this[int index] => _pool[index];
 
     /// <summary>What the seat that has the token adds to one record. Not a part of the token: it is used within one call.</summary>
@@ -69,7 +66,7 @@ internal sealed class Token
 
     public void Clear()
     {
-        Count = Written = 0;
+        Count = 0;
         Applied = Agreed = 0;
         IsDisputed = IsAnyUnheard = IsUnheardInView = IsResting = IsSentTwice = false;
         Skipped.Clear();
@@ -125,18 +122,18 @@ internal sealed class Token
         body[at + 8] = (byte)((IsDisputed ? Disputed : 0) | (IsAnyUnheard ? AnyUnheard : 0) | (IsUnheardInView ? UnheardInView : 0));
         at += MarkBytes;
         var room = body[..^TailBytes];
-        Written = 0;
-        bool hasDeparted = TryWrite(room, isOfDeparted: true, ref at);
+        int written = 0;
+        bool hasDeparted = TryWrite(room, isOfDeparted: true, ref at, ref written);
         if (hasDeparted)
         {
-            TryWrite(room, isOfDeparted: false, ref at);
+            TryWrite(room, isOfDeparted: false, ref at, ref written);
         }
 
         BinaryPrimitives.WriteInt64LittleEndian(body[at..], hasDeparted ? Applied : 0);
         BinaryPrimitives.WriteInt64LittleEndian(body[(at + 8)..], Agreed);
         body[at + AgreementBytes] = (byte)(IsResting ? 1 : 0);
         at += TailBytes;
-        BinaryPrimitives.WriteUInt16LittleEndian(body[36..], (ushort)Written);
+        BinaryPrimitives.WriteUInt16LittleEndian(body[36..], (ushort)written);
         PacketTemplate.Seal(packet[..(PacketHeader.Bytes + at)]);
         return PacketHeader.Bytes + at;
     }
@@ -203,10 +200,10 @@ internal sealed class Token
     }
 
     // False: there is no room for all of them.
-    private bool TryWrite(Span<byte> body, bool isOfDeparted, ref int at) =>
-        TryWrite(body, isOfDeparted, isDone: false, ref at) && TryWrite(body, isOfDeparted, isDone: true, ref at);
+    private bool TryWrite(Span<byte> body, bool isOfDeparted, ref int at, ref int written) =>
+        TryWrite(body, isOfDeparted, isDone: false, ref at, ref written) && TryWrite(body, isOfDeparted, isDone: true, ref at, ref written);
 
-    private bool TryWrite(Span<byte> body, bool isOfDeparted, bool isDone, ref int at)
+    private bool TryWrite(Span<byte> body, bool isOfDeparted, bool isDone, ref int at, ref int written)
     {
         for (int i = 0; i < Count; i++)
         {
@@ -217,14 +214,13 @@ internal sealed class Token
             }
 
             int used = record.Write(body[at..]);
-            record.IsWritten = used > 0;
             if (used == 0)
             {
                 return false;
             }
 
             at += used;
-            Written++;
+            written++;
         }
 
         return true;
