@@ -19,10 +19,8 @@ internal sealed class ViewClosing(NodeContext context, long configuration, IStab
 {
     private const long MostLater = long.MaxValue;
 
-    // Silences, in closing pauses, after which no other member is there: if all members that were asked have answered, and if not. The
-    // second is longer than services take to remove a node that has failed.
+    // After a silence of so many closing pauses no other member is there, if all that were asked have answered.
     private const int PausesAlone = 3;
-    private const int PausesUnanswered = 20;
 
     /// <summary>So many departed nodes are remembered before those are forgotten of which no member can report anything any more.</summary>
     public const int MostDeparted = 1024;
@@ -49,15 +47,16 @@ internal sealed class ViewClosing(NodeContext context, long configuration, IStab
 
     /// <summary>
     /// Whether the other members have been silent for so long that they have closed the view. Until a member that has failed is removed,
-    /// the others may be silent because of it, and after that they have to begin.
+    /// the others may be silent because of it, and after that they have to begin. A member that has closed the view says so when it is
+    /// asked, as long as it remembers.
     /// </summary>
     public bool IsAlone
     {
         get
         {
             var since = _lastGoneAt > stability.LastHeard ? _lastGoneAt : stability.LastHeard;
-            int pauses = stability.IsAwaitingAnswer ? PausesUnanswered : PausesAlone;
-            return context.Environment.Now - since - StoodStill >= context.Options.ClosingPause * pauses;
+            var silence = stability.IsAwaitingAnswer ? ClosedViews.Age : context.Options.ClosingPause * PausesAlone;
+            return context.Environment.Now - since - StoodStill >= silence;
         }
     }
 

@@ -91,7 +91,7 @@ internal sealed class RingResult
     public bool IsQuiet { get; set; }
 
     /// <summary>The last cycle in which a token has brought the record back (<see cref="Rounds.RecordCycle"/>).</summary>
-    public int Cycle { get; set; }
+    public long Cycle { get; set; }
     public AggregateAck LastAck { get; set; }
 
     // The epoch in which all members of the ring reported what they cannot supply.

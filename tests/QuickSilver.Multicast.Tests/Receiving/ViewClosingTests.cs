@@ -175,11 +175,11 @@ public sealed class ViewClosingTests
     {
         Assert.True(_closing.TryLose(Lost(LoneMember.Publisher), configuration: 7));
         _tracker.IsAwaitingAnswer = true;
-        Advance(Pause * 19);
+        Advance(ClosedViews.Age - TimeSpan.FromMilliseconds(1));
         Assert.False(_closing.IsAlone);
         Assert.False(_closing.HasAll(isDrained: true));
 
-        Advance(Pause);
+        Advance(TimeSpan.FromMilliseconds(1));
         Assert.True(_closing.IsAlone);
     }
 

@@ -9,7 +9,7 @@ internal struct RecordCycle()
     private bool _hasMoved;
 
     /// <summary>The number of the cycle, from 1 on.</summary>
-    public int Number { get; private set; } = 1;
+    public long Number { get; private set; } = 1;
 
     /// <summary>
     /// A round is over. Returns whether the records need further rounds, and whether anything has moved in the cycle; null: that is not
