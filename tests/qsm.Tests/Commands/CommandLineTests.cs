@@ -40,7 +40,7 @@ public sealed class CommandLineTests
     [InlineData("--nodes: '1' is not a number from 2 to 10000.", "sim", "run", "topics", "--nodes", "1")]
     [InlineData("--faults: 'loss=2' is not loss= and a number from 0 to 0.5.", "sim", "run", "topics", "--faults", "loss=2")]
     [InlineData("--faults: Unknown fault 'x'. Valid faults: none, sleep, loss-bursts, ", "sim", "run", "topics", "--faults", "sleep,x")]
-    [InlineData("--model: Unknown model 'x'. Valid: papers, modern.", "sim", "run", "topics", "--model", "x")]
+    [InlineData("--model: Unknown model 'x'. Valid: papers, modern, isis.", "sim", "run", "topics", "--model", "x")]
     [InlineData("--interval: '0' is not a number from 0.2 to 60.", "top", "--interval", "0")]
     [InlineData("--rows: '33' is not a number from 1 to 32.", "top", "--rows", "33")]
     [InlineData("--sort: 'x' is none of rate, name, queued, pending, acks, token, late, gc, memory.", "top", "--sort", "x")]
